@@ -1,0 +1,42 @@
+# The two commands of a newcomer: `make results` and `make test`. `make help` lists the others.
+SHELL := bash
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help
+help:  ## say what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+.venv/installed: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+.PHONY: install
+install: .venv/installed  ## make .venv from the pinned requirements
+
+.PHONY: results
+results: .venv/installed  ## train and evaluate the sample's models: results/tables/sts.csv
+	$(BIN)/snakemake --cores all results/tables/sts.csv results/tables/sts.md
+	@cat results/tables/sts.md
+
+.PHONY: test
+test: .venv/installed  ## run every test
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest
+
+.PHONY: lint
+lint: .venv/installed  ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/mypy
+	$(BIN)/snakemake --lint
+
+.PHONY: bench
+bench: .venv/installed  ## measure training beside a plain reference: results/benchmarks/training.json
+	$(BIN)/python benchmarks/training.py

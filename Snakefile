@@ -1,0 +1,45 @@
+"""From corpora to paraphrastic sentence embeddings and their tables; see docs/architecture.md."""
+
+from snakemake.utils import min_version
+
+min_version("9.0")
+
+
+# A configuration given on the command line replaces the default one; Snakemake would merge the two.
+if not workflow.overwrite_configfiles:
+
+    configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/download.smk"
+include: "rules/corpus.smk"
+include: "rules/vocabulary.smk"
+include: "rules/dataset.smk"
+include: "rules/train.smk"
+include: "rules/evaluate.smk"
+include: "rules/tables.smk"
+
+
+wildcard_constraints:
+    corpus="|".join(CORPORA),
+    dataset="|".join(REGISTRY),
+    model="|".join(config["definitions"]),
+    pair="[a-z]{2,3}-[a-z]{2,3}",
+    run=r"dropout-[0-9.e-]+-megabatch-\d+",
+
+
+localrules:
+    all,
+
+
+# All models that the configuration names, and all tables.
+rule all:
+    default_target: True
+    input:
+        expand("results/models/{model}/README.md", model=config["models"]),
+        expand(
+            "results/tables/{table}.{format}",
+            table=TABLES,
+            format=["csv", "md", "tex"],
+        ),

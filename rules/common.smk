@@ -1,0 +1,72 @@
+"""The checked configuration, the registry, and the paths that several phases share."""
+
+import sys
+from pathlib import Path
+
+# This checkout's library, whatever is installed.
+sys.path.insert(0, str(Path(workflow.basedir, "src")))
+
+from snakemake.exceptions import WorkflowError
+
+from paraphrastic.code_version import code_version
+from paraphrastic.config import CORPUS_KINDS, check_config, pair_of, selection_kind, sweep_runs
+from paraphrastic.errors import InputError
+from paraphrastic.registry import read_registry
+
+try:
+    REGISTRY = read_registry(config.get("registry", "config/datasets.tsv"))
+    config.update(
+        check_config(
+            config,
+            schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
+            registry=REGISTRY,
+        )
+    )
+except InputError as error:
+    raise WorkflowError(str(error)) from None
+
+CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
+TABLES = {
+    "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
+    "sts_spearman": "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
+}
+
+
+def downloads(name, languages=()):
+    """Files of a data set, all or those of the languages, as the download rule names them."""
+    files = REGISTRY[name].select(tuple(languages)) if languages else REGISTRY[name].files
+    return [f"resources/downloads/{name}/{file.name}" for file in files]
+
+
+def pair_name(model):
+    """The language pair of a model's training pairs, such as en-fr, or en-en for paraphrases."""
+    return "-".join(pair_of(config["definitions"][model]))
+
+
+def languages_of(pair):
+    """The languages of a pair's name, each once."""
+    return tuple(dict.fromkeys(pair.split("-")))
+
+
+def language_id_model():
+    """The language-identification model: a download, or trained on a download; none where it is off."""
+    name = config["language_id"]
+    if name is None:
+        return []
+    return [f"resources/language_id/{name}.bin"] if REGISTRY[name].kind == "labelled" else downloads(name)
+
+
+def model_description(model):
+    """What a model's config.json says beside its training."""
+    definition = config["definitions"][model]
+    return {
+        "model": model,
+        "languages": definition["languages"],
+        "corpora": {name: REGISTRY[name].version for name in definition["corpora"]},
+        "lowercase": config["text"]["lowercase"],
+        "segmentation": {
+            language: mode
+            for language, mode in config["text"]["segmentation"].items()
+            if language in definition["languages"] and mode != "none"
+        },
+    }

@@ -1,0 +1,143 @@
+"""From downloads to the pairs that a model is trained on: extract, score, select, merge."""
+
+
+rule extract_corpus:
+    input:
+        downloads=lambda wildcards: downloads(wildcards.corpus, languages_of(wildcards.pair)),
+    output:
+        pairs="results/pairs/{corpus}/{pair}.parquet",
+    log:
+        "results/logs/extract_corpus/{corpus}/{pair}.log",
+    benchmark:
+        "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
+        max_member_bytes=config["max_member_bytes"],
+        code=code_version("paraphrastic.corpus.readers"),
+    script:
+        "../workflow/scripts/extract_corpus.py"
+
+
+rule train_language_id:
+    input:
+        downloads=lambda wildcards: downloads(wildcards.dataset),
+    output:
+        model="resources/language_id/{dataset}.bin",
+    log:
+        "results/logs/train_language_id/{dataset}.log",
+    benchmark:
+        "results/benchmarks/train_language_id/{dataset}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        max_bytes=config["max_member_bytes"],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.language_id"),
+    script:
+        "../workflow/scripts/train_language_id.py"
+
+
+rule score_pairs:
+    input:
+        pairs=rules.extract_corpus.output.pairs,
+        language_id=lambda wildcards: language_id_model(),
+        word_vectors=lambda wildcards: (
+            downloads(config["word_vectors"])
+            if config["word_vectors"] and len(languages_of(wildcards.pair)) == 1
+            else []
+        ),
+    output:
+        scored="results/scored/{corpus}/{pair}.parquet",
+    log:
+        "results/logs/score_pairs/{corpus}/{pair}.log",
+    benchmark:
+        "results/benchmarks/score_pairs/{corpus}/{pair}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        segmentation=config["text"]["segmentation"],
+        code=code_version("paraphrastic.corpus.score"),
+    script:
+        "../workflow/scripts/score_pairs.py"
+
+
+rule select_pairs:
+    input:
+        scored=lambda wildcards: f"results/scored/{wildcards.corpus}/{pair_name(wildcards.model)}.parquet",
+    output:
+        selected="results/selected/{model}/{corpus}.parquet",
+        counts=report(
+            "results/selected/{model}/{corpus}.counts.json",
+            category="Corpora",
+            labels={"model": "{model}"},
+        ),
+        dropped=report(
+            "results/selected/{model}/{corpus}.dropped.tsv",
+            category="Corpora",
+            labels={"model": "{model}"},
+        ),
+    log:
+        "results/logs/select_pairs/{model}/{corpus}.log",
+    benchmark:
+        "results/benchmarks/select_pairs/{model}/{corpus}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        languages=lambda wildcards: pair_of(config["definitions"][wildcards.model]),
+        settings=lambda wildcards: config["definitions"][wildcards.model]["selection"][
+            selection_kind(config["definitions"][wildcards.model])
+        ],
+        lowercase=config["text"]["lowercase"],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.select"),
+    script:
+        "../workflow/scripts/select_pairs.py"
+
+
+rule merge_pairs:
+    input:
+        selected=lambda wildcards: expand(
+            "results/selected/{model}/{corpus}.parquet",
+            model=wildcards.model,
+            corpus=config["definitions"][wildcards.model]["corpora"],
+        ),
+    output:
+        pairs="results/corpora/{model}/pairs.parquet",
+        counts=report(
+            "results/corpora/{model}/counts.json",
+            category="Corpora",
+            labels={"model": "{model}"},
+        ),
+    log:
+        "results/logs/merge_pairs/{model}.log",
+    benchmark:
+        "results/benchmarks/merge_pairs/{model}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    params:
+        duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
+        max_pairs=lambda wildcards: [
+            config["definitions"][wildcards.model]["max_pairs"].get(corpus)
+            for corpus in config["definitions"][wildcards.model]["corpora"]
+        ],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.merge"),
+    script:
+        "../workflow/scripts/merge_pairs.py"

@@ -1,0 +1,24 @@
+"""Training pairs as flat token arrays."""
+
+
+rule encode_dataset:
+    input:
+        pairs=rules.merge_pairs.output.pairs,
+        sentencepiece=rules.train_vocabulary.output.model,
+    output:
+        dataset="results/datasets/{model}/train.h5",
+    log:
+        "results/logs/encode_dataset/{model}.log",
+    benchmark:
+        "results/benchmarks/encode_dataset/{model}.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: 2
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        max_pieces=lookup(dpath="definitions/{model}/vocabulary/max_pieces", within=config),
+        code=code_version("paraphrastic.dataset"),
+    script:
+        "../workflow/scripts/encode_dataset.py"

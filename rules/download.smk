@@ -1,0 +1,20 @@
+"""Fetch the files of the registry, each with its digest checked; see docs/download.md."""
+
+
+localrules:
+    download_file,
+
+
+rule download_file:
+    output:
+        "resources/downloads/{dataset}/{file}",
+    log:
+        "results/logs/download_file/{dataset}/{file}.log",
+    retries: 2
+    conda:
+        "../envs/download.yaml"
+    params:
+        # Addresses and mirror may change without a new download; another version may not.
+        version=lambda wildcards: REGISTRY[wildcards.dataset].version,
+    script:
+        "../workflow/scripts/download_file.py"

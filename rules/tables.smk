@@ -1,0 +1,45 @@
+"""Tables of results, with published figures beside the measured ones."""
+
+
+rule tabulate_sts:
+    input:
+        results=expand(
+            "results/eval/{model}/{result}.json",
+            model=config["models"],
+            result=["sts.untrained", "sts"],
+        ),
+        published="config/published/sts.csv",
+    output:
+        pearson="results/tables/sts.csv",
+        spearman="results/tables/sts_spearman.csv",
+    log:
+        "results/logs/tabulate_sts.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.tables"),
+    script:
+        "../workflow/scripts/tabulate_sts.py"
+
+
+rule render_table:
+    input:
+        table="results/tables/{table}.csv",
+    output:
+        markdown=report("results/tables/{table}.md", category="Tables"),
+        latex="results/tables/{table}.tex",
+    log:
+        "results/logs/render_table/{table}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        caption=lambda wildcards: TABLES[wildcards.table],
+        code=code_version("paraphrastic.evaluation.tables"),
+    script:
+        "../workflow/scripts/render_table.py"

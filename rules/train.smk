@@ -1,0 +1,82 @@
+"""Train every run of a model's sweep, and choose the best on STS 2017 en-en."""
+
+
+rule train_model:
+    input:
+        dataset=rules.encode_dataset.output.dataset,
+        sentencepiece=rules.train_vocabulary.output.model,
+    output:
+        weights="results/training/{model}/{run}/model.safetensors",
+        sentencepiece="results/training/{model}/{run}/sentencepiece.model",
+        config="results/training/{model}/{run}/config.json",
+    log:
+        "results/logs/train_model/{model}/{run}.log",
+    benchmark:
+        "results/benchmarks/train_model/{model}/{run}.tsv"
+    conda:
+        "../envs/train.yaml"
+    # One thread gives the same digits on every machine; a profile can give more (set-threads).
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=1440,
+    params:
+        settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
+        about=lambda wildcards: model_description(wildcards.model),
+        code=code_version("paraphrastic.training.train"),
+    script:
+        "../workflow/scripts/train_model.py"
+
+
+rule evaluate_run:
+    input:
+        model=rules.train_model.output,
+        testsets="results/testsets/sts.parquet",
+    output:
+        score="results/training/{model}/{run}/development.json",
+    log:
+        "results/logs/evaluate_run/{model}/{run}.log",
+    benchmark:
+        "results/benchmarks/evaluate_run/{model}/{run}.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.sts"),
+    script:
+        "../workflow/scripts/evaluate_run.py"
+
+
+rule choose_model:
+    input:
+        scores=lambda wildcards: expand(
+            "results/training/{model}/{run}/development.json",
+            model=wildcards.model,
+            run=sweep_runs(config, wildcards.model),
+        ),
+        models=lambda wildcards: expand(
+            "results/training/{model}/{run}/{file}",
+            model=wildcards.model,
+            run=sweep_runs(config, wildcards.model),
+            file=["model.safetensors", "sentencepiece.model", "config.json"],
+        ),
+        counts=rules.merge_pairs.output.counts,
+    output:
+        weights="results/models/{model}/model.safetensors",
+        sentencepiece="results/models/{model}/sentencepiece.model",
+        config="results/models/{model}/config.json",
+        card="results/models/{model}/README.md",
+        sweep="results/models/{model}/sweep.csv",
+    log:
+        "results/logs/choose_model/{model}.log",
+    conda:
+        "../envs/train.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.training.choose"),
+    script:
+        "../workflow/scripts/choose_model.py"

@@ -1,0 +1,226 @@
+"""Read archives and compressed files that came from elsewhere, without trusting them.
+
+Members are read as streams, so that a corpus never lies on the disk unpacked. Damaged data, and data that
+grows past its bound, is an `InputError` that names the file and the cause.
+"""
+
+import bz2
+import gzip
+import io
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from lzma import LZMAError
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+_DAMAGE = (
+    EOFError,
+    OSError,
+    LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed by an unknown method
+)
+
+
+@contextmanager
+def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
+    """Open a gzip, bzip2 or plain file, told apart by its first bytes, as a stream of its content.
+
+    The content may have at most `max_bytes` bytes.
+    """
+    path = Path(path)
+    with ExitStack() as stack:
+        magic = _first_bytes(path)
+        stream: IO[bytes] = stack.enter_context(path.open("rb"))
+        if magic.startswith(b"\x1f\x8b"):
+            stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
+        elif magic.startswith(b"BZh"):
+            stream = stack.enter_context(bz2.BZ2File(stream))
+        yield stack.enter_context(_bounded(stream, str(path), max_bytes))
+
+
+@contextmanager
+def open_members(
+    path: str | Path, names: Sequence[str | tuple[str, ...]], *, max_bytes: int
+) -> Iterator[tuple[BinaryIO, ...]]:
+    """Open members of a zip or (compressed) tar archive as streams, in the order of `names`.
+
+    A tuple in `names` lists the names that one member may have: the first that is there is taken. Each
+    member may have at most `max_bytes` bytes. The streams may be read in turns. A missing member is an
+    `InputError` that says what the archive holds.
+    """
+    path = Path(path)
+    with ExitStack() as stack:
+        with _opened(path) as archive:
+            entries = {entry.name: entry for entry in _entries(archive, path) if entry.is_file}
+        streams = []
+        for name in names:
+            entry = _choose(path, (name,) if isinstance(name, str) else name, entries)
+            _check_size(path, entry, max_bytes)
+            # One handle a member: a compressed tar is read in turns only with one decompressor each.
+            handle = stack.enter_context(_opened(path))
+            streams.append(stack.enter_context(_open_entry(handle, entry, path, max_bytes)))
+        yield tuple(streams)
+
+
+def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max_total: int) -> list[Path]:
+    """Unpack a zip or (compressed) tar archive into `folder`; returns the files, in the archive's order.
+
+    A member that is a link or a device, that would leave `folder` or is larger than `max_bytes`, and members
+    larger than `max_total` bytes together, are an `InputError` before anything is written. Each file is
+    whole or not there.
+    """
+    path, folder = Path(path), Path(folder)
+    written = []
+    with _opened(path) as archive:
+        entries = _entries(archive, path)
+        for entry in entries:
+            _check_place(path, entry, folder)
+            _check_size(path, entry, max_bytes)
+        total = sum(entry.size for entry in entries)
+        if total > max_total:
+            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
+        for entry in entries:
+            if entry.is_file:
+                target = folder / entry.name
+                with _open_entry(archive, entry, path, max_bytes) as stream:
+                    _write(stream, target)
+                written.append(target)
+    return written
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of another stream, until there are more than `max_bytes` of them."""
+
+    def __init__(self, stream: IO[bytes], label: str, max_bytes: int) -> None:
+        self._stream = stream
+        self._label = label
+        self._max_bytes = max_bytes
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        with _damage_named(self._label):
+            data = self._stream.read(len(buffer))
+        self._count += len(data)
+        if self._count > self._max_bytes:
+            raise InputError(f"{self._label}: grows past the bound of {self._max_bytes} bytes")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _bounded(stream: IO[bytes], label: str, max_bytes: int) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), 1 << 16))
+
+
+@contextmanager
+def _damage_named(label: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        cause = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"{label}: damaged: {cause}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One member as its archive describes it; `size` in bytes when unpacked."""
+
+    name: str
+    size: int
+    is_file: bool
+    is_folder: bool
+    info: zipfile.ZipInfo | tarfile.TarInfo
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    zipped = _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
+    archive: zipfile.ZipFile | tarfile.TarFile
+    with _damage_named(str(path)):
+        archive = zipfile.ZipFile(path) if zipped else tarfile.open(path)  # noqa: SIM115 - closed below
+    with archive:
+        yield archive
+
+
+def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
+    with _damage_named(str(path)):
+        if isinstance(archive, tarfile.TarFile):
+            return [_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive.getmembers()]
+        return [
+            _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
+            for i in archive.infolist()
+        ]
+
+
+def _plain(info: zipfile.ZipInfo) -> bool:
+    """Whether a zip's member is a file; its Unix mode, where it has one, may say that it is a link."""
+    return stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+
+
+def _open_entry(
+    archive: zipfile.ZipFile | tarfile.TarFile, entry: _Entry, path: Path, max_bytes: int
+) -> BinaryIO:
+    label = f"{path}: {entry.name}"
+    with _damage_named(label):
+        if isinstance(archive, tarfile.TarFile):
+            stream = archive.extractfile(cast(tarfile.TarInfo, entry.info))
+        else:
+            stream = archive.open(cast(zipfile.ZipInfo, entry.info))
+    return _bounded(cast(IO[bytes], stream), label, max_bytes)
+
+
+def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _Entry:
+    for name in names:
+        if name in entries:
+            return entries[name]
+    held = ", ".join(list(entries)[:10]) + (f" and {len(entries) - 10} more" if len(entries) > 10 else "")
+    raise InputError(f"{path}: has no member {' or '.join(names)}; it holds {held or 'no files'}")
+
+
+def _check_size(path: Path, entry: _Entry, max_bytes: int) -> None:
+    if entry.size > max_bytes:
+        raise InputError(f"{path}: {entry.name}: {entry.size} bytes, more than the bound of {max_bytes}")
+
+
+def _check_place(path: Path, entry: _Entry, folder: Path) -> None:
+    """Refuse a member that is not a plain file or folder, or that lies outside `folder`."""
+    if not entry.is_file and not entry.is_folder:
+        raise InputError(f"{path}: {entry.name}: a link or a device, which is not unpacked")
+    name = PurePosixPath(entry.name)
+    inside = (folder / name).resolve().is_relative_to(folder.resolve())
+    if name.is_absolute() or ".." in name.parts or "\\" in entry.name or not inside:
+        raise InputError(f"{path}: {entry.name}: would be unpacked outside of its folder")
+
+
+def _write(stream: BinaryIO, target: Path) -> None:
+    try:
+        with atomic_output(target) as temporary, temporary.open("wb") as output:
+            shutil.copyfileobj(stream, output)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+
+
+def _first_bytes(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(4)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

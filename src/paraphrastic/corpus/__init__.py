@@ -1,0 +1,1 @@
+"""From downloaded corpora to training pairs: extract, score, select, merge."""

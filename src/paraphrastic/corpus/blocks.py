@@ -1,0 +1,106 @@
+"""Stream Parquet files in blocks of rows, so that memory does not grow with a corpus."""
+
+import errno
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+# Rows of a block and of a row group: some tens of megabytes of text with its scores.
+BLOCK_ROWS = 65_536
+
+
+def read_blocks(
+    path: str | Path, *, columns: list[str] | None = None, rows: int = BLOCK_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """Record batches of at most `rows` rows of a Parquet file, in its order."""
+    with open_parquet(path) as file:
+        try:
+            yield from file.iter_batches(rows, columns=columns)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: damaged: {_one_line(error)}") from None
+
+
+@contextmanager
+def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
+    """Open a Parquet file; one that is missing or damaged is an `InputError` that names it."""
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"{path}: not readable as Parquet: {_one_line(error)}") from None
+    with file:
+        yield file
+
+
+class BlockWriter:
+    """Writes record batches of any size as row groups of `BLOCK_ROWS` rows.
+
+    The file's bytes depend on the rows alone, not on how they were cut into batches.
+    """
+
+    def __init__(self, writer: pq.ParquetWriter) -> None:
+        self._writer = writer
+        self._waiting: list[pa.RecordBatch] = []
+        self._waiting_rows = 0
+        self.rows = 0
+
+    def write(self, block: pa.RecordBatch) -> None:
+        """Append the rows of `block`, which has the writer's schema."""
+        self.rows += block.num_rows
+        self._waiting.append(block)
+        self._waiting_rows += block.num_rows
+        if self._waiting_rows >= BLOCK_ROWS:
+            self._flush(self._waiting_rows - self._waiting_rows % BLOCK_ROWS)
+
+    def finish(self) -> None:
+        """Write what is left as a last, shorter row group."""
+        if self._waiting_rows:
+            self._flush(self._waiting_rows)
+
+    def _flush(self, rows: int) -> None:
+        table = pa.Table.from_batches(self._waiting)
+        for start in range(0, rows, BLOCK_ROWS):
+            # In one chunk: where chunks end would show in the pages of the file.
+            group = table.slice(start, min(BLOCK_ROWS, rows - start)).combine_chunks()
+            self._writer.write_table(group)
+        self._waiting = table.slice(rows).to_batches()
+        self._waiting_rows -= rows
+
+
+@contextmanager
+def write_blocks(
+    path: str | Path, schema: pa.Schema, *, dictionary: Sequence[str] = ()
+) -> Iterator[BlockWriter]:
+    """Write a Parquet file that is whole or not there; a full disk is an `InputError`.
+
+    The columns in `dictionary`, which have few distinct values, are stored as numbers of these; sentences
+    hardly repeat within a row group.
+    """
+    with (
+        full_disk_named(path),
+        atomic_output(path) as temporary,
+        pq.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=list(dictionary)) as writer,
+    ):
+        blocks = BlockWriter(writer)
+        yield blocks
+        blocks.finish()
+
+
+@contextmanager
+def full_disk_named(path: str | Path) -> Iterator[None]:
+    """Turn a full disk, met while writing `path`, into an `InputError`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise InputError(f"{path}: cannot be written: no space left on the disk") from None
+        raise
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,124 @@
+"""Language identification of sentences with fastText: with a given model, or one trained here."""
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.archive import open_stream
+from paraphrastic.corpus.blocks import full_disk_named
+from paraphrastic.corpus.fasttext_file import check_classifier
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+_LABEL = "__label__"
+_LABEL_PATTERN = re.compile(rb"__label__[a-z]{2,3}")
+
+
+class LanguageIdentifier:
+    """A fastText classifier with labels `__label__en`, such as lid.176.
+
+    Raises:
+        InputError: the file is not a fastText classifier, or is damaged.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._model = _load(Path(path))
+
+    @property
+    def languages(self) -> list[str]:
+        """Codes of the languages that the model knows."""
+        return [label.removeprefix(_LABEL) for label in self._model.get_labels()]
+
+    def identify(self, texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.float32]]:
+        """Most likely language of each text and the model's confidence.
+
+        Returns:
+            Codes, and float32 [texts] confidences in [0, 1]; an empty text is in the language "" with
+            confidence 0.
+        """
+        # fastText reads one line a text, and counts the end of a line as a word.
+        lines = [" ".join(text.split("\n")) for text in texts]
+        labels, confidences = self._model.predict(lines)
+        codes = [""] * len(lines)
+        values = np.zeros(len(lines), np.float32)
+        for index, (line, label, confidence) in enumerate(zip(lines, labels, confidences, strict=True)):
+            if label and not line.isspace() and line:
+                codes[index] = label[0].removeprefix(_LABEL)
+                values[index] = confidence[0]
+        # Rounding in the softmax can lead slightly above 1.
+        return codes, np.minimum(values, np.float32(1))
+
+
+def train_language_id(
+    labelled: Path, output: Path, *, max_bytes: int, epochs: int = 10, seed: int
+) -> dict[str, int]:
+    """Train a small fastText classifier on labelled text.
+
+    The model sees character n-grams of 1 to 4 and frequent words, in 16 dimensions: some megabytes. One
+    thread trains it, because with more the result would differ from run to run.
+
+    Args:
+        labelled: lines `__label__CODE text`; gzip, bzip2 or plain.
+        output: the model.
+        max_bytes: the text may have no more bytes than this, unpacked.
+        epochs: how often each line is seen.
+        seed: of the lines' order and of the training.
+
+    Returns:
+        Number of lines by language.
+
+    Raises:
+        InputError: a line without label or text; text of fewer than two languages.
+    """
+    with open_stream(labelled, max_bytes=max_bytes) as stream:
+        lines = [_checked(line, f"{labelled}:{number}") for number, line in enumerate(stream, start=1)]
+    labels = [line.split(b" ", 1)[0].decode().removeprefix(_LABEL) for line in lines]
+    counts = dict(sorted(Counter(labels).items()))
+    if len(counts) < 2:
+        known = ", ".join(counts) or "none"
+        raise InputError(f"{labelled}: language identification needs text in two languages; found: {known}")
+    with full_disk_named(output), atomic_output(output) as temporary:
+        with tempfile.NamedTemporaryFile(dir=temporary.parent) as training:
+            training.writelines(lines[row] for row in np.random.default_rng(seed).permutation(len(lines)))
+            training.flush()
+            model = _fasttext().train_supervised(
+                training.name, dim=16, minn=1, maxn=4, bucket=50_000, minCount=20, lr=0.5, epoch=epochs,
+                thread=1, seed=seed, verbose=0,
+            )  # fmt: skip
+        model.save_model(str(temporary))
+        try:
+            check_classifier(temporary)  # fastText does not notice a full disk
+        except InputError:
+            raise InputError(f"{output}: cannot be written as a whole: is the disk full?") from None
+    return counts
+
+
+def _checked(line: bytes, place: str) -> bytes:
+    label, _, text = line.strip().partition(b" ")
+    if not _LABEL_PATTERN.fullmatch(label) or not text.strip() or _LABEL.encode() in text:
+        raise InputError(f"{place}: a line `{_LABEL}CODE text` expected")
+    return label + b" " + text.strip() + b"\n"
+
+
+def _load(path: Path) -> Any:
+    check_classifier(path)
+    try:
+        model = _fasttext().load_model(str(path))
+    except (ValueError, RuntimeError, MemoryError) as error:
+        raise InputError(f"{path}: a damaged fastText model: {error}") from None
+    if not all(label.startswith(_LABEL) for label in model.get_labels()):
+        raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
+    return model
+
+
+def _fasttext() -> Any:
+    from fasttext import FastText
+
+    FastText.eprint = lambda *_: None  # a notice on every load, about the type that it returns
+    return FastText

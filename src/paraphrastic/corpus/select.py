@@ -1,0 +1,160 @@
+"""Select scored pairs by thresholds, and say what was dropped and why."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraphrastic.corpus.blocks import BLOCK_ROWS, full_disk_named, open_parquet, read_blocks, write_blocks
+from paraphrastic.corpus.filters import Filter, build_filters
+from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.text import collapse_spaces
+from paraphrastic.corpus.text import lowercase as lowercase_texts
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output, write_json
+
+_SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
+_SAMPLE_COLUMNS = (
+    "line",
+    "source_tokens",
+    "target_tokens",
+    "source_language",
+    "source_confidence",
+    "target_language",
+    "target_confidence",
+    "trigram_overlap",
+    "paraphrase_score",
+    "source",
+    "target",
+)
+
+
+def select_pairs(
+    scored: str | Path,
+    output: str | Path,
+    *,
+    counts: str | Path,
+    dropped: str | Path,
+    languages: tuple[str, str],
+    settings: Mapping[str, Any],
+    lowercase: bool,
+    seed: int,
+    sample_size: int = 20,
+    block_rows: int = BLOCK_ROWS,
+) -> dict[str, Any]:
+    """Write the pairs that every filter accepts: `source`, `target`, `line`, in the same order.
+
+    A dropped pair's reason is the first filter that does not accept it, in the order empty, length,
+    language, trigram_overlap, paraphrase_score. A pair without a score fails a threshold on that score.
+
+    Args:
+        scored: made by `score_pairs`.
+        output: the Parquet file.
+        counts: JSON: pairs `read` and `kept`, `dropped` by reason, and `fails`: how many pairs each filter
+            alone does not accept.
+        dropped: TSV for reading: of each reason, `sample_size` random pairs with their scores.
+        languages: that the sources and the targets have to be in.
+        settings: thresholds, as in `filters.build_filters`.
+        lowercase: whether the output is lower-cased. White space is always collapsed.
+        seed: of the sample.
+        sample_size: pairs of each reason in the sample.
+        block_rows: pairs held in memory; no output depends on it.
+
+    Returns:
+        The counts.
+
+    Raises:
+        InputError: nothing is left (with the counts by reason), or a threshold is on a score that the
+            corpus does not have; then nothing is written.
+    """
+    filters = build_filters(settings, languages)
+    _check_scores(scored, filters)
+    tally = _Tally([each.reason for each in filters], sample_size, seed)
+    with write_blocks(output, _SELECTED_SCHEMA) as writer:
+        for block in read_blocks(scored, rows=block_rows):
+            accepted = np.stack([each.accept(each.score(block)) for each in filters])
+            tally.add(block, accepted)
+            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), lowercase))
+        result = tally.counts()
+        if not result["kept"]:
+            reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
+            raise InputError(f"{scored}: no pair is left of {result['read']} read; dropped: {reasons}")
+    with full_disk_named(dropped), atomic_output(dropped) as temporary:
+        temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
+    with full_disk_named(counts):
+        write_json(counts, result)
+    return result
+
+
+class _Tally:
+    """Counts by reason, and a sample of what was dropped for each."""
+
+    def __init__(self, reasons: Sequence[str], sample_size: int, seed: int) -> None:
+        self._reasons = reasons
+        self._read = 0
+        self._dropped = np.zeros(len(reasons), np.int64)
+        self._fails = np.zeros(len(reasons), np.int64)
+        self._random = np.random.default_rng(seed)
+        self._samples = [StreamSample[list[str]](sample_size) for _ in reasons]
+
+    def add(self, block: pa.RecordBatch, accepted: npt.NDArray[np.bool_]) -> None:
+        """Count a block; `accepted` is [filters, pairs]."""
+        self._read += block.num_rows
+        self._fails += (~accepted).sum(axis=1)
+        # One draw a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
+        keys = self._random.random(block.num_rows)
+        first = np.where(accepted.all(axis=0), -1, accepted.argmin(axis=0))
+        for number, sample in enumerate(self._samples):
+            rows = np.flatnonzero(first == number)
+            self._dropped[number] += len(rows)
+            for row in rows[sample.candidates(keys[rows])]:
+                sample.add(keys[row], [_cell(block[name][row].as_py()) for name in _SAMPLE_COLUMNS])
+
+    def counts(self) -> dict[str, Any]:
+        """What `select_pairs` returns."""
+        return {
+            "read": self._read,
+            "kept": self._read - int(self._dropped.sum()),
+            "dropped": dict(zip(self._reasons, self._dropped.tolist(), strict=True)),
+            "fails": dict(zip(self._reasons, self._fails.tolist(), strict=True)),
+        }
+
+    def sample_table(self) -> str:
+        """Tab-separated, with a header; by reason, then by line."""
+        rows = [["reason", *_SAMPLE_COLUMNS]]
+        for reason, sample in zip(self._reasons, self._samples, strict=True):
+            rows += [[reason, *cells] for cells in sorted(sample.items(), key=lambda cells: int(cells[0]))]
+        return "".join("\t".join(cells) + "\n" for cells in rows)
+
+
+def _check_scores(scored: str | Path, filters: Sequence[Filter]) -> None:
+    """Refuse a threshold on a column that has no values at all; no text is read for that."""
+    with open_parquet(scored) as file:
+        metadata = file.metadata
+    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
+    if not metadata.num_rows:
+        raise InputError(f"{scored}: the corpus is empty: no pairs")
+    names = metadata.schema.names
+    for each in filters:
+        for column in (names.index(name) for name in each.needs):
+            nulls = sum(group.column(column).statistics.null_count for group in groups)
+            if nulls == metadata.num_rows:
+                raise InputError(f"{scored}: has no {each.missing}")
+
+
+def _kept_pairs(block: pa.RecordBatch, kept: npt.NDArray[np.bool_], lowercase: bool) -> pa.RecordBatch:
+    block = block.select(_SELECTED_SCHEMA.names).filter(pa.array(kept))
+    sides = []
+    for name in ("source", "target"):
+        texts = collapse_spaces(block[name].to_pylist())
+        sides.append(pa.array(lowercase_texts(texts) if lowercase else texts, pa.string()))
+    return pa.RecordBatch.from_arrays([*sides, block["line"]], schema=_SELECTED_SCHEMA)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())

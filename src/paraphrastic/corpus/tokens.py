@@ -1,0 +1,74 @@
+"""Words of many texts as one flat array of numbers, for the scores that compare words."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraphrastic.corpus.text import split_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Words of texts: `words[ids[offsets[i]:offsets[i + 1]]]` are those of text i.
+
+    Attributes:
+        ids: int32 [tokens], numbers of words.
+        offsets: int64 [texts + 1].
+        words: the distinct words.
+    """
+
+    ids: npt.NDArray[np.int32]
+    offsets: npt.NDArray[np.int64]
+    words: list[str]
+
+    @property
+    def owners(self) -> npt.NDArray[np.int64]:
+        """Number of the text that each token stands in: int64 [tokens]."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def tokenise(texts: pa.Array | Sequence[str]) -> Tokens:
+    """Lower-cased words of each text.
+
+    Text is split at white space; then each punctuation mark or symbol at either end of a token is a word
+    of its own (`(hello!)` is `( hello ! )`), while those inside stay (`don't`, `3.5`, `well-known`).
+    """
+    pieces = split_tokens(pa.array(texts, pa.string()) if not isinstance(texts, pa.Array) else texts)
+    encoded = pieces.values.dictionary_encode()
+    piece_ids = encoded.indices.to_numpy()
+
+    # Python sees each distinct piece once; the rest is arithmetic on arrays.
+    numbers: dict[str, int] = {}
+    flat: list[int] = []
+    starts = [0]
+    for piece in encoded.dictionary.to_pylist():
+        flat.extend(numbers.setdefault(word, len(numbers)) for word in _words(piece.lower()))
+        starts.append(len(flat))
+    word_ids = np.array(flat, np.int32)
+    piece_starts = np.array(starts, np.int64)
+
+    counts = np.diff(piece_starts)[piece_ids]
+    ends = np.concatenate(([0], np.cumsum(counts)))
+    shift = np.repeat(piece_starts[piece_ids] - ends[:-1], counts)
+    ids = word_ids[np.arange(ends[-1]) + shift]
+    return Tokens(ids, ends[pieces.offsets.to_numpy()], list(numbers))
+
+
+def _words(piece: str) -> list[str]:
+    if piece.isalnum():
+        return [piece]
+    start, end = 0, len(piece)
+    while start < end and _is_mark(piece[start]):
+        start += 1
+    while end > start and _is_mark(piece[end - 1]):
+        end -= 1
+    return [*piece[:start], *([piece[start:end]] if start < end else []), *piece[end:]]
+
+
+def _is_mark(character: Any) -> bool:
+    return unicodedata.category(character)[0] in "PS"

@@ -1,0 +1,115 @@
+"""Word vectors, and the paraphrase score that they give a sentence pair."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.sparse import csr_matrix
+
+from paraphrastic.archive import open_stream
+from paraphrastic.corpus.tokens import tokenise
+from paraphrastic.errors import InputError
+
+FloatArray = npt.NDArray[np.float32]
+
+_BLOCK_LINES = 10_000
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+class WordVectors:
+    """Vectors of words from a text file, plain or compressed.
+
+    Lines are `word v1 … vn`, after an optional first line with the number of words and the dimension. The
+    first of several lines for a word counts.
+
+    Attributes:
+        words: row of each word.
+        vectors: float32 [words, dim].
+
+    Raises:
+        InputError: `PATH:LINE: cause` for a line with another number of values or with one that is no
+            finite number; a file without words.
+    """
+
+    def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36) -> None:
+        self.words: dict[str, int] = {}
+        with open_stream(path, max_bytes=max_bytes) as stream:
+            lines = enumerate(stream, start=1)
+            first = next(lines, (1, b""))
+            head = first[1].split()
+            has_header = len(head) == 2 and all(cell.isdigit() for cell in head)
+            dim = int(head[1]) if has_header else len(head) - 1
+            if dim < 1:
+                raise InputError(f"{path}:1: not a word and its vector")
+            rest = lines if has_header else chain([first], lines)
+            blocks = list(self._read(path, rest, dim))
+        if not blocks:
+            raise InputError(f"{path}: there are no word vectors in it")
+        self.vectors = np.concatenate(blocks)
+
+    def _read(self, path: str | Path, lines: Iterator[tuple[int, bytes]], dim: int) -> Iterator[FloatArray]:
+        """Blocks of vectors, in the order in which their words enter `self.words`."""
+        while block := list(islice(lines, _BLOCK_LINES)):
+            values = []
+            for number, line in block:
+                # A word may hold spaces, as those of GloVe's largest files do: the values are the last cells.
+                cells = line.rstrip().rsplit(b" ", dim)
+                if len(cells) != dim + 1:
+                    raise InputError(f"{path}:{number}: {len(cells) - 1} values, expected {dim}")
+                try:
+                    word = cells[0].decode("utf-8")
+                except UnicodeDecodeError:
+                    raise InputError(f"{path}:{number}: the word is not UTF-8") from None
+                if word not in self.words:
+                    self.words[word] = len(self.words)
+                    values.append((number, cells[1:]))
+            yield _parse(path, values, dim)
+
+    def paraphrase_score(
+        self, sources: pa.Array | Sequence[str], targets: pa.Array | Sequence[str]
+    ) -> FloatArray:
+        """Cosine of the two sentences' averaged word vectors: float32 [pairs] in [-1, 1].
+
+        Words are those of `tokens.tokenise`. The score is NaN where a side has no known word, or only
+        words whose vectors add up to zero: there is no angle to measure.
+        """
+        one, other = self._unit_sums(sources), self._unit_sums(targets)
+        return np.clip(np.einsum("nd,nd->n", one, other), -1, 1)
+
+    def _unit_sums(self, texts: pa.Array | Sequence[str]) -> FloatArray:
+        """Sums of the texts' vectors at length one, or NaN: float32 [texts, dim]."""
+        tokens = tokenise(texts)
+        rows = np.array([self.words.get(word, -1) for word in tokens.words], np.int64)
+        vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
+        vectors[rows >= 0] = self.vectors[rows[rows >= 0]]
+        ones = np.ones(len(tokens.ids), np.float32)
+        counts = csr_matrix((ones, tokens.ids, tokens.offsets), shape=(len(tokens.offsets) - 1, len(rows)))
+        sums = counts @ vectors
+        norms = np.linalg.norm(sums, axis=1, keepdims=True)
+        norms[norms == 0] = np.nan
+        unit: FloatArray = sums / norms
+        return unit
+
+
+def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) -> FloatArray:
+    try:
+        text = b" ".join(cell for _, cells in values for cell in cells).decode("ascii")
+        parsed = np.fromstring(text, np.float32, sep=" ").reshape(len(values), dim)
+    except ValueError:
+        parsed = np.full((len(values), dim), np.nan, np.float32)
+    if not np.isfinite(parsed).all():
+        for number, cells in values:
+            for cell in cells:
+                if not _is_finite(cell):
+                    raise InputError(f"{path}:{number}: {cell.decode(errors='replace')!r} is not a number")
+    return parsed
+
+
+def _is_finite(cell: bytes) -> bool:
+    try:
+        return abs(float(cell)) <= _LARGEST
+    except ValueError:
+        return False

@@ -1,0 +1,51 @@
+"""Correlations with their sampling error."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from paraphrastic.errors import InputError
+
+Float64 = npt.NDArray[np.float64]
+
+
+def pearson(scores: Float64, gold: Float64, *, name: str) -> float:
+    """Pearson's r of two vectors [n]; an `InputError` that says `name` where it is not defined."""
+    _check(scores, gold, name=name)
+    return float(stats.pearsonr(scores, gold).statistic)
+
+
+def spearman(scores: Float64, gold: Float64, *, name: str) -> float:
+    """Spearman's ρ of two vectors [n], ties at their mean rank; errors as in `pearson`."""
+    _check(scores, gold, name=name)
+    return float(stats.spearmanr(scores, gold).statistic)
+
+
+def _check(scores: Float64, gold: Float64, *, name: str) -> None:
+    if len(scores) < 2:
+        raise InputError(f"{name}: a correlation needs two pairs or more, not {len(scores)}")
+    for what, values in (("scores", scores), ("gold scores", gold)):
+        if not np.isfinite(values).all():
+            raise InputError(f"{name}: not all {what} are finite")
+        if np.ptp(values) == 0:
+            raise InputError(f"{name}: all {len(values)} {what} are {values[0]:g}: there is no correlation")
+
+
+def bootstrap_pearson(scores: Float64, gold: Float64, *, samples: int, seed: int) -> Float64:
+    """Pearson's r of `samples` resamples of the pairs with replacement, [samples].
+
+    A resample whose pairs all have one score has no correlation; it counts as 0.
+    """
+    generator = np.random.default_rng(seed)
+    drawn = generator.integers(len(scores), size=(samples, len(scores)))
+    x, y = scores[drawn], gold[drawn]
+    x = x - x.mean(axis=1, keepdims=True)
+    y = y - y.mean(axis=1, keepdims=True)
+    norms = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
+    return np.divide((x * y).sum(axis=1), norms, out=np.zeros(samples), where=norms > 0)
+
+
+def interval(resampled: Float64) -> list[float]:
+    """The 95 % percentile interval of bootstrap estimates, [low, high]."""
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return [float(low), float(high)]

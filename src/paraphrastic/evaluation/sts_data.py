@@ -1,0 +1,169 @@
+"""STS test sets: read from their archive, identified by their content."""
+
+import hashlib
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.archive import extract_archive
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+log = logging.getLogger(__name__)
+
+# The datasets of each year, as SentEval's archive names them.
+DATASETS = {
+    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "2013": ("FNWN", "headlines", "OnWN", "SMT"),
+    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+YEARS = tuple(DATASETS)
+# The sentences of 2013's SMT need a licence, and most archives come without them.
+LICENSED = ("2013", "SMT")
+
+# Cross-lingual tracks of 2017; 4b is the track of translation quality, which the papers leave out.
+TRACKS = {
+    "ar-ar": "track1.ar-ar",
+    "ar-en": "track2.ar-en",
+    "es-es": "track3.es-es",
+    "es-en": "track4a.es-en",
+    "en-en": "track5.en-en",
+    "tr-en": "track6.tr-en",
+}
+
+# The track on which models are chosen.
+DEVELOPMENT = "en-en"
+
+MAX_MEMBER_BYTES = 64 << 20
+MAX_ARCHIVE_BYTES = 256 << 20
+
+
+def prepare_sts(archive: Path, output: Path) -> None:
+    """Gather the test sets of STS 2012–2017 in one Parquet file.
+
+    Columns: `year`, `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold` (0–5).
+    Lines without a gold score, which official files have, are left out and counted in the log. A year or
+    track that the archive does not hold is left out, with two exceptions that are errors: 2012–2016 must
+    be complete but for 2013's SMT, and 2017 must have the English track, on which models are chosen.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        files = extract_archive(archive, folder, max_bytes=MAX_MEMBER_BYTES, max_total=MAX_ARCHIVE_BYTES)
+        members = {f"{file.parent.name}/{file.name}": _Member(archive, file) for file in files}
+        frames = [*_english_years(archive, members), *_tracks(archive, members)]
+    with atomic_output(output) as temporary:
+        pl.concat(frames).write_parquet(temporary)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """An unpacked file, and the archive that errors name."""
+
+    archive: Path
+    file: Path
+
+    def __str__(self) -> str:
+        return f"{self.archive}: {self.file.parent.name}/{self.file.name}"
+
+    def lines(self) -> list[str]:
+        lines = []
+        content = self.file.read_bytes().removesuffix(b"\n")
+        for number, line in enumerate(content.split(b"\n") if content else [], start=1):
+            try:
+                lines.append(line.decode("utf-8").removesuffix("\r").removeprefix("\ufeff"))
+            except UnicodeDecodeError as error:
+                raise InputError(f"{self}:{number}: not UTF-8: {error.reason}") from None
+        return lines
+
+
+def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+    for year, datasets in DATASETS.items():
+        for dataset in datasets:
+            folder = f"STS{year[2:]}-en-test"
+            sentences = members.get(f"{folder}/STS.input.{dataset}.txt")
+            gold = members.get(f"{folder}/STS.gs.{dataset}.txt")
+            if sentences and gold:
+                yield _frame(archive, year, dataset, _english_pairs(sentences, gold))
+            elif (year, dataset) == LICENSED:
+                log.info("%s: STS %s is without %s, whose sentences need a licence", archive, *LICENSED)
+            else:
+                kind = "gs" if sentences else "input"
+                raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
+
+
+def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+    for track, name in TRACKS.items():
+        if member := members.get(f"STS17-test/STS.input.{name}.txt"):
+            yield _frame(archive, "2017", track, _track_pairs(member))
+        elif track == DEVELOPMENT:
+            raise InputError(f"{archive}: STS17-test/STS.input.{name}.txt is missing")
+
+
+Pair = tuple[int, str, str, float]
+
+
+def _frame(archive: Path, year: str, dataset: str, pairs: Iterator[Pair]) -> pl.DataFrame:
+    schema = {"line": pl.Int32, "sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64}
+    frame = pl.DataFrame(list(pairs), schema=schema, orient="row")
+    if frame.is_empty():
+        raise InputError(f"{archive}: STS {year} {dataset} has no pair with a gold score")
+    return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
+
+
+def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
+    pairs, scores = sentences.lines(), gold.lines()
+    if len(pairs) != len(scores):
+        raise InputError(f"{sentences} has {len(pairs)} lines but {gold.file.name} has {len(scores)}")
+    missing = 0
+    for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
+        # Official files of 2016 go on with the sources of both sentences.
+        first, second, *_ = _fields(sentences, number, pair)
+        if score.strip():
+            yield number, first, second, _gold(gold, number, score)
+        else:
+            missing += 1
+    if missing:
+        log.info("%s: %d of %d pairs have no gold score and are left out", gold, missing, len(scores))
+
+
+def _track_pairs(member: _Member) -> Iterator[Pair]:
+    lines = member.lines()
+    missing = 0
+    for number, line in enumerate(lines, start=1):
+        first, second, *score = _fields(member, number, line)
+        if score and score[0].strip():
+            yield number, first, second, _gold(member, number, score[0])
+        else:
+            missing += 1
+    if missing:
+        log.info("%s: %d of %d pairs have no gold score and are left out", member, missing, len(lines))
+
+
+def _fields(member: _Member, number: int, line: str) -> list[str]:
+    fields = line.split("\t")
+    if len(fields) < 2:
+        raise InputError(f"{member}:{number}: two sentences with a tab between them expected")
+    return fields
+
+
+def _gold(member: _Member, number: int, text: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = float("nan")
+    if not 0.0 <= score <= 5.0:
+        raise InputError(f"{member}:{number}: {text.strip()!r} is no gold score from 0 to 5")
+    return score
+
+
+def content_digest(pairs: pl.DataFrame) -> str:
+    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in."""
+    digest = hashlib.sha256()
+    for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
+        digest.update(f"{first}\t{second}\t{gold:.3f}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,74 @@
+"""Tables of results, for reading and for papers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from paraphrastic.evaluation.sts_data import YEARS
+from paraphrastic.files import atomic_output, read_json
+
+# The columns that say what a row is; all others are figures.
+TEXT_COLUMNS = ["system", "source", "data"]
+STS_COLUMNS = [*TEXT_COLUMNS, *YEARS, "avg"]
+
+
+def tabulate_sts(
+    results: Sequence[Path],
+    published: Path | None,
+    output: Path,
+    *,
+    statistic: Literal["pearson", "spearman"],
+) -> None:
+    """Write the table of STS 2012–2016, correlations × 100.
+
+    Published rows come first, and only where all measured ones are on the official test data. A system
+    that was measured without 2013's SMT says so in its name: its 2013 and its average are over fewer data.
+
+    Args:
+        results: JSON files of `evaluate_sts`, in the order of the rows.
+        published: CSV file of published figures in the same columns; None where there are none.
+        output: the CSV file.
+        statistic: which correlation.
+    """
+    table = pd.DataFrame([_measured_row(read_json(path), statistic) for path in results])
+    if published and (table["data"] == "official").all():
+        rows = pd.read_csv(published, dtype=str).assign(source="published", data="official")
+        table = pd.concat([rows, table])
+    with atomic_output(output) as temporary:
+        table[STS_COLUMNS].to_csv(temporary, index=False, lineterminator="\n")
+
+
+def _measured_row(result: Mapping[str, Any], statistic: str) -> dict[str, str]:
+    notes = [" ({} without {})".format(*name.split("/")) for name in result["missing"]]
+    return {
+        "system": f"P-SP {result['model']}{''.join(notes)}",
+        "source": result["source"],
+        "data": result["data"],
+        **{year: f"{100 * result['years'][year][statistic]:.1f}" for year in YEARS},
+        "avg": f"{100 * result['avg'][statistic]:.1f}",
+    }
+
+
+def render_table(table: Path, markdown: Path, latex: Path, *, caption: str) -> None:
+    """Write a table of results as Markdown and as LaTeX (booktabs), the best figure of a column in bold."""
+    text = pd.read_csv(table, dtype=str, keep_default_na=False)
+    figures = text.columns.difference(TEXT_COLUMNS, sort=False)
+    values = text[figures].apply(pd.to_numeric)
+    best = values.eq(values.max())
+    bold = text.copy()
+    bold[figures] = text[figures].where(~best, "**" + text[figures] + "**")
+    with atomic_output(markdown) as temporary:
+        alignment = ["left"] * len(TEXT_COLUMNS) + ["right"] * len(figures)
+        body = bold.to_markdown(index=False, disable_numparse=True, colalign=alignment)
+        temporary.write_text(f"{caption}\n\n{body}\n", encoding="utf-8")
+    style = text.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis="columns")
+    style = style.apply(
+        lambda _: best.replace({True: "textbf:--rwrap", False: ""}), axis=None, subset=figures
+    )
+    with atomic_output(latex) as temporary:
+        columns = "l" * len(TEXT_COLUMNS) + "r" * len(figures)
+        style.to_latex(
+            temporary, column_format=columns, hrules=True, caption=caption, position_float="centering"
+        )

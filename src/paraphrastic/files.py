@@ -1,0 +1,61 @@
+"""Files that are either whole or not there, and their digests."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.errors import InputError
+
+
+@contextmanager
+def atomic_output(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, which takes the final name once the block has succeeded.
+
+    The temporary name is unique to the process, so that a run which was killed, or one that goes on
+    unseen, cannot spoil the next one's file. Nothing is left behind when the block raises.
+    """
+    final = Path(path)
+    final.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".tmp")
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        with temporary.open("rb") as written:
+            os.fsync(written.fileno())
+        temporary.chmod(0o666 & ~_umask())
+        temporary.replace(final)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def sha256(path: str | Path) -> str:
+    """Hexadecimal SHA-256 of a file's bytes."""
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write `value` as readable JSON; NaN and infinity are errors, never written."""
+    with atomic_output(path) as temporary:
+        text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def read_json(path: str | Path) -> Any:
+    """Read a JSON file; a damaged one is an `InputError` that names it."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: not readable as JSON: {error}") from None

@@ -1,0 +1,79 @@
+"""The best run of a sweep becomes the model."""
+
+import csv
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.files import atomic_output, read_json
+from paraphrastic.model import CONFIG, SENTENCEPIECE, WEIGHTS
+
+log = logging.getLogger(__name__)
+
+
+def choose_model(scores: Sequence[Path], counts: Path, output: Path) -> None:
+    """Copy the run with the highest development score to `output`, with a model card and the sweep's table.
+
+    Of runs with equal scores the first is taken.
+
+    Args:
+        scores: one `development.json` a run, in the folder of the run's model.
+        counts: JSON file of `merge_pairs`, for the card.
+        output: the model's folder.
+    """
+    values = [float(read_json(score)["pearson"]) for score in scores]
+    chosen = max(range(len(scores)), key=lambda run: values[run])
+    folder = scores[chosen].parent
+    log.info("%s: chosen of %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
+    for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
+        with atomic_output(output / name) as temporary:
+            shutil.copyfile(folder / name, temporary)
+    with (
+        atomic_output(output / "sweep.csv") as temporary,
+        temporary.open("w", encoding="utf-8", newline="") as file,
+    ):
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["run", "pearson_sts2017_en_en", "chosen"])
+        for index, (score, value) in enumerate(zip(scores, values, strict=True)):
+            writer.writerow([score.parent.name, f"{value:.2f}", "yes" if index == chosen else ""])
+    with atomic_output(output / "README.md") as temporary:
+        card = _card(read_json(folder / CONFIG), read_json(counts), values[chosen])
+        temporary.write_text(card, encoding="utf-8")
+
+
+def _card(config: dict[str, Any], counts: dict[str, Any], score: float) -> str:
+    languages = config["languages"]
+    corpora = "\n".join(
+        f"| {name} | {version} | {corpus['kept']:,} |"
+        for (name, version), corpus in zip(config["corpora"].items(), counts["corpora"], strict=True)
+    )
+    settings = "\n".join(f"| {name} | {value} |" for name, value in config["training"].items())
+    return f"""---
+language: [{", ".join(languages)}]
+tags: [sentence-similarity, paraphrase]
+---
+# Paraphrastic sentence embeddings: {config["model"]}
+
+Languages: {" and ".join(languages)}. A sentence is the average of its subwords' embeddings, in
+{config["dimension"]} dimensions, trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021).
+
+```python
+from paraphrastic import load_model
+
+model = load_model("results/models/{config["model"]}")
+model.embed_raw_text(["This is a test."])  # float32 [1, {config["dimension"]}]
+model.score_raw_text([("This is a test.", "This is another test.")])  # cosines
+```
+
+Pearson's r × 100 on STS 2017 en-en, on which the run was chosen: {score:.1f}.
+
+| corpus | version | pairs |
+| --- | --- | ---: |
+{corpora}
+
+| setting | value |
+| --- | --- |
+{settings}
+"""

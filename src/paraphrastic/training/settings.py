@@ -1,0 +1,41 @@
+"""Settings of one training run."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Negatives = Literal["other_side", "either_side"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingSettings:
+    """Hyperparameters of one run; names as in Wieting et al. 2021, section 5.1.
+
+    Attributes:
+        dimension: of the sentence vectors.
+        init_std: standard deviation of the initial embeddings; the original's is 1.
+        epochs: passes over the training pairs.
+        batch_size: pairs a mini-batch.
+        megabatch: the largest number M of mini-batches among which negatives are looked for.
+        megabatch_anneal: M starts at 1 and grows by 1 each time that so many mini-batches were read.
+        margin: δ of the loss.
+        dropout: chance that an entry of a token's embedding is left out.
+        learning_rate: of Adam.
+        negatives: whether a sentence's negative comes from the other side's sentences or from both sides.
+        exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
+        shuffle_window: pairs shuffled together in memory; see `PairDataset.shuffled`.
+        seed: of initial embeddings, shuffling and dropout.
+    """
+
+    dimension: int
+    init_std: float
+    epochs: int
+    batch_size: int
+    megabatch: int
+    megabatch_anneal: int
+    margin: float
+    dropout: float
+    learning_rate: float
+    negatives: Negatives
+    exclude_duplicates: bool
+    shuffle_window: int
+    seed: int

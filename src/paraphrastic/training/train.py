@@ -1,0 +1,234 @@
+"""The training loop of the P-SP models."""
+
+import hashlib
+import json
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+import torch
+from torch import Tensor
+
+from paraphrastic.dataset import PairDataset, Sentences
+from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
+from paraphrastic.model import SentenceEncoder, embeddings_by_piece, save_model
+from paraphrastic.training.batches import MegaBatch, megabatches
+from paraphrastic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.mining import hardest_negatives
+from paraphrastic.training.settings import TrainingSettings
+
+log = logging.getLogger(__name__)
+
+SECONDS_BETWEEN_LINES = 10.0
+EMBED_BLOCK = 8192
+
+Rows = npt.NDArray[np.int64]
+
+
+def train_model(
+    dataset: Path,
+    sentencepiece_model: Path,
+    output: Path,
+    *,
+    settings: TrainingSettings,
+    config: Mapping[str, Any],
+    threads: int,
+) -> None:
+    """Train a model and write its folder to `output`.
+
+    A checkpoint is kept in `output` after each epoch. A run that is started again with the same data and
+    settings goes on from it, and ends in the same parameters as one that was never interrupted.
+
+    Args:
+        dataset: HDF5 file of `encode_dataset`.
+        sentencepiece_model: the model that `dataset` was encoded with.
+        output: folder of the model; see `paraphrastic.model.save_model`.
+        settings: hyperparameters.
+        config: entries of the model's `config.json` beside the ones about training.
+        threads: of torch. Another number sums in another order and ends in slightly other digits.
+    """
+    torch.set_num_threads(threads)
+    torch.use_deterministic_algorithms(True)
+    with PairDataset(dataset) as pairs:
+        if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
+            raise InputError(f"{dataset}: was not encoded with {sentencepiece_model}")
+        run = _Run(pairs, settings, checkpoint=output / "checkpoint.safetensors")
+        table = run.finish()
+        config = {**config, "training": asdict(settings), "pairs": len(pairs)}
+        save_model(_inference_model(table, pairs, sentencepiece_model, config), output, config=config)
+    run.checkpoint.unlink(missing_ok=True)
+
+
+def untrained_model(
+    dataset: Path, sentencepiece_model: Path, *, settings: TrainingSettings, config: Mapping[str, Any]
+) -> SentenceEncoder:
+    """The model that `train_model` starts from, with the same random table."""
+    with PairDataset(dataset) as pairs:
+        table = _initial_encoder(pairs, settings).table.detach()
+        return _inference_model(table, pairs, sentencepiece_model, config)
+
+
+def _initial_encoder(pairs: PairDataset, settings: TrainingSettings) -> AveragedEmbeddings:
+    return AveragedEmbeddings(
+        pairs.n_rows,
+        settings.dimension,
+        init_std=settings.init_std,
+        seed=settings.seed,
+        dropout=settings.dropout,
+    )
+
+
+def _inference_model(
+    table: Tensor, pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
+) -> SentenceEncoder:
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
+    tensors = embeddings_by_piece(table.numpy(), pairs.pieces, processor.get_piece_size())
+    return SentenceEncoder(*tensors, processor, config)
+
+
+class _Run:
+    """State of one training run."""
+
+    def __init__(self, pairs: PairDataset, settings: TrainingSettings, *, checkpoint: Path) -> None:
+        self.pairs = pairs
+        self.settings = settings
+        self.checkpoint = checkpoint
+        self.encoder = _initial_encoder(pairs, settings)
+        self.optimizer = torch.optim.Adam([self.encoder.table], lr=settings.learning_rate, fused=True)
+        self.identity = _digest({**asdict(settings), "pairs": sha256(pairs.path)})
+
+    def finish(self) -> Tensor:
+        """Train what is left of the run; the table of embeddings."""
+        progress = load_checkpoint(
+            self.checkpoint, self.encoder.table, self.optimizer, identity=self.identity
+        )
+        report = _Report(len(self.pairs), self.settings.epochs, first_epoch=progress.epoch)
+        for epoch in range(progress.epoch, self.settings.epochs):
+            progress = self._train_epoch(epoch, progress.batches_read, report)
+            save_checkpoint(
+                self.checkpoint, self.encoder.table, self.optimizer, progress, identity=self.identity
+            )
+        return self.encoder.table.detach()
+
+    def _train_epoch(self, epoch: int, batches_read: int, report: "_Report") -> Progress:
+        # Seeded by epoch, so that dropout after a resumption is what it would have been without.
+        torch.manual_seed(self.settings.seed * 1_000_003 + epoch)
+        report.start_epoch(epoch)
+        for megabatch in megabatches(self.pairs, self.settings, epoch=epoch, batches_read=batches_read):
+            sentences = Sentences.concatenate([megabatch.source, megabatch.target])
+            negatives = self._mine(sentences).numpy()
+            for rows in _slices(len(megabatch), self.settings.batch_size):
+                loss = self._step(sentences, negatives, rows, n_pairs=len(megabatch))
+                batches_read += 1
+                report.step(loss, pairs=len(rows), megabatch=megabatch)
+                if not np.isfinite(loss):
+                    raise InputError(
+                        f"{self.pairs.path}: the loss is {loss} in epoch {epoch + 1}, mini-batch "
+                        f"{batches_read}: lower training.learning_rate ({self.settings.learning_rate})"
+                    )
+        report.end_epoch()
+        return Progress(epoch + 1, batches_read)
+
+    @torch.no_grad()
+    def _mine(self, sentences: Sentences) -> Tensor:
+        """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
+        self.encoder.eval()
+        blocks = [self.encoder(sentences.take(rows)) for rows in _slices(len(sentences), EMBED_BLOCK)]
+        return hardest_negatives(
+            torch.nn.functional.normalize(torch.cat(blocks)),
+            torch.from_numpy(sentences.fingerprints().view(np.int64)),
+            either_side=self.settings.negatives == "either_side",
+            exclude_duplicates=self.settings.exclude_duplicates,
+        )
+
+    def _step(
+        self,
+        sentences: Sentences,
+        negatives: Rows,
+        rows: Rows,
+        *,
+        n_pairs: int,
+    ) -> float:
+        """One mini-batch: loss, gradient, Adam; the loss."""
+        own = np.concatenate([rows, rows + n_pairs])
+        chosen = negatives[own]
+        valid = torch.from_numpy(chosen >= 0).view(2, -1)
+        # A sentence without a negative stands in for it; its term of the loss is masked.
+        chosen = np.where(chosen >= 0, chosen, own)
+        self.encoder.train()
+        vectors = self.encoder(sentences.take(np.concatenate([own, chosen])))
+        source, target, source_negative, target_negative = vectors.chunk(4)
+        loss = margin_loss(
+            source, target, source_negative, target_negative, valid=valid, margin=self.settings.margin
+        )
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return loss.item()
+
+
+def _slices(n: int, size: int) -> list[Rows]:
+    return [np.arange(start, min(n, start + size)) for start in range(0, n, size)]
+
+
+def _digest(value: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+class _Report:
+    """Lines for a person to follow a run by."""
+
+    def __init__(self, n_pairs: int, epochs: int, *, first_epoch: int) -> None:
+        self.n_pairs = n_pairs
+        self.epochs = epochs
+        self.first_epoch = first_epoch
+        self.started = time.monotonic()
+        self.pairs_done = 0
+
+    def start_epoch(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.epoch_started = self.last_line = time.monotonic()
+        self.epoch_pairs = 0
+        self.loss_sum = 0.0
+        self.megabatch = 1
+
+    def step(self, loss: float, *, pairs: int, megabatch: MegaBatch) -> None:
+        self.pairs_done += pairs
+        self.epoch_pairs += pairs
+        self.loss_sum += loss * pairs
+        self.megabatch = megabatch.size
+        if time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
+            self._line(f"{100 * self.epoch_pairs // self.n_pairs:3d} %")
+
+    def end_epoch(self) -> None:
+        self._line("done ")
+
+    def _line(self, state: str) -> None:
+        self.last_line = time.monotonic()
+        elapsed = self.last_line - self.started
+        pairs_left = (self.epochs - self.first_epoch) * self.n_pairs - self.pairs_done
+        log.info(
+            "epoch %d/%d %s  M %d  loss %.4f  %.0f pairs/s  %s left",
+            self.epoch + 1,
+            self.epochs,
+            state,
+            self.megabatch,
+            self.loss_sum / self.epoch_pairs,
+            self.epoch_pairs / (self.last_line - self.epoch_started),
+            _duration(elapsed / self.pairs_done * pairs_left),
+        )
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"

@@ -1,0 +1,69 @@
+"""Subword vocabulary: one sentencepiece model for both sides of a model's training pairs."""
+
+import io
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import sentencepiece
+
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+log = logging.getLogger(__name__)
+
+# The expectation step sums in floating point thread by thread, so that another number of threads
+# would give another model: it belongs to the recipe and not to the machine.
+TRAINER_THREADS = 4
+
+
+def train_vocabulary(
+    pairs: Path,
+    output: Path,
+    *,
+    size: int,
+    character_coverage: float,
+    max_sentences: int,
+    hard_limit: bool,
+    seed: int,
+) -> None:
+    """Train a unigram sentencepiece model on both sides of `pairs` (Wieting et al. 2021, section 5.1).
+
+    Args:
+        pairs: Parquet with the columns `source` and `target`, already lower-cased where that is wished.
+        output: the model file to write.
+        size: number of pieces, the three special ones included.
+        character_coverage: share of the characters' occurrences that pieces must cover.
+        max_sentences: at most this many sentences, drawn with `seed`, are used.
+        hard_limit: whether fewer pieces than `size` are an error; the original code lets it pass.
+        seed: of the sentences' sampling.
+    """
+    sentencepiece.set_random_generator_seed(seed)
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=_sentences(pairs),
+            model_writer=model,
+            model_type="unigram",
+            vocab_size=size,
+            character_coverage=character_coverage,
+            input_sentence_size=max_sentences,
+            shuffle_input_sentence=True,
+            hard_vocab_limit=hard_limit,
+            num_threads=TRAINER_THREADS,
+            minloglevel=1,
+        )
+    except RuntimeError as error:
+        cause = str(error).strip().splitlines()[-1]
+        raise InputError(f"{pairs}: no vocabulary of {size} pieces can be trained on it: {cause}") from None
+    with atomic_output(output) as temporary:
+        temporary.write_bytes(model.getvalue())
+    pieces = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue()).get_piece_size()
+    log.info("%s: %d pieces (%d asked for)", output, pieces, size)
+
+
+def _sentences(pairs: Path) -> Iterator[str]:
+    for batch in pq.ParquetFile(pairs).iter_batches(columns=["source", "target"]):
+        for column in batch.columns:
+            yield from column.to_pylist()

@@ -1,0 +1,43 @@
+"""A tiny corpus for the tests of vocabulary, data set, training and models."""
+
+import random
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.dataset import encode_dataset
+from paraphrastic.vocabulary import train_vocabulary
+
+NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
+VERBS = {"sees": "sieht", "likes": "mag", "finds": "findet", "paints": "malt"}
+ADJECTIVES = {"small": "kleine", "red": "rote", "old": "alte", "quiet": "ruhige", "new": "neue"}
+
+
+def sentence_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
+    generator = random.Random(seed)
+    pairs = []
+    for _ in range(n):
+        english, german = [], []
+        for part in (ADJECTIVES, NOUNS, VERBS, ADJECTIVES, NOUNS):
+            word = generator.choice(sorted(part))
+            english.append(word)
+            german.append(part[word])
+        pairs.append(("the {} {} {} the {} {}".format(*english), "das {} {} {} das {} {}".format(*german)))
+    return pairs
+
+
+def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    source, target = zip(*pairs, strict=True)
+    pl.DataFrame({"source": source, "target": target}).write_parquet(path)
+    return path
+
+
+def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int = 60) -> tuple[Path, Path]:
+    """The data set and the sentencepiece model of `pairs`."""
+    parquet = write_pairs(folder / "pairs.parquet", pairs)
+    model = folder / "sentencepiece.model"
+    train_vocabulary(
+        parquet, model, size=size, character_coverage=1.0, max_sentences=10_000, hard_limit=False, seed=1
+    )
+    encode_dataset(parquet, model, folder / "train.h5", max_pieces=100, threads=1)
+    return folder / "train.h5", model

@@ -1,0 +1,229 @@
+"""Archives: what streams give, and that nothing hostile or damaged passes."""
+
+import bz2
+import gzip
+import io
+import random
+import struct
+import tarfile
+import zipfile
+
+import pytest
+
+from paraphrastic.archive import extract_archive, open_members, open_stream
+from paraphrastic.errors import InputError
+
+BOUNDS = {"max_bytes": 1000, "max_total": 5000}
+
+
+def make_zip(path, members, **options):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data, **options)
+    return path
+
+
+def make_tar(path, members, mode="w:gz"):
+    with tarfile.open(path, mode) as archive:
+        for name, data in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return path
+
+
+def read_all(path, *names, max_bytes=1000):
+    with open_members(path, names, max_bytes=max_bytes) as streams:
+        return [stream.read() for stream in streams]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [make_zip, make_tar, lambda path, members: make_tar(path, members, "w:bz2")],
+    ids=["zip", "gz", "bz2"],
+)
+def test_members_are_read_in_turns_in_the_order_asked(tmp_path, make):
+    sides = {
+        f"T.en-fr.{code}": b"".join(b"%s %d\n" % (code.encode(), i) for i in range(30000))
+        for code in ("en", "fr")
+    }
+    path = make(tmp_path / "archive", sides)
+    with open_members(path, ["T.en-fr.fr", ("T.fr-en.en", "T.en-fr.en")], max_bytes=10**6) as (
+        french,
+        english,
+    ):
+        for i, (first, second) in enumerate(zip(french, english, strict=True)):
+            assert (first, second) == (b"fr %d\n" % i, b"en %d\n" % i)
+    assert i == 29999
+
+
+def test_a_missing_member_lists_what_there_is(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {f"m{i}": b"x" for i in range(12)})
+    with pytest.raises(InputError) as caught:
+        read_all(path, ("p.en", "q.en"))
+    assert str(caught.value).startswith(f"{path}: has no member p.en or q.en; it holds m0, m1, ")
+    assert str(caught.value).endswith("m9 and 2 more")
+
+
+@pytest.mark.parametrize("keep", [0, 10, 0.5, 0.99])
+def test_a_truncated_zip_is_one_clear_line(tmp_path, keep):
+    path = make_zip(tmp_path / "a.zip", {"m": bytes(range(256)) * 3})
+    data = path.read_bytes()
+    path.write_bytes(data[: keep if keep >= 1 else int(len(data) * keep)])
+    with pytest.raises(InputError, match=r"a\.zip: damaged: File is not a zip file$"):
+        read_all(path, "m")
+
+
+def test_changed_bytes_in_a_member_are_found_by_its_crc(tmp_path):
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("m", b"the right text")
+    path.write_bytes(path.read_bytes().replace(b"right", b"wrong"))
+    with pytest.raises(InputError, match=r"a\.zip: m: damaged: Bad CRC-32"):
+        read_all(path, "m")
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w"])
+def test_a_truncated_tar_is_one_clear_line(tmp_path, mode):
+    noise = random.Random(1).randbytes(50_000)
+    path = make_tar(tmp_path / "a.tar", {"m": noise, "n": noise}, mode)
+    path.write_bytes(path.read_bytes()[:40_000])
+    with pytest.raises(InputError, match=r"a\.tar: .*damaged: ") as caught:
+        read_all(path, "m", max_bytes=10**6)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_web_page_is_no_archive(tmp_path):
+    for name in ("a.zip", "a.tar.gz"):
+        (tmp_path / name).write_text("<html>404</html>")
+        with pytest.raises(InputError, match="damaged: ") as caught:
+            read_all(tmp_path / name, "m")
+        assert "\n" not in str(caught.value)
+
+
+def test_missing_files_are_input_errors(tmp_path):
+    for name in ("a.zip", "a.tar"):
+        with pytest.raises(InputError, match="cannot be read: No such file"):
+            read_all(tmp_path / name, "m")
+    with (
+        pytest.raises(InputError, match="cannot be read: No such file"),
+        open_stream(tmp_path / "x", max_bytes=1),
+    ):
+        pass
+
+
+def test_an_encrypted_member_is_an_input_error(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {"m": b"text"})
+    data = bytearray(path.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(signature) + offset] |= 1
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"m: damaged: .*encrypted"):
+        read_all(path, "m")
+
+
+def test_a_member_over_the_bound_is_refused_before_it_is_read(tmp_path):
+    path = make_zip(tmp_path / "bomb.zip", {"m": bytes(10**7)})
+    with pytest.raises(InputError, match=r"bomb\.zip: m: 10000000 bytes, more than the bound of 1000"):
+        read_all(path, "m")
+    assert read_all(path, "m", max_bytes=10**7) == [bytes(10**7)]
+
+
+def test_a_zip_that_lies_about_a_size_does_not_pass(tmp_path):
+    path = make_zip(tmp_path / "bomb.zip", {"m": bytes(10**7)})
+    data = path.read_bytes()
+    path.write_bytes(data.replace(struct.pack("<I", 10**7), struct.pack("<I", 100)))
+    with pytest.raises(InputError, match=r"bomb\.zip: m: "):
+        read_all(path, "m")
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, bytes], ids=["gz", "bz2", "plain"])
+def test_streams_are_told_apart_by_content_and_bounded(tmp_path, compress):
+    path = tmp_path / "train.en"
+    path.write_bytes(compress(b"line\n" * 2000))
+    with open_stream(path, max_bytes=10_000) as stream:
+        assert stream.readlines() == [b"line\n"] * 2000
+    with (
+        open_stream(path, max_bytes=9_999) as stream,
+        pytest.raises(InputError, match=r"train\.en: grows past the bound of 9999 bytes"),
+    ):
+        stream.read()
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress], ids=["gz", "bz2"])
+def test_a_truncated_stream_is_one_clear_line(tmp_path, compress):
+    path = tmp_path / "train.gz"
+    path.write_bytes(compress(b"".join(b"%d\n" % i for i in range(5000)))[:-20])
+    with (
+        open_stream(path, max_bytes=10**6) as stream,
+        pytest.raises(InputError, match=r"train\.gz: damaged: .*ended before"),
+    ):
+        stream.read()
+
+
+def test_extraction_gives_the_files_and_leaves_no_temporary_names(tmp_path):
+    members = {"STS/a.txt": b"a", "STS/deep/b.txt": b"bb"}
+    for index, make in enumerate((make_zip, make_tar)):
+        folder = tmp_path / f"out{index}"
+        path = make(tmp_path / f"archive{index}", members)
+        written = extract_archive(path, folder, **BOUNDS)
+        assert written == [folder / name for name in members]
+        found = {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+        assert found == members
+
+
+@pytest.mark.parametrize("name", ["../evil", "a/../../evil", "a/../evil", "/tmp/evil", "..\\evil"])
+@pytest.mark.parametrize("make", [make_zip, make_tar], ids=["zip", "tar"])
+def test_no_member_leaves_its_folder(tmp_path, make, name):
+    path = make(tmp_path / "archive", {"good": b"x", name: b"evil"})
+    with pytest.raises(InputError, match="would be unpacked outside of its folder"):
+        extract_archive(path, tmp_path / "in" / "out", **BOUNDS)
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["archive"]
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
+def test_links_and_devices_in_a_tar_are_refused(tmp_path, kind):
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as archive:
+        info = tarfile.TarInfo("link")
+        info.type, info.linkname = kind, "/etc/passwd"
+        archive.addfile(info)
+    with pytest.raises(InputError, match=r"a\.tar: link: a link or a device"):
+        extract_archive(path, tmp_path / "out", **BOUNDS)
+    with pytest.raises(InputError, match="has no member link"):
+        read_all(path, "link")
+
+
+def test_a_link_in_a_zip_is_refused(tmp_path):
+    info = zipfile.ZipInfo("link")
+    info.external_attr = 0o120777 << 16
+    path = make_zip(tmp_path / "a.zip", {})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(info, "/etc/passwd")
+    with pytest.raises(InputError, match="link: a link or a device"):
+        extract_archive(path, tmp_path / "out", **BOUNDS)
+
+
+def test_a_link_that_is_already_in_the_folder_is_not_followed(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / "STS").symlink_to(tmp_path / "elsewhere")
+    path = make_zip(tmp_path / "a.zip", {"STS/a.txt": b"a"})
+    with pytest.raises(InputError, match="outside of its folder"):
+        extract_archive(path, tmp_path / "out", **BOUNDS)
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+def test_extraction_is_bounded_by_member_and_in_all(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {f"m{i}": bytes(900) for i in range(6)})
+    with pytest.raises(InputError, match=r"a\.zip: 5400 bytes when unpacked, more than the bound of 5000"):
+        extract_archive(path, tmp_path / "out", **BOUNDS)
+    with pytest.raises(InputError, match="m0: 900 bytes, more than the bound of 899"):
+        extract_archive(path, tmp_path / "out", max_bytes=899, max_total=10**6)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_member_where_nothing_can_be_written_is_one_clear_line(tmp_path):
+    path = make_zip(tmp_path / "a.zip", {"a": b"file", "a/b": b"needs a folder"})
+    with pytest.raises(InputError, match="out/a/b: cannot be written: "):
+        extract_archive(path, tmp_path / "out", **BOUNDS)

@@ -1,0 +1,51 @@
+"""Results depend on code, not on its comments."""
+
+from pathlib import Path
+
+import pytest
+
+from paraphrastic import code_version as module
+
+FILES = {
+    "top.py": '"""Top."""\nfrom paraphrastic.low import f\n\n\ndef g():\n    """G."""\n    return f()\n',
+    "low.py": '"""Low."""\n\n\ndef f():\n    """F."""\n    return 1\n',
+    "other.py": "x = 1\n",
+}
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "paraphrastic"
+    folder.mkdir()
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    monkeypatch.setattr(module, "PACKAGE", folder)
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return folder
+
+
+def version(*modules: str) -> str:
+    module._parse.cache_clear()
+    return module.code_version(*modules)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "changes"),
+    [
+        ("top.py", FILES["top.py"].replace("G.", "Something else."), False),
+        ("top.py", FILES["top.py"].replace("return", "# why\n    return"), False),
+        ("top.py", FILES["top.py"].replace("return f()", "return f() + 1"), True),
+        ("low.py", FILES["low.py"].replace("return 1", "return 2"), True),
+        ("low.py", FILES["low.py"].replace("Low.", "Deep."), False),
+        ("other.py", "x = 2\n", False),
+    ],
+)
+def test_only_code_that_is_used_counts(package: Path, file: str, text: str, changes: bool) -> None:
+    before = version("paraphrastic.top")
+    (package / file).write_text(text)
+    assert (version("paraphrastic.top") != before) == changes
+
+
+def test_an_unknown_module_is_an_error(package: Path) -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
+        version("paraphrastic.nowhere")

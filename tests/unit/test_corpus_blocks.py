@@ -1,0 +1,112 @@
+"""Streaming of Parquet files, and samples of streams."""
+
+import errno
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus import blocks
+from paraphrastic.corpus.blocks import full_disk_named, read_blocks, write_blocks
+from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.errors import InputError
+
+SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
+
+
+def batch(start: int, stop: int) -> pa.RecordBatch:
+    rows = range(start, stop)
+    columns = [
+        pa.array([f"text {n} " + "x" * (n % 199) for n in rows]),
+        pa.array([["en", "de", "fr"][n % 3] for n in rows]),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 25])
+def test_bytes_do_not_depend_on_the_batches(tmp_path, monkeypatch, size):
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
+    for name, step in (("whole", 25), ("parts", size)):
+        with write_blocks(tmp_path / name, SCHEMA, dictionary=["language"]) as writer:
+            for start in range(0, 25, step):
+                writer.write(batch(start, min(start + step, 25)))
+        assert writer.rows == 25
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
+    metadata = pq.read_metadata(tmp_path / "parts")
+    assert [metadata.row_group(n).num_rows for n in range(metadata.num_row_groups)] == [10, 10, 5]
+    assert pq.read_table(tmp_path / "parts") == pa.Table.from_batches([batch(0, 25)])
+    assert [part.num_rows for part in read_blocks(tmp_path / "parts", rows=4)] == [4] * 6 + [1]
+
+
+def test_pages_do_not_depend_on_the_batches(tmp_path):
+    for name, step in (("whole", 30_000), ("parts", 7)):
+        with write_blocks(tmp_path / name, SCHEMA) as writer:
+            for start in range(0, 30_000, step):
+                writer.write(batch(start, min(start + step, 30_000)))
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "parts").read_bytes()
+
+
+def test_nothing_is_left_after_an_error(tmp_path):
+    def write_partly():
+        with write_blocks(tmp_path / "out", SCHEMA) as writer:
+            writer.write(batch(0, 5))
+            raise KeyError("stop")
+
+    with pytest.raises(KeyError, match="stop"):
+        write_partly()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_full_disk(tmp_path, monkeypatch):
+    def full(self, table):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    with (
+        pytest.raises(InputError, match=r"out: cannot be written: no space left on the disk"),
+        write_blocks(tmp_path / "out", SCHEMA) as writer,
+    ):
+        writer.write(batch(0, 5))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_other_errors_of_the_system_stay_as_they_are():
+    with pytest.raises(PermissionError), full_disk_named("out"):
+        raise PermissionError(errno.EACCES, "denied")
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "x.parquet"
+    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
+        list(read_blocks(path))
+    with write_blocks(path, SCHEMA) as writer:
+        writer.write(batch(0, 1000))
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
+    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
+        list(read_blocks(path))
+    path.write_bytes(content[:4] + bytes(len(content) // 2) + content[4 + len(content) // 2 :])
+    with pytest.raises(InputError, match=r"x\.parquet: damaged"):
+        list(read_blocks(path))
+
+
+@pytest.mark.parametrize("block", [1, 7, 1000])
+def test_a_sample_is_that_of_the_smallest_keys(block):
+    keys = np.random.default_rng(3).random(1000)
+    sample = StreamSample[int](20)
+    offered = 0
+    for start in range(0, 1000, block):
+        part = keys[start : start + block]
+        for index in sample.candidates(part):
+            sample.add(part[index], start + int(index))
+            offered += 1
+    assert sample.items() == np.argsort(keys)[:20].tolist()
+    assert offered < 250
+
+
+def test_a_sample_of_a_short_stream_is_all_of_it():
+    sample = StreamSample[str](20)
+    for index in sample.candidates(np.array([0.5, 0.1])):
+        sample.add([0.5, 0.1][index], "ab"[index])
+    assert sample.items() == ["b", "a"]

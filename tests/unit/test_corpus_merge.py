@@ -1,0 +1,195 @@
+"""Merging: duplicates, caps, the shuffle, and that none of it is left to chance."""
+
+import gzip
+import json
+from itertools import pairwise
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.merge import merge_pairs
+from paraphrastic.errors import InputError
+
+
+def write(path, pairs, lines=None):
+    columns = {
+        "source": pa.array([source for source, _ in pairs], pa.string()),
+        "target": pa.array([target for _, target in pairs], pa.string()),
+        "line": pa.array(lines or range(1, len(pairs) + 1), pa.int64()),
+    }
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def merge(tmp_path, selected, output="merged.parquet", **changes):
+    settings = {
+        "duplicates": "keep_one",
+        "max_pairs": [None] * len(selected),
+        "seed": 1,
+        "memory_mb": 200,
+        "threads": 2,
+        **changes,
+    }
+    output, counts = tmp_path / output, tmp_path / "counts.json"
+    result = merge_pairs(selected, output, counts=counts, temporary=tmp_path / "temporary", **settings)
+    assert result == json.loads(counts.read_text())
+    assert list((tmp_path / "temporary").iterdir()) == []
+    return result, pq.read_table(output).to_pylist()
+
+
+def places(rows):
+    return sorted((row["corpus"], row["line"]) for row in rows)
+
+
+@pytest.fixture
+def two(tmp_path):
+    one = write(
+        tmp_path / "one", [("a", "b"), ("c", "d"), ("a", "b"), ("e", "f"), ("ab", "")], [1, 3, 4, 7, 9]
+    )
+    other = write(tmp_path / "other", [("b", "a"), ("c", "d"), ("x", "y"), ("x", "y"), ("a", "b")])
+    return [one, other]
+
+
+def test_keep_one_keeps_the_first_copy(tmp_path, two):
+    counts, rows = merge(tmp_path, two)
+    assert places(rows) == [(0, 1), (0, 3), (0, 7), (0, 9), (1, 1), (1, 3)]
+    assert {(row["source"], row["target"]) for row in rows if row["corpus"] == 1} == {("b", "a"), ("x", "y")}
+    assert counts == {
+        "read": 10,
+        "duplicates": 4,
+        "capped": 0,
+        "kept": 6,
+        "corpora": [
+            {"file": str(two[0]), "read": 5, "duplicates": 1, "capped": 0, "kept": 4},
+            {"file": str(two[1]), "read": 5, "duplicates": 3, "capped": 0, "kept": 2},
+        ],
+    }
+    assert pq.read_schema(tmp_path / "merged.parquet").types == [
+        pa.string(), pa.string(), pa.int16(), pa.int64()
+    ]  # fmt: skip
+
+
+def test_drop_all_drops_every_copy(tmp_path, two):
+    counts, rows = merge(tmp_path, two, duplicates="drop_all")
+    assert places(rows) == [(0, 7), (0, 9), (1, 1)]
+    assert [corpus["duplicates"] for corpus in counts["corpora"]] == [3, 4]
+
+
+def test_order_of_the_corpora_decides_which_copy_is_kept(tmp_path, two):
+    _, rows = merge(tmp_path, two[::-1])
+    assert places(rows) == [(0, 1), (0, 2), (0, 3), (0, 5), (1, 7), (1, 9)]
+
+
+def test_pairs_of_one_line_are_told_apart(tmp_path):
+    path = write(tmp_path / "captions", [("a", "b"), ("a", "c"), ("b", "c"), ("a", "b")], [1, 1, 1, 1])
+    _, rows = merge(tmp_path, [path])
+    assert sorted((row["source"], row["target"]) for row in rows) == [("a", "b"), ("a", "c"), ("b", "c")]
+
+
+def test_caps_are_random_choices_after_duplicates(tmp_path):
+    one = write(tmp_path / "one", [(f"s{n // 2}", "t") for n in range(2000)])
+    other = write(tmp_path / "other", [(f"u{n}", "t") for n in range(300)])
+    counts, rows = merge(tmp_path, [one, other], max_pairs=[100, None])
+    assert [corpus["kept"] for corpus in counts["corpora"]] == [100, 300]
+    assert [corpus["duplicates"] for corpus in counts["corpora"]] == [1000, 0]
+    assert [corpus["capped"] for corpus in counts["corpora"]] == [900, 0]
+    lines = [row["line"] for row in rows if row["corpus"] == 0]
+    assert 600 < sum(lines) / 100 < 1400
+    _, again = merge(tmp_path, [one, other], max_pairs=[100, None], seed=2)
+    assert len(set(lines) & {row["line"] for row in again if row["corpus"] == 0}) < 40
+    assert merge(tmp_path, [one, other], max_pairs=[5000, 300])[0]["capped"] == 0
+
+
+def test_shuffle_mixes_corpora_and_is_seeded(tmp_path):
+    one = write(tmp_path / "one", [(f"s{n}", "t") for n in range(1000)])
+    other = write(tmp_path / "other", [(f"u{n}", "t") for n in range(1000)])
+    # The capped corpus too is spread over the whole: its draw and its place in the order are independent.
+    _, rows = merge(tmp_path, [one, other], max_pairs=[500, None])
+    positions = [index for index, row in enumerate(rows) if row["corpus"] == 0]
+    assert 600 < sum(positions) / len(positions) < 900
+    lines = [row["line"] for row in rows if row["corpus"] == 1]
+    rises = sum(a < b for a, b in pairwise(lines))
+    assert 430 < rises < 570
+    other_order = [row["line"] for row in merge(tmp_path, [one, other], seed=2)[1] if row["corpus"] == 1]
+    assert sorted(other_order) == sorted(lines)
+    assert other_order != lines
+
+
+def test_bytes_depend_on_neither_threads_nor_memory(tmp_path):
+    pairs = [(f"source {n % 60_000} " + "x" * 50, "target " * 5) for n in range(150_000)]
+    selected = [write(tmp_path / "one", pairs[:100_000]), write(tmp_path / "other", pairs[100_000:])]
+    for name, settings in (("a", {"threads": 1}), ("b", {"threads": 4}), ("c", {"memory_mb": 60})):
+        merge(tmp_path, selected, name, max_pairs=[None, 1000], **settings)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+    metadata = pq.read_metadata(tmp_path / "a")
+    assert metadata.num_rows == 60_000
+
+
+def test_paths_with_quotes(tmp_path):
+    path = write(tmp_path / "o'ne", [("a", "b")])
+    assert merge(tmp_path, [path])[0]["kept"] == 1
+
+
+def test_nothing_left(tmp_path):
+    path = write(tmp_path / "one", [("a", "b"), ("a", "b")])
+    with pytest.raises(InputError, match=r"one: no pair is left of 2: each has a duplicate"):
+        merge(tmp_path, [path], duplicates="drop_all")
+    assert not (tmp_path / "merged.parquet").exists()
+    assert not (tmp_path / "counts.json").exists()
+
+
+def test_damaged_input(tmp_path):
+    path = write(tmp_path / "one", [("a", "b")] * 1000)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match=r"one: not readable as Parquet"):
+        merge(tmp_path, [path])
+
+
+@pytest.mark.parametrize("error", [duckdb.IOException, duckdb.OutOfMemoryException])
+def test_full_disk_is_one_line(tmp_path, monkeypatch, error):
+    def full(*_, **__):
+        raise error("IO Error: Could not write file: No space left on device\n\nMany words of advice")
+
+    monkeypatch.setattr("paraphrastic.corpus.merge._drop_duplicates", full)
+    path = write(tmp_path / "one", [("a", "b")])
+    with pytest.raises(InputError) as caught:
+        merge(tmp_path, [path])
+    message = str(caught.value)
+    assert message.endswith("IO Error: Could not write file: No space left on device")
+    assert str(tmp_path / "temporary") in message
+    assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_too_little_memory(tmp_path):
+    path = write(tmp_path / "one", [(f"s{n}", "t") for n in range(100_000)])
+    with pytest.raises(InputError, match=r"merged\.parquet: cannot be merged, .* Out of Memory"):
+        merge(tmp_path, [path], memory_mb=2)
+
+
+def test_multi30k_without_duplicates(tmp_path, mirror):
+    """Three pairs of Multi30k stand there twice, so keeping one leaves 28,997 and keeping none 28,994."""
+    folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+    sides = [gzip.decompress((folder / f"train.{code}.gz").read_bytes()).decode() for code in ("en", "de")]
+    pairs = list(zip(*(side.lower().split("\n")[:-1] for side in sides), strict=True))
+    path = write(tmp_path / "multi30k", pairs)
+    assert merge(tmp_path, [path])[0]["kept"] == 28_997
+    assert merge(tmp_path, [path], duplicates="drop_all")[0]["kept"] == 28_994
+
+
+def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
+    kept = tmp_path / "temporary" / "other job"
+    kept.mkdir(parents=True)
+    merge_pairs(
+        two,
+        tmp_path / "out",
+        counts=tmp_path / "counts.json",
+        duplicates="keep_one",
+        max_pairs=[None, None],
+        seed=1,
+        memory_mb=200,
+        threads=1,
+        temporary=tmp_path / "temporary",
+    )
+    assert kept.is_dir()

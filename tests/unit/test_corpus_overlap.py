@@ -1,0 +1,105 @@
+"""Trigram overlap against known cases and a plain reference."""
+
+import random
+import unicodedata
+import zipfile
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from paraphrastic.corpus import overlap
+from paraphrastic.corpus.overlap import trigram_overlap
+
+
+def reference_words(text: str) -> list[str]:
+    words = []
+    for piece in text.lower().split():
+        head, tail = [], []
+        while piece and unicodedata.category(piece[0])[0] in "PS":
+            head.append(piece[0])
+            piece = piece[1:]
+        while piece and unicodedata.category(piece[-1])[0] in "PS":
+            tail.insert(0, piece[-1])
+            piece = piece[:-1]
+        words += [*head, *([piece] if piece else []), *tail]
+    return words
+
+
+def reference_overlap(source: str, target: str) -> float:
+    """Shared trigrams over the total number in the sentence with fewer tokens."""
+    trigrams = []
+    for text in (source, target):
+        words = reference_words(text)
+        trigrams.append([tuple(words[i : i + 3]) for i in range(len(words) - 2)])
+    total = min(len(trigrams[0]), len(trigrams[1]))
+    shared = sum((Counter(trigrams[0]) & Counter(trigrams[1])).values())
+    return shared / total if total else 0.0
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("a b c d", "a b c d", 1.0),
+        ("A B c", "x a b C y", 1.0),
+        ("a b c d", "a b c x", 0.5),
+        ("a b", "a b", 0.0),
+        ("a b c", "a b", 0.0),
+        ("", "", 0.0),
+        ("", "a b c", 0.0),
+        ("a b c", "c b a", 0.0),
+        ("a a a a", "a a a", 1.0),
+        ("a a a a", "a a a b b b", 1 / 2),
+        ("a b c.", "(a b c)", 1 / 2),
+    ],
+)
+def test_known_cases(source, target, expected):
+    forth, back = trigram_overlap([source], [target]), trigram_overlap([target], [source])
+    assert forth.dtype == np.float32
+    assert forth == pytest.approx([expected])
+    assert back == pytest.approx([expected])
+
+
+def test_trigrams_do_not_cross_sentences():
+    assert trigram_overlap(["a b", "c d"], ["x", "a b c d"]).tolist() == [0, 0]
+    assert trigram_overlap(["a b c", "d e f"], ["d e f", "a b c"]).tolist() == [0, 0]
+
+
+def test_no_pairs():
+    assert trigram_overlap([], []).shape == (0,)
+
+
+def random_pairs(count: int) -> tuple[list[str], list[str]]:
+    draw = random.Random(5)
+    text = lambda: " ".join(draw.choice("abcd") for _ in range(draw.randrange(12)))  # noqa: E731
+    return [text() for _ in range(count)], [text() for _ in range(count)]
+
+
+@pytest.mark.parametrize("key_bits", [63, 12, 8])
+def test_few_bits_for_keys_change_nothing(monkeypatch, key_bits):
+    """With fewer bits than a block's words and pairs need, the pairs are taken in parts."""
+    sources, targets = random_pairs(500)
+    monkeypatch.setattr(overlap, "_KEY_BITS", key_bits)
+    if key_bits == 8:  # not enough for three words of a pair
+        with pytest.raises(ValueError, match="a pair of more than two million words"):
+            trigram_overlap(["a b c d e f g"], ["h i j k"])
+        return
+    expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
+    np.testing.assert_allclose(trigram_overlap(sources, targets), expected, rtol=1e-6)
+
+
+def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
+    sources = [f"w{n} x{n} y{n} z{n}" for n in range(32)]
+    targets = [f"w{n} x{n} y{n} q" for n in range(32)]
+    monkeypatch.setattr(overlap, "_KEY_BITS", 12)
+    assert trigram_overlap(sources, targets).tolist() == [0.5] * 32
+
+
+def test_real_sentences(mirror):
+    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
+        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode()
+    rows = [line.split("\t") for line in text.split("\n")[:-1]][::50]
+    sources, targets = [row[0] for row in rows], [row[1] for row in rows]
+    expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
+    assert sum(value > 0 for value in expected) > 100
+    np.testing.assert_allclose(trigram_overlap(sources, targets), expected, rtol=1e-6)

@@ -1,0 +1,100 @@
+"""Scores of pairs, as columns of a Parquet file."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
+from paraphrastic.errors import InputError
+
+NONE = {"identifier": None, "word_vectors": None, "segmentation": {}}
+
+
+def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | None = None) -> Path:
+    columns = {
+        "source": pa.array([source for source, _ in rows], pa.string()),
+        "target": pa.array([target for _, target in rows], pa.string()),
+        "line": pa.array(range(1, len(rows) + 1), pa.int64()),
+    }
+    if scores is not None:
+        columns["paraphrase_score"] = pa.array(scores, pa.float32())
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def scored(tmp_path, pairs, languages, **settings):
+    score_pairs(pairs, tmp_path / "scored.parquet", languages=languages, **{**NONE, **settings})
+    return pq.read_table(tmp_path / "scored.parquet")
+
+
+def test_without_models_only_what_needs_none_is_scored(tmp_path):
+    pairs = write_pairs(tmp_path / "p", [("Eine  Katze .", "A cat."), ("", " ")])
+    table = scored(tmp_path, pairs, ("de", "en"))
+    assert table.schema == SCORED_SCHEMA
+    assert table["source"].to_pylist() == ["Eine  Katze .", ""]
+    assert table["source_tokens"].to_pylist() == [3, 0]
+    assert table["target_tokens"].to_pylist() == [2, 0]
+    assert table["line"].to_pylist() == [1, 2]
+    for name in SCORED_SCHEMA.names[5:]:
+        assert table[name].to_pylist() == [None, None], name
+
+
+def test_overlap_is_of_paraphrases_only(tmp_path):
+    pairs = write_pairs(tmp_path / "p", [("a b c d", "A b c")])
+    assert scored(tmp_path, pairs, ("en", "en"))["trigram_overlap"].to_pylist() == [1]
+    assert scored(tmp_path, pairs, ("en", "de"))["trigram_overlap"].to_pylist() == [None]
+
+
+def test_own_score_unless_there_are_word_vectors(tmp_path):
+    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], [0.25, 0.75])
+    assert scored(tmp_path, pairs, ("en", "en"))["paraphrase_score"].to_pylist() == [0.25, 0.75]
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("cat 1 2\n")
+    table = scored(tmp_path, pairs, ("en", "en"), word_vectors=vectors)
+    assert table.schema == SCORED_SCHEMA
+    assert table["paraphrase_score"].to_pylist() == [pytest.approx(1), None]
+
+
+def test_chinese_is_segmented_after_its_language_is_identified(tmp_path, mirror):
+    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
+    pairs = write_pairs(tmp_path / "p", [("We came to Tsinghua University.", "我们来到清华大学。")])
+    plain = scored(tmp_path, pairs, ("en", "zh"), identifier=lid)
+    table = scored(tmp_path, pairs, ("en", "zh"), identifier=lid, segmentation={"zh": "accurate"})
+    assert plain["target"].to_pylist() == ["我们来到清华大学。"]
+    assert plain["target_tokens"].to_pylist() == [1]
+    assert table["target"].to_pylist() == ["我们 来到 清华大学 。"]
+    assert table["target_tokens"].to_pylist() == [4]
+    assert table["target_language"].to_pylist() == ["zh"]
+    assert table["target_confidence"] == plain["target_confidence"]
+    assert table["source"].to_pylist() == ["We came to Tsinghua University."]
+    full = scored(tmp_path, pairs, ("en", "zh"), segmentation={"zh": "full"})
+    assert "清华 清华大学" in full["target"][0].as_py()
+
+
+def test_small_blocks_give_the_same_bytes(tmp_path, mirror):
+    models = {
+        "identifier": mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
+        "word_vectors": mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
+    }
+    folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
+    files = [CorpusFile(folder / f"val.{n}.en.gz", ("en",)) for n in (1, 2)]
+    pairs = tmp_path / "pairs.parquet"
+    extract_corpus("captions", files, ("en", "en"), pairs, max_member_bytes=1 << 30)
+    table = scored(tmp_path, pairs, ("en", "en"), **models)
+    written = (tmp_path / "scored.parquet").read_bytes()
+    assert scored(tmp_path, pairs, ("en", "en"), **models, block_rows=3) == table
+    assert (tmp_path / "scored.parquet").read_bytes() == written
+    assert table.num_rows == 1014
+    assert table["source_language"].to_pylist().count("en") > 950
+    assert sum(score > 0.5 for score in table["paraphrase_score"].to_pylist() if score) > 200
+
+
+def test_damaged_pairs(tmp_path):
+    path = tmp_path / "pairs.parquet"
+    path.write_bytes(b"PAR1 nothing")
+    with pytest.raises(InputError, match=r"pairs\.parquet: not readable as Parquet"):
+        score_pairs(path, tmp_path / "out", languages=("en", "de"), **NONE)
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,221 @@
+"""Selection: thresholds, reasons, counts and the sample of what was dropped."""
+
+import csv
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.filters import build_filters
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
+from paraphrastic.corpus.select import select_pairs
+from paraphrastic.errors import InputError
+
+PAPER = {
+    "length": {"min": 5, "max": 40, "count": "mean"},
+    "language": {"min_confidence": 0.5},
+    "trigram_overlap": {"min": -1.0, "max": 0.7},
+    "paraphrase_score": {"min": 0.4, "max": 1.0},
+}
+
+
+def block(**columns) -> pa.RecordBatch:
+    """Scored pairs: what is not given is such that every filter accepts it."""
+    size = len(next(iter(columns.values())))
+    rows = {
+        "source": [f"source {n}" for n in range(size)],
+        "target": [f"target {n}" for n in range(size)],
+        "line": list(range(1, size + 1)),
+        "source_tokens": [10] * size,
+        "target_tokens": [10] * size,
+        "source_language": ["en"] * size,
+        "target_language": ["en"] * size,
+        "source_confidence": [0.9] * size,
+        "target_confidence": [0.9] * size,
+        "trigram_overlap": [0.2] * size,
+        "paraphrase_score": [0.8] * size,
+        **columns,
+    }
+    arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
+    return pa.RecordBatch.from_arrays(arrays, schema=SCORED_SCHEMA)
+
+
+def accepted(settings, pairs, languages=("en", "en")) -> list[bool]:
+    *_, last = build_filters(settings, languages)
+    return last.accept(last.score(pairs)).tolist()
+
+
+def select(tmp_path, pairs, settings, **changes):
+    path = tmp_path / "scored.parquet"
+    pq.write_table(pa.Table.from_batches([pairs]), path)
+    outputs = {"counts": tmp_path / "counts.json", "dropped": tmp_path / "dropped.tsv"}
+    options = {"languages": ("en", "en"), "lowercase": False, "seed": 1, **changes}
+    counts = select_pairs(path, tmp_path / "out.parquet", settings=settings, **outputs, **options)
+    assert counts == json.loads(outputs["counts"].read_text())
+    with outputs["dropped"].open(encoding="utf-8", newline="") as file:
+        dropped = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return counts, pq.read_table(tmp_path / "out.parquet").to_pylist(), dropped
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        ("first", [False, True, True, False, True, True]),
+        ("both", [False, True, True, False, False, False]),
+        ("mean", [False, True, True, False, True, False]),
+    ],
+)
+def test_length(count, expected):
+    pairs = block(source_tokens=[2, 3, 5, 6, 3, 5], target_tokens=[2, 3, 5, 6, 6, 6])
+    assert accepted({"length": {"min": 3, "max": 5, "count": count}}, pairs) == expected
+
+
+def test_length_by_mean_takes_halves():
+    pairs = block(source_tokens=[4, 5, 40, 40], target_tokens=[5, 5, 41, 40])
+    assert accepted({"length": PAPER["length"]}, pairs) == [False, True, False, True]
+
+
+def test_language():
+    pairs = block(
+        source_language=["en", "en", "de", "en", None, "en"],
+        target_language=["de", "en", "de", "de", "de", "de"],
+        source_confidence=[0.5, 0.9, 0.9, 0.49, None, 0.9],
+        target_confidence=[0.9, 0.9, 0.9, 0.9, 0.9, 0.0],
+    )
+    assert accepted({"language": {"min_confidence": 0.5}}, pairs, ("en", "de")) == [True] + [False] * 5
+    nothing_asked = accepted({"language": {"min_confidence": 0.0}}, pairs, ("en", "de"))
+    assert nothing_asked == [True, False, False, True, False, True]
+
+
+@pytest.mark.parametrize("name", ["trigram_overlap", "paraphrase_score"])
+def test_bounds_are_included_and_null_fails(name):
+    # In float32, in which scores are stored, 0.7 is less than 0.7 and 0.8 more than 0.8.
+    pairs = block(**{name: [0.7, 0.8, 0.75, 0.69, 0.81, None, float("nan")]})
+    assert accepted({name: {"min": 0.7, "max": 0.8}}, pairs) == [True] * 3 + [False] * 4
+
+
+def test_no_settings_ask_for_tokens_only():
+    (only,) = build_filters({"length": None, "language": None}, ("en", "de"))
+    pairs = block(source_tokens=[1, 0, 1, 0], target_tokens=[1, 1, 0, 0])
+    assert only.accept(only.score(pairs)).tolist() == [True, False, False, False]
+
+
+def test_reasons_counts_and_sample(tmp_path):
+    pairs = block(
+        source=["  Kept\u2028ONE ", "", "b", "c", "tab\tbed", "e"],
+        source_tokens=[10, 0, 60, 60, 10, 10],
+        target_tokens=[10, 3, 60, 60, 10, 10],
+        source_language=["en", "en", "de", "de", "de", "en"],
+        trigram_overlap=[0.7, 0, 0.9, 0, 0.9, 0.1],
+        paraphrase_score=[0.4, 0.1, 0.1, 0.8, 0.8, None],
+        line=[11, 12, 13, 14, 15, 16],
+    )
+    counts, kept, dropped = select(tmp_path, pairs, PAPER)
+    assert counts == {
+        "read": 6,
+        "kept": 1,
+        "dropped": {"empty": 1, "length": 2, "language": 1, "trigram_overlap": 0, "paraphrase_score": 1},
+        "fails": {"empty": 1, "length": 3, "language": 3, "trigram_overlap": 2, "paraphrase_score": 3},
+    }
+    assert kept == [{"source": "Kept ONE", "target": "target 0", "line": 11}]
+    assert [(row["reason"], row["line"]) for row in dropped] == [
+        ("empty", "12"),
+        ("length", "13"),
+        ("length", "14"),
+        ("language", "15"),
+        ("paraphrase_score", "16"),
+    ]
+    assert dropped[3]["source"] == "tab bed"
+    assert dropped[3]["trigram_overlap"] == "0.9000"
+    assert dropped[4]["paraphrase_score"] == ""
+
+
+def test_lowercase(tmp_path):
+    _, kept, _ = select(tmp_path, block(source=["ÄB  Σ"]), {}, lowercase=True)
+    assert kept[0]["source"] == "äb σ"
+
+
+def noise(size=500) -> pa.RecordBatch:
+    draw = np.random.default_rng(2)
+    return block(
+        source_tokens=draw.integers(0, 60, size).tolist(),
+        trigram_overlap=draw.random(size).tolist(),
+        paraphrase_score=draw.random(size).tolist(),
+    )
+
+
+def test_sample_is_seeded_and_of_its_size(tmp_path):
+    samples = [select(tmp_path, noise(), PAPER, seed=seed, sample_size=7)[2] for seed in (1, 1, 2)]
+    assert samples[0] == samples[1] != samples[2]
+    reasons = [row["reason"] for row in samples[0]]
+    for reason in ("empty", "trigram_overlap", "paraphrase_score"):
+        assert reasons.count(reason) == 7
+
+
+def test_small_blocks_give_the_same_bytes(tmp_path):
+    written = []
+    for rows in (3, 65_536):
+        select(tmp_path, noise(), PAPER, block_rows=rows)
+        names = ("out.parquet", "counts.json", "dropped.tsv")
+        written.append([(tmp_path / name).read_bytes() for name in names])
+    assert written[0] == written[1]
+
+
+def test_nothing_kept(tmp_path):
+    pairs = block(source_tokens=[0, 60, 60], target_tokens=[5, 60, 60])
+    with pytest.raises(InputError) as caught:
+        select(tmp_path, pairs, PAPER)
+    path = tmp_path / "scored.parquet"
+    assert str(caught.value) == f"{path}: no pair is left of 3 read; dropped: empty 1, length 2"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_pairs_at_all(tmp_path):
+    with pytest.raises(InputError, match=r"scored\.parquet: the corpus is empty"):
+        select(tmp_path, block(source=[]), PAPER)
+
+
+@pytest.mark.parametrize(
+    ("column", "setting", "cause"),
+    [
+        (
+            "paraphrase_score",
+            "paraphrase_score",
+            "has no paraphrase score; set selection.paraphrase_score to",
+        ),
+        ("trigram_overlap", "trigram_overlap", "has no trigram overlap, as its sides differ in language"),
+        ("source_language", "language", "has no language identification; set selection.language to null"),
+    ],
+)
+def test_threshold_on_a_score_that_the_corpus_does_not_have(tmp_path, column, setting, cause):
+    pairs = block(**{column: [None, None]})
+    with pytest.raises(InputError, match=rf"scored\.parquet: {cause}"):
+        select(tmp_path, pairs, PAPER)
+    assert select(tmp_path, pairs, {**PAPER, setting: None})[0]["kept"] == 2
+
+
+def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):
+    counts, _, _ = select(tmp_path, block(paraphrase_score=[None, 0.9]), PAPER)
+    assert counts["dropped"]["paraphrase_score"] == 1
+
+
+def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
+    folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+    files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
+    pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
+    extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
+    score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={})
+    counts = select_pairs(
+        scores,
+        tmp_path / "out.parquet",
+        counts=tmp_path / "counts.json",
+        dropped=tmp_path / "dropped.tsv",
+        languages=("en", "de"),
+        settings={"length": {"min": 3, "max": 100, "count": "both"}},
+        lowercase=True,
+        seed=1,
+    )
+    assert counts["dropped"] == {"empty": 0, "length": 5}

@@ -1,0 +1,135 @@
+"""Vocabulary and training data."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+from small_corpus import sentence_pairs, write_pairs, write_training_data
+
+from paraphrastic.dataset import PAIRS_PER_BLOCK, PairDataset, Sentences, encode_dataset
+from paraphrastic.errors import InputError
+from paraphrastic.vocabulary import train_vocabulary
+
+
+def flat(*sentences: list[int]) -> Sentences:
+    offsets = np.cumsum([0, *map(len, sentences)])
+    return Sentences(np.array([token for sentence in sentences for token in sentence], np.int32), offsets)
+
+
+def listed(sentences: Sentences) -> list[list[int]]:
+    return [part.tolist() for part in np.split(sentences.tokens, sentences.offsets[1:-1])]
+
+
+def test_take_part_and_concatenate_are_those_of_lists() -> None:
+    sentences = flat([1, 2], [], [3], [4, 5, 6])
+    assert listed(sentences.take(np.array([3, 0, 1, 0]))) == [[4, 5, 6], [1, 2], [], [1, 2]]
+    assert listed(sentences.part(1, 3)) == [[], [3]]
+    assert listed(Sentences.concatenate([sentences.part(0, 1), flat([9])])) == [[1, 2], [9]]
+    assert len(sentences.take(np.array([], np.int64))) == 0
+
+
+def test_fingerprints_are_equal_for_equal_sentences_only() -> None:
+    same = [[7, 8, 9], [9, 8, 7], [7, 8], [0], [], [0, 0], [7, 8, 9]]
+    prints = flat(*same).fingerprints()
+    assert prints[0] == prints[-1]
+    assert len(set(prints.tolist())) == len(same) - 1
+    assert flat([1], [7, 8, 9]).fingerprints()[1] == prints[0]
+
+
+def test_rows_follow_first_appearance_and_decode_to_the_sentences(tmp_path: Path) -> None:
+    pairs = sentence_pairs(50)
+    dataset, model = write_training_data(tmp_path, pairs)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    met: list[int] = []
+    for pair in pairs:
+        for sentence in pair:
+            met = list(dict.fromkeys([*met, *processor.encode(sentence)]))
+    with PairDataset(dataset) as data:
+        assert data.pieces.tolist() == met
+        assert data.n_rows == len(met) + 1
+        for side, sentences in enumerate(data.read(0, len(data))):
+            decoded = [processor.decode(data.pieces[rows].tolist()) for rows in listed(sentences)]
+            assert decoded == [pair[side] for pair in pairs]
+
+
+def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
+    dataset, model = write_training_data(tmp_path, sentence_pairs(50))
+    encode_dataset(
+        tmp_path / "pairs.parquet", model, tmp_path / "other.h5", max_pieces=100, threads=2, batch_rows=7
+    )
+    with PairDataset(dataset) as one, PairDataset(tmp_path / "other.h5") as other:
+        assert one.pieces.tolist() == other.pieces.tolist()
+        for first, second in zip(one.read(0, 50), other.read(0, 50), strict=True):
+            assert listed(first) == listed(second)
+
+
+def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> None:
+    _, model = write_training_data(tmp_path, sentence_pairs(50))
+    pairs = [("狗", "das haus"), ("the dog 狗", "das auto"), ("the dog " * 50, "das haus")]
+    parquet = write_pairs(tmp_path / "unknown.parquet", pairs)
+    encode_dataset(parquet, model, tmp_path / "unknown.h5", max_pieces=20, threads=1)
+    with PairDataset(tmp_path / "unknown.h5") as data:
+        source, _ = data.read(0, 3)
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+        only_unknown, mixed, long = listed(source)
+        assert processor.unk_id() not in data.pieces
+        # "▁" is known, and is all that is known of the first sentence.
+        assert [processor.id_to_piece(int(data.pieces[row])) for row in only_unknown] == ["▁"]
+        assert processor.decode(data.pieces[mixed].tolist()).strip() == "the dog"
+        assert len(long) == 20
+
+
+def test_a_sentence_without_any_piece_is_the_last_row(tmp_path: Path) -> None:
+    _, model = write_training_data(tmp_path, sentence_pairs(50))
+    parquet = write_pairs(tmp_path / "empty.parquet", [("\u200b", "das haus"), ("the dog", "")])
+    encode_dataset(parquet, model, tmp_path / "empty.h5", max_pieces=None, threads=1)
+    with PairDataset(tmp_path / "empty.h5") as data:
+        source, target = data.read(0, 2)
+        assert listed(source)[0] == [data.n_rows - 1]
+        assert listed(target)[1] == [data.n_rows - 1]
+
+
+@pytest.mark.parametrize("window", [PAIRS_PER_BLOCK, 10 * PAIRS_PER_BLOCK])
+def test_shuffling_gives_every_pair_once_and_keeps_sides_together(tmp_path: Path, window: int) -> None:
+    pairs = [(english, german) for english, german in sentence_pairs(2 * PAIRS_PER_BLOCK + 100)]
+    dataset, _ = write_training_data(tmp_path, pairs)
+
+    def epoch(seed: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        shuffled = data.shuffled(np.random.default_rng(seed), window=window)
+        return [
+            (tuple(source), tuple(target))
+            for sources, targets in shuffled
+            for source, target in zip(listed(sources), listed(targets), strict=True)
+        ]
+
+    with PairDataset(dataset) as data:
+        source, target = data.read(0, len(data))
+        stored = list(zip(map(tuple, listed(source)), map(tuple, listed(target)), strict=True))
+        assert sorted(epoch(1)) == sorted(stored)
+        assert epoch(1) != stored
+        assert epoch(1) == epoch(1)
+        assert epoch(1) != epoch(2)
+
+
+def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "train.h5"
+    path.write_bytes(b"not HDF5")
+    with pytest.raises(InputError, match=r"train\.h5: not a training data set"):
+        PairDataset(path)
+
+
+def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
+    parquet = write_pairs(tmp_path / "pairs.parquet", sentence_pairs(5))
+    with pytest.raises(InputError, match=r"pairs\.parquet: no vocabulary of 5000 pieces") as error:
+        train_vocabulary(
+            parquet,
+            tmp_path / "m",
+            size=5000,
+            character_coverage=1.0,
+            max_sentences=100,
+            hard_limit=True,
+            seed=1,
+        )
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "m").exists()

@@ -1,0 +1,119 @@
+"""Models as users load them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import CONFIG, SETTINGS, train_model
+
+import paraphrastic
+from paraphrastic.errors import InputError
+from paraphrastic.model import SentenceEncoder, cosines, load_model
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    return train_model(write_training_data(base, sentence_pairs(400)), base / "model", SETTINGS).parent
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> SentenceEncoder:
+    return paraphrastic.load_model(folder)
+
+
+def test_a_vector_is_the_average_of_the_pieces(model: SentenceEncoder) -> None:
+    sentence = "The small dog"
+    pieces = model.processor.encode(sentence.lower())
+    vectors = model.embed_raw_text([sentence])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors[0], model.embeddings[pieces].mean(axis=0), rtol=1e-5)
+
+
+def test_sentences_do_not_depend_on_their_neighbours(model: SentenceEncoder) -> None:
+    sentences = [english for english, _ in sentence_pairs(600, seed=9)]
+    together = model.embed_raw_text(sentences)
+    assert together.shape == (600, model.dim)
+    for index in (0, 255, 256, 599):
+        np.testing.assert_array_equal(together[index], model.embed_raw_text([sentences[index]])[0])
+
+
+def test_empty_sentences_are_zero_and_unknown_ones_are_not(model: SentenceEncoder) -> None:
+    empty, blank, text = model.embed_raw_text(["", "  ", "the dog"])
+    assert not empty.any()
+    assert not blank.any()
+    assert text.any()
+    assert model.score_raw_text([("", "the dog"), ("", "")]) == [0.0, 0.0]
+    assert model.embed_raw_text([]).shape == (0, model.dim)
+    assert model.score_raw_text([]) == []
+
+
+def test_a_sentence_of_unknown_pieces_only_has_the_unknown_vector(model: SentenceEncoder) -> None:
+    pieces = model.processor.encode("狗")
+    nothing_known = SentenceEncoder(
+        model.embeddings, np.zeros_like(model.known), model.unknown, model.processor, model.config
+    )
+    assert len(pieces) > 0
+    np.testing.assert_array_equal(nothing_known.embed_raw_text(["狗"])[0], model.unknown)
+
+
+def test_scores_are_cosines(model: SentenceEncoder) -> None:
+    pairs = [("the dog sees the cat", "das haus"), ("the red car", "the red car")]
+    scores = model.score_raw_text(pairs)
+    first, second = (model.embed_raw_text(list(side)).astype(float) for side in zip(*pairs, strict=True))
+    expected = (first * second).sum(1) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
+    np.testing.assert_allclose(scores, expected, rtol=1e-6)
+    assert scores[1] == pytest.approx(1.0)
+    assert all(isinstance(score, float) for score in scores)
+
+
+def test_cosines_of_zero_rows_are_zero() -> None:
+    assert cosines(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)).tolist() == [0.0]
+
+
+def test_one_string_is_refused(model: SentenceEncoder) -> None:
+    with pytest.raises(TypeError, match="a list of sentences, not one string"):
+        model.embed_raw_text("the dog")
+
+
+def test_training_makes_translations_nearest(model: SentenceEncoder) -> None:
+    english, german = (
+        model.embed_raw_text(list(side)) for side in zip(*sentence_pairs(50, seed=11), strict=True)
+    )
+    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (english, german)]
+    nearest = (unit[0] @ unit[1].T).argmax(axis=1)
+    assert np.mean(nearest == np.arange(50)) > 0.9
+
+
+def test_chinese_is_segmented_as_in_training(folder: Path) -> None:
+    model = load_model(folder)
+    model.config["segmentation"] = {"zh": "accurate"}
+    assert model._prepare(["我来到北京清华大学", "It's a dog"]) == ["我 来到 北京 清华大学", "it's a dog"]
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
+def test_a_missing_file_is_named(folder: Path, tmp_path: Path, name: str) -> None:
+    for file in folder.iterdir():
+        if file.name != name:
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(InputError, match=f"not a model folder: {name} is missing"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "sentencepiece.model"])
+def test_damage_is_named(folder: Path, tmp_path: Path, name: str) -> None:
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    damaged = bytearray((tmp_path / name).read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    (tmp_path / name).write_bytes(damaged)
+    with pytest.raises(InputError, match=f"{name}: damaged"):
+        load_model(tmp_path)
+
+
+def test_config_says_what_the_model_is(model: SentenceEncoder) -> None:
+    assert model.config["languages"] == CONFIG["languages"]
+    assert model.config["training"]["margin"] == SETTINGS.margin
+    assert model.config["pairs"] == 400
+    assert model.config["dimension"] == model.dim == SETTINGS.dimension

@@ -1,0 +1,232 @@
+"""The registry: what rows mean, what is refused, and that the shipped registry is true."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
+from paraphrastic.registry import COLUMNS, address_fault, read_registry
+
+ROOT = Path(__file__).resolve().parents[2]
+SHIPPED = ROOT / "config" / "datasets.tsv"
+DIGEST = "0" * 64
+
+OPUS = {
+    "name": "tanzil",
+    "version": "v1",
+    "kind": "opus",
+    "languages": "en-fr de-en",
+    "file": "{a}-{b}.txt.zip",
+    "addresses": "https://host/{a}-{b}.txt.zip https://host/{b}-{a}.txt.zip",
+    "members": "T.{a}-{b}.{a} T.{a}-{b}.{b} T.{b}-{a}.{a} T.{b}-{a}.{b}",
+    "licence": "free",
+}
+ALIGNED = {
+    "name": "captions30",
+    "version": "1",
+    "kind": "aligned",
+    "languages": "en",
+    "file": "train.en.gz",
+    "addresses": "https://host/train.en.gz",
+    "licence": "free",
+}
+
+
+def write(path, *rows, columns=COLUMNS):
+    lines = ["\t".join(columns)] + ["\t".join(row.get(column, "-") for column in columns) for row in rows]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def error_of(path):
+    with pytest.raises(InputError) as caught:
+        read_registry(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.removeprefix(f"{path}:")
+
+
+def test_a_family_row_is_one_file_a_pair(tmp_path):
+    dataset = read_registry(write(tmp_path / "r.tsv", OPUS))["tanzil"]
+    assert dataset.pairs == (("en", "fr"), ("de", "en"))
+    first, second = dataset.files
+    assert (first.name, second.name) == ("en-fr.txt.zip", "de-en.txt.zip")
+    assert first.addresses == ("https://host/en-fr.txt.zip", "https://host/fr-en.txt.zip")
+    assert first.version == "v1"
+    assert first.sha256 is None
+    assert first.size is None
+    assert first.members_of("fr") == ("T.en-fr.fr", "T.fr-en.fr")
+    assert second.members_of("en") == ("T.de-en.en", "T.en-de.en")
+
+
+def test_members_follow_the_languages_when_upstream_codes_differ(tmp_path):
+    row = OPUS | {"languages": "en-zh", "file": "en-zh_cn.zip", "members": "O.en-zh_cn.en O.en-zh_cn.zh_cn"}
+    row["addresses"] = "https://host/en-zh_cn.zip"
+    (file,) = read_registry(write(tmp_path / "r.tsv", row))["tanzil"].select(("zh", "en"))
+    assert file.members_of("zh") == ("O.en-zh_cn.zh_cn",)
+    assert file.members_of("en") == ("O.en-zh_cn.en",)
+
+
+def test_select_finds_a_pair_in_either_order_and_says_what_there_is(tmp_path):
+    dataset = read_registry(write(tmp_path / "r.tsv", OPUS))["tanzil"]
+    assert dataset.select(("fr", "en")) == dataset.select(("en", "fr")) == dataset.files[:1]
+    with pytest.raises(InputError, match="'tanzil' has nothing in pl-en; it has en-fr, de-en"):
+        dataset.select(("pl", "en"))
+    with pytest.raises(InputError, match="nothing in en;"):
+        dataset.select(("en",))
+
+
+def test_select_gives_aligned_files_in_the_order_asked(tmp_path):
+    rows = [
+        ALIGNED | {"languages": code, "file": f"train.{code}.gz", "sha256": DIGEST, "size": "12"}
+        for code in ("en", "de", "fr")
+    ]
+    dataset = read_registry(write(tmp_path / "r.tsv", *rows))["captions30"]
+    assert [file.name for file in dataset.select(("fr", "en"))] == ["train.fr.gz", "train.en.gz"]
+    assert (dataset.files[0].sha256, dataset.files[0].size) == (DIGEST, 12)
+    assert dataset.pairs == (("en", "de"), ("en", "fr"), ("de", "fr"))
+    with pytest.raises(InputError, match="nothing in fr-pl; it has en, de, fr"):
+        dataset.select(("fr", "pl"))
+
+
+def test_select_gives_all_caption_files_of_one_language(tmp_path):
+    rows = [
+        ALIGNED | {"kind": "captions", "languages": code, "file": f"train.{i}.{code}.gz"}
+        for code in ("en", "de")
+        for i in (1, 2)
+    ]
+    dataset = read_registry(write(tmp_path / "r.tsv", *rows))["captions30"]
+    assert [file.name for file in dataset.select(("de",))] == ["train.1.de.gz", "train.2.de.gz"]
+    assert dataset.pairs == ()
+
+
+def test_a_file_name_is_shared_only_among_downloads(tmp_path):
+    other = OPUS | {"name": "other"}
+    shipped = OPUS | {"name": "sample", "languages": "en-es", "addresses": "file:data/en-es.txt.zip"}
+    remote = OPUS | {"name": "third", "languages": "en-es"}
+    registry = read_registry(write(tmp_path / "r.tsv", OPUS, other, shipped, remote))
+    assert all(file.name_is_shared for file in registry["other"].files)
+    assert not registry["third"].files[0].name_is_shared
+    assert registry["sample"].files[0].shipped
+    assert not registry["third"].files[0].shipped
+
+
+def test_notes_empty_lines_and_carriage_returns_are_allowed(tmp_path):
+    path = write(tmp_path / "r.tsv", ALIGNED)
+    path.write_bytes(b"# a note\r\n\r\n" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert list(read_registry(path)) == ["captions30"]
+
+
+@pytest.mark.parametrize(
+    ("change", "column", "cause"),
+    [
+        ({"name": "Tanzil"}, "name", "not made of a-z"),
+        ({"version": "-"}, "version", "is empty"),
+        ({"licence": ""}, "licence", "is empty"),
+        ({"kind": "opsu"}, "kind", "'opsu' is not one of opus"),
+        ({"languages": "en"}, "languages", "kind 'opus' needs a pair such as en-fr, not 'en'"),
+        ({"languages": "-"}, "languages", "needs a pair"),
+        ({"languages": "en-zh_cn"}, "languages", "codes of 2 or 3 letters"),
+        ({"languages": "en-en"}, "languages", "not a language or a pair of two"),
+        ({"kind": "aligned"}, "languages", "needs one language"),
+        ({"file": "../x.zip"}, "file", "not a plain file name"),
+        ({"file": ".hidden"}, "file", "not a plain file name"),
+        ({"file": "x.zip"}, "file", "'x.zip' is listed twice"),
+        ({"addresses": "-"}, "addresses", "is empty"),
+        ({"addresses": "ftp://host/x"}, "addresses", "not an http, https or file address"),
+        ({"addresses": "https:///x"}, "addresses", "names no host"),
+        ({"addresses": "https://host/{c}.zip"}, "addresses", r"only {a} and {b}"),
+        ({"addresses": "https://host/%2e%2e/x"}, "addresses", "no plain path"),
+        ({"sha256": "abc"}, "sha256", "not 64 lower-case hexadecimal digits"),
+        ({"sha256": DIGEST}, "sha256", "a row for several files"),
+        ({"size": "1.5"}, "size", "not a number of bytes"),
+        ({"members": "-"}, "members", "needs one member a language"),
+        ({"members": "a b c"}, "members", "needs one member a language"),
+        ({"members": "/a ../b"}, "members", "leaves the archive's folder"),
+        ({"kind": "manythings", "members": "-"}, "members", "needs the name of the member"),
+    ],
+)
+def test_a_bad_cell_is_one_line_with_its_line_and_column(tmp_path, change, column, cause):
+    message = error_of(write(tmp_path / "r.tsv", ALIGNED, OPUS | change))
+    assert message.startswith(f"3: {column}: ")
+    assert cause in message
+
+
+def test_rows_of_one_data_set_must_agree(tmp_path):
+    message = error_of(write(tmp_path / "r.tsv", OPUS, OPUS | {"version": "v2", "languages": "en-es"}))
+    assert message == "3: version: 'v2', but line 2 says 'v1' for the same data set"
+
+
+def test_bad_files_are_one_line(tmp_path):
+    path = tmp_path / "r.tsv"
+    assert "No such file" in error_of(path)
+    path.write_bytes(b"\xff\n")
+    assert "not readable" in error_of(path)
+    path.write_text("# only a note\n")
+    assert "empty" in error_of(path)
+    assert error_of(write(path, columns=("name", "version"))).startswith(
+        "1: header: the columns must be name"
+    )
+    path.write_text("\t".join(COLUMNS) + "\nonly\tthree\tcells\n")
+    assert error_of(path) == "2: row: 3 columns, expected 10"
+
+
+def test_a_file_address_has_no_host():
+    assert address_fault("file:data/x") is None
+    assert address_fault("file:///data/x") is None
+    assert address_fault("file://host/x") == "a file address with a host"
+    assert address_fault("file:") == "has no path"
+
+
+def test_reading_the_registry_imports_only_the_standard_library():
+    code = "import sys, paraphrastic.registry as r; r.read_registry(sys.argv[1]); print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(SHIPPED)],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {name.partition(".")[0] for name in done.stdout.split()}
+    assert not loaded & {"numpy", "torch", "yaml", "h5py", "pandas", "polars", "sentencepiece"}
+
+
+def test_the_shipped_registry_names_the_corpora_of_the_papers():
+    registry = read_registry(SHIPPED)
+    for language in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
+        for name in ("opensubtitles", "tanzil", "globalvoices"):
+            (file,) = registry[name].select(("en", language))
+            assert file.addresses[0].startswith("https://object.pouta.csc.fi/OPUS-")
+            assert len(file.members_of(language)) == 2
+        assert registry["tatoeba"].select((language, "en"))[1].name.endswith(".eng")
+        assert registry["tatoeba"].select(("en", language))[0].name.endswith(".eng")
+    assert len(registry["multi30k_captions"].select(("en",))) == 5
+    assert registry["paranmt"].select(("en",))[0].members == ("para-nmt-50m/para-nmt-50m.txt",)
+    assert len(registry["paranmt"].files[0].addresses) == 2
+
+
+def test_the_shipped_registry_agrees_with_the_real_files(mirror):
+    checked = 0
+    for dataset in read_registry(SHIPPED).values():
+        for file in dataset.files:
+            if file.sha256 is None or file.shipped:
+                continue
+            parts = urlsplit(file.addresses[0])
+            real = mirror / parts.netloc / parts.path.lstrip("/")
+            assert (sha256(real), real.stat().st_size) == (file.sha256, file.size), file.name
+            checked += 1
+    assert checked == 46
+
+
+def test_the_sample_of_the_shipped_registry_is_in_the_repository():
+    samples = [d for d in read_registry(SHIPPED).values() if d.name.startswith("sample_")]
+    assert len(samples) == 6
+    for file in (file for dataset in samples for file in dataset.files):
+        assert file.shipped
+        shipped = ROOT / urlsplit(file.addresses[0]).path
+        assert (sha256(shipped), shipped.stat().st_size) == (file.sha256, file.size), shipped

@@ -1,0 +1,261 @@
+"""STS: reading the archives, correlations, tables."""
+
+import csv
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation import sts
+from paraphrastic.evaluation.correlation import bootstrap_pearson, interval, pearson, spearman
+from paraphrastic.evaluation.sts_data import DATASETS, content_digest, prepare_sts
+from paraphrastic.evaluation.tables import render_table, tabulate_sts
+
+ROOT = Path(__file__).resolve().parents[2]
+OFFICIAL = ROOT / "config" / "published" / "sts_digests.json"
+PUBLISHED = ROOT / "config" / "published" / "sts.csv"
+
+
+def archive_members() -> dict[str, str]:
+    """A small, complete archive; sentence i of a dataset has gold score i."""
+    members = {}
+    for year, datasets in DATASETS.items():
+        for dataset in datasets:
+            folder = f"STS/STS{year[2:]}-en-test"
+            sentences = [f"{dataset} sentence {i}\tanother {year} sentence {i}" for i in range(5)]
+            members[f"{folder}/STS.input.{dataset}.txt"] = "\n".join(sentences) + "\n"
+            members[f"{folder}/STS.gs.{dataset}.txt"] = "".join(f"{i}\n" for i in range(5))
+    members["STS/STS17-test/STS.input.track5.en-en.txt"] = "a b\tc d\t1.0\ne f\tg h\t4.0\n"
+    return members
+
+
+def write_archive(path: Path, members: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text.encode("utf-8", "surrogateescape"))
+    return path
+
+
+def prepared(tmp_path: Path, members: dict[str, str]) -> pl.DataFrame:
+    prepare_sts(write_archive(tmp_path / "STS.zip", members), tmp_path / "sts.parquet")
+    return pl.read_parquet(tmp_path / "sts.parquet")
+
+
+def test_all_datasets_are_read(tmp_path: Path) -> None:
+    pairs = prepared(tmp_path, archive_members())
+    assert pairs.select("year", "dataset").unique().height == 25 + 1
+    row = pairs.filter(year="2014", dataset="images", line=4).row(0, named=True)
+    assert row["sentence1"] == "images sentence 3"
+    assert row["sentence2"] == "another 2014 sentence 3"
+    assert row["gold"] == 3.0
+
+
+def test_pairs_without_gold_score_are_left_out_and_counted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    members = archive_members()
+    members["STS/STS16-en-test/STS.gs.headlines.txt"] = "0\n\n2\n \n4\n"
+    pairs = prepared(tmp_path, members).filter(year="2016", dataset="headlines")
+    assert pairs["line"].to_list() == [1, 3, 5]
+    assert "STS16-en-test/STS.gs.headlines.txt: 2 of 5 pairs have no gold score" in caplog.text
+
+
+def test_the_licensed_dataset_may_be_missing_and_no_other(tmp_path: Path) -> None:
+    members = archive_members()
+    del members["STS/STS13-en-test/STS.input.SMT.txt"]
+    assert prepared(tmp_path, members).filter(dataset="SMT").is_empty()
+    del members["STS/STS14-en-test/STS.gs.images.txt"]
+    with pytest.raises(InputError, match=r"STS\.zip: STS14-en-test/STS\.gs\.images\.txt is missing"):
+        prepared(tmp_path, members)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n", "MSRpar.txt has 5 lines but STS.gs.MSRpar.txt has 2"),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\nx\n4\n5\n", "MSRpar.txt:3: 'x' is no gold score"),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n7.5\n4\n5\n", "MSRpar.txt:3: '7.5' is no gold score"),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "\n" * 5, "STS 2012 MSRpar has no pair with a gold score"),
+        ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n" * 4 + "ab\n", "MSRpar.txt:5: two sentences"),
+        ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n\udcff\tb\n", "MSRpar.txt:2: not UTF-8"),
+        ("STS17-test/STS.input.track5.en-en.txt", "a\tb\tnan\n", "en-en.txt:1: 'nan' is no gold score"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        prepared(tmp_path, {**archive_members(), f"STS/{name}": text})
+    assert str(error.value).startswith(f"{tmp_path}/STS.zip: ")
+    assert not (tmp_path / "sts.parquet").exists()
+
+
+class WordOverlap:
+    """A stand-in for an encoder: counts of the words' lengths."""
+
+    digest = "abc"
+
+    def __init__(self) -> None:
+        self.config = {"model": "en"}
+
+    def embed_raw_text(self, sentences: list[str]) -> np.ndarray:
+        vectors = np.zeros((len(sentences), 16), np.float32)
+        for row, sentence in enumerate(sentences):
+            for word in sentence.lower().split():
+                vectors[row, sum(map(ord, word)) % 16] += 1
+        return vectors
+
+
+def evaluated(testsets: Path, output: Path, official: Path = OFFICIAL) -> dict:
+    sts.evaluate_sts(
+        WordOverlap(), testsets, output, official=official, source="measured", bootstrap_samples=200
+    )
+    return json.loads(output.read_text())
+
+
+def varied(members: dict[str, str]) -> dict[str, str]:
+    generator = np.random.default_rng(0)
+    for name in members:
+        if ".input." in name and "STS17" not in name:
+            rows = generator.integers(0, 9, size=(20, 2, 6))
+            members[name] = "".join("\t".join(" ".join(map(str, s)) for s in row) + "\n" for row in rows)
+        elif ".gs." in name:
+            members[name] = "".join(f"{g:.2f}\n" for g in generator.uniform(0, 5, 20))
+    return members
+
+
+def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
+    pairs = prepared(tmp_path, varied(archive_members()))
+    result = evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json")
+    scores = sts.similarities(WordOverlap(), pairs)
+    pairs = pairs.with_columns(score=pl.Series(scores))
+    year_means = []
+    for year, datasets in DATASETS.items():
+        rs = []
+        for dataset in datasets:
+            group = pairs.filter(year=year, dataset=dataset)
+            rs.append(stats.pearsonr(group["score"], group["gold"]).statistic)
+            row = result["datasets"][f"{year}/{dataset}"]
+            assert row["n"] == 20
+            assert row["pearson"] == pytest.approx(rs[-1])
+            assert row["interval"][0] < row["pearson"] < row["interval"][1]
+        year_means.append(np.mean(rs))
+        assert result["years"][year]["pearson"] == pytest.approx(year_means[-1])
+        whole = pairs.filter(pl.col("year") == year, pl.col("dataset") != "SMT")
+        rho = stats.spearmanr(whole["score"], whole["gold"]).statistic
+        assert result["years"][year]["spearman"] == pytest.approx(rho)
+    assert result["avg"]["pearson"] == pytest.approx(np.mean(year_means))
+    assert result["data"] == "sample"
+    assert result["missing"] == []
+
+
+def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
+    generator = np.random.default_rng(5)
+    gold = generator.normal(size=400)
+    scores = gold + generator.normal(size=400)
+    samples = bootstrap_pearson(scores, gold, samples=2000, seed=1)
+    np.testing.assert_array_equal(samples, bootstrap_pearson(scores, gold, samples=2000, seed=1))
+    fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
+    np.testing.assert_allclose(interval(samples), [fisher.low, fisher.high], atol=0.02)
+
+
+@pytest.mark.parametrize("correlation", [pearson, spearman])
+@pytest.mark.parametrize(
+    ("scores", "gold", "message"),
+    [
+        ([1.0], [2.0], "sts: a correlation needs two pairs or more, not 1"),
+        ([1.0, 1.0], [2.0, 3.0], "sts: all 2 scores are 1: there is no correlation"),
+        ([1.0, 2.0], [3.0, 3.0], "sts: all 2 gold scores are 3"),
+        ([1.0, np.nan], [2.0, 3.0], "sts: not all scores are finite"),
+    ],
+)
+def test_undefined_correlations_are_errors(correlation, scores: list, gold: list, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        correlation(np.array(scores), np.array(gold), name="sts")
+
+
+def official_digests(tmp_path: Path, pairs: pl.DataFrame) -> Path:
+    path = tmp_path / "official.json"
+    groups = pairs.group_by("year", "dataset", maintain_order=True)
+    path.write_text(json.dumps({f"{year}/{name}": content_digest(group) for (year, name), group in groups}))
+    return path
+
+
+def table(tmp_path: Path, members: dict[str, str], *, official: bool) -> list[dict[str, str]]:
+    pairs = prepared(tmp_path, members)
+    digests = official_digests(tmp_path, pairs) if official else OFFICIAL
+    evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json", digests)
+    tabulate_sts([tmp_path / "sts.json"], PUBLISHED, tmp_path / "sts.csv", statistic="pearson")
+    with (tmp_path / "sts.csv").open(newline="") as file:
+        assert file.readline() == "system,source,data,2012,2013,2014,2015,2016,avg\n"
+        file.seek(0)
+        return list(csv.DictReader(file))
+
+
+def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
+    members = varied(archive_members())
+    on_sample = table(tmp_path, members, official=False)
+    assert [(row["source"], row["data"]) for row in on_sample] == [("measured", "sample")]
+    on_official = table(tmp_path, members, official=True)
+    assert [row["source"] for row in on_official] == ["published"] * 8 + ["measured"]
+    assert {row["data"] for row in on_official} == {"official"}
+    assert on_official[-2]["system"] == "P-SP"
+
+
+def test_one_changed_word_makes_data_unofficial(tmp_path: Path) -> None:
+    pairs = prepared(tmp_path, varied(archive_members()))
+    digests = official_digests(tmp_path, pairs)
+    changed = pairs.with_row_index().with_columns(
+        sentence1=pl.when(pl.col("index") == 7).then(pl.lit("a word")).otherwise("sentence1")
+    )
+    changed.drop("index").write_parquet(tmp_path / "sts.parquet")
+    assert evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json", digests)["data"] == "sample"
+
+
+def test_the_table_says_that_smt_is_absent(tmp_path: Path) -> None:
+    members = varied(archive_members())
+    del members["STS/STS13-en-test/STS.input.SMT.txt"]
+    (row,) = table(tmp_path, members, official=False)
+    assert row["system"] == "P-SP en (2013 without SMT)"
+
+
+def test_published_averages_are_those_of_their_years() -> None:
+    with PUBLISHED.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 8
+    for row in rows:
+        years = [float(row[year]) for year in DATASETS]
+        assert float(row["avg"]) == pytest.approx(np.mean(years), abs=0.051)
+
+
+def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text(
+        "system,source,data,2012,avg\nA&B,published,official,50.0,60.5\nC_1,measured,official,70.0,60.1\n"
+    )
+    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Figures")
+    markdown = re.sub(" +", " ", (tmp_path / "t.md").read_text())
+    assert "| C_1 | measured | official | **70.0** | 60.1 |" in markdown
+    assert "| A&B | published | official | 50.0 | **60.5** |" in markdown
+    latex = (tmp_path / "t.tex").read_text()
+    assert r"A\&B & published & official & 50.0 & \textbf{60.5} \\" in latex
+    assert r"C\_1 & measured & official & \textbf{70.0} & 60.1 \\" in latex
+    assert all(rule in latex for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{Figures}"))
+
+
+def test_the_mirror_holds_the_official_test_sets(mirror: Path, tmp_path: Path) -> None:
+    prepare_sts(mirror / "www.cs.cmu.edu" / "~jwieting" / "STS.zip", tmp_path / "sts.parquet")
+    pairs = pl.read_parquet(tmp_path / "sts.parquet")
+    sizes = {name: group.height for name, group in pairs.group_by("year", "dataset")}
+    assert sizes["2012", "MSRpar"] == 750
+    assert sizes["2016", "headlines"] == 249
+    assert sizes["2017", "en-en"] == 250
+    digests = json.loads(OFFICIAL.read_text())
+    english = pairs.filter(pl.col("year") != "2017")
+    for (year, dataset), group in english.group_by("year", "dataset", maintain_order=True):
+        assert digests[f"{year}/{dataset}"] == content_digest(group)

@@ -1,0 +1,38 @@
+"""A copy of the pipeline to run, and one in which the sample's run is finished."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pipelines import copy_pipeline, snakemake
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """A copy in which nothing has run."""
+    return copy_pipeline(tmp_path / "pipeline")
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copy_pipeline(tmp_path_factory.mktemp("finished") / "pipeline")
+    run = snakemake(folder, "all")
+    assert run.returncode == 0, run.stdout
+    return folder
+
+
+@pytest.fixture
+def finished(finished_once: Path, tmp_path: Path) -> Path:
+    """A copy in which the sample's run is finished, to change as one likes."""
+    return Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
+
+
+@pytest.fixture
+def edit() -> Callable[[Path, str, str], None]:
+    def replace(path: Path, old: str, new: str) -> None:
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    return replace

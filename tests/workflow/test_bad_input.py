@@ -1,0 +1,179 @@
+"""Bad input ends in one clear line that names file and cause, and nothing is taken for done."""
+
+import gzip
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pipelines import ROOT, snakemake
+
+CONFIG = """
+registry: registry.tsv
+models: [xx]
+definitions:
+  xx: {languages: [en, xx], corpora: [mine]}
+language_id: null
+selection:
+  bitext: {language: null}
+vocabulary: {size: 300}
+training: {dimension: 16, epochs: 1}
+evaluation: {sts: sts}
+"""
+REGISTRY = """\
+name	version	kind	languages	file	addresses	sha256	size	members	licence
+mine	1	{kind}	{languages}	{file}	file:mine/{file}	{sha256}	-	{members}	own
+{more}sts	1	file	-	STS.zip	file:data/sample/STS.zip	-	-	-	own
+"""
+ENGLISH = [f"this is the sentence with number {i}" for i in range(500)]
+FOREIGN = [f"dette er setningen med nummer {i}" for i in range(500)]
+
+Prepare = Callable[..., None]
+
+
+@pytest.fixture
+def prepare(pipeline: Path) -> Prepare:
+    """Set up a registry with one corpus, of files that the test writes into `mine/`."""
+    (pipeline / "mine").mkdir()
+    (pipeline / "config.yaml").write_text(CONFIG)
+
+    def register(
+        kind: str, file: str, *, languages: str, members: str = "-", sha256: str = "-", more: str = ""
+    ) -> None:
+        text = REGISTRY.format(
+            kind=kind, file=file, languages=languages, members=members, sha256=sha256, more=more
+        )
+        (pipeline / "registry.tsv").write_text(text)
+
+    return register
+
+
+def write_zip(path: Path, english: list[str], foreign: list[str]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("c.en-xx.en", "".join(f"{line}\n" for line in english))
+        archive.writestr(
+            "c.en-xx.xx", "".join(f"{line}\n" for line in foreign).encode("utf-8", "surrogateescape")
+        )
+
+
+def fails(pipeline: Path, target: str, message: str) -> None:
+    """The run ends with `message` on a line of its own, and without a Python traceback or the target."""
+    run = snakemake(pipeline, "--configfile", "config.yaml", "--", target)
+    assert run.returncode != 0
+    (line,) = {line for line in run.stdout.splitlines() if line.startswith("error in ") or "config: " in line}
+    assert message in line
+    assert "Traceback" not in run.stdout
+    assert not (pipeline / target).exists()
+
+
+def opus(prepare: Prepare) -> None:
+    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx")
+
+
+PAIRS = "results/pairs/mine/en-xx.parquet"
+
+
+def test_a_truncated_zip(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    path = pipeline / "mine/en-xx.txt.zip"
+    write_zip(path, ENGLISH, FOREIGN)
+    path.write_bytes(path.read_bytes()[:1000])
+    fails(pipeline, PAIRS, "error in extract_corpus: resources/downloads/mine/en-xx.txt.zip: damaged: ")
+
+
+def test_a_wrong_checksum(pipeline: Path, prepare: Prepare) -> None:
+    prepare("opus", "en-xx.txt.zip", languages="en-xx", members="c.en-xx.en c.en-xx.xx", sha256="0" * 64)
+    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
+    fails(
+        pipeline,
+        PAIRS,
+        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
+    )
+
+
+def test_a_missing_file(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    fails(
+        pipeline,
+        PAIRS,
+        "error in download_file: resources/downloads/mine/en-xx.txt.zip: could not be fetched: ",
+    )
+
+
+def test_sides_of_unequal_length(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN[:-3])
+    fails(pipeline, PAIRS, "500")
+
+
+def test_bytes_that_are_not_utf8(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, [*FOREIGN[:41], "\udcff", *FOREIGN[42:]])
+    fails(pipeline, PAIRS, "42: ")
+
+
+def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
+    prepare(
+        "aligned",
+        "a.en.gz",
+        languages="en",
+        more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\n",
+    )
+    for code in ("en", "xx"):
+        (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b""))
+    fails(pipeline, PAIRS, "resources/downloads/mine/a.xx.gz: the corpus is empty")
+
+
+def test_a_corpus_emptied_by_the_filters(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    write_zip(pipeline / "mine/en-xx.txt.zip", ["too short"] * 20, FOREIGN[:20])
+    fails(pipeline, "results/corpora/xx/pairs.parquet", "results/scored/mine/en-xx.parquet: ")
+
+
+def test_an_sts_archive_with_a_missing_file(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    archive = pipeline / "data/sample/STS.zip"
+    shutil.copy2(archive, pipeline / "whole.zip")
+    with zipfile.ZipFile(pipeline / "whole.zip") as whole, zipfile.ZipFile(archive, "w") as less:
+        for name in whole.namelist():
+            if "STS14-en-test/STS.gs.images" not in name:
+                less.writestr(name, whole.read(name))
+    fails(
+        pipeline,
+        "results/testsets/sts.parquet",
+        "error in prepare_sts: resources/downloads/sts/STS.zip: STS14-en-test/STS.gs.images.txt is missing",
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "models: [xx]",
+            "models: [xx]\ntrainig: {}",
+            "config: trainig: unknown key; did you mean 'training'?",
+        ),
+        ("epochs: 1", "epochs: many", "config: training.epochs: 'many' is not of type 'integer'"),
+        (
+            "corpora: [mine]",
+            "corpora: [yours]",
+            "config: definitions.xx.corpora: 'yours' is not in the registry",
+        ),
+    ],
+)
+def test_a_bad_configuration_stops_before_anything_runs(
+    pipeline: Path, prepare: Prepare, old: str, new: str, message: str
+) -> None:
+    opus(prepare)
+    (pipeline / "config.yaml").write_text(CONFIG.replace(old, new))
+    fails(pipeline, PAIRS, message)
+    assert not (pipeline / "resources").exists()
+
+
+def test_the_small_corpus_of_these_tests_is_good(pipeline: Path, prepare: Prepare) -> None:
+    opus(prepare)
+    write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)
+    run = snakemake(pipeline, "--configfile", "config.yaml", "--", "results/models/xx/README.md")
+    assert run.returncode == 0, run.stdout
+    assert ROOT.name not in (pipeline / "results/models/xx/README.md").read_text().splitlines()[0]

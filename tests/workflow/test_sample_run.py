@@ -1,0 +1,125 @@
+"""What a newcomer gets: the sample's run, its tables and its models."""
+
+import csv
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from pipelines import snakemake
+
+from paraphrastic import load_model
+
+MODELS = ("en", "de", "es", "fr")
+YEARS = ("2012", "2013", "2014", "2015", "2016")
+
+
+def rows(folder: Path, name: str = "sts") -> list[dict[str, str]]:
+    with (folder / f"results/tables/{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_keeps_the_contract(finished_once: Path) -> None:
+    for name in ("sts", "sts_spearman"):
+        header = (finished_once / f"results/tables/{name}.csv").read_text().splitlines()[0]
+        assert header == "system,source,data,2012,2013,2014,2015,2016,avg"
+        found = [(row["system"], row["source"], row["data"]) for row in rows(finished_once, name)]
+        assert found == [
+            (f"P-SP {model}", source, "sample") for model in MODELS for source in ("untrained", "measured")
+        ]
+        for suffix in ("md", "tex"):
+            assert "P-SP fr" in (finished_once / f"results/tables/{name}.{suffix}").read_text()
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_training_helps_in_every_year(finished_once: Path, model: str) -> None:
+    scores = {row["source"]: row for row in rows(finished_once) if row["system"] == f"P-SP {model}"}
+    gains = {year: float(scores["measured"][year]) - float(scores["untrained"][year]) for year in YEARS}
+    assert min(gains.values()) >= 3.0, gains
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_table_is_the_mean_of_the_evaluated_datasets(finished_once: Path, model: str) -> None:
+    result = json.loads((finished_once / f"results/eval/{model}/sts.json").read_text())
+    (row,) = [
+        row for row in rows(finished_once) if row["system"] == f"P-SP {model}" and row["source"] == "measured"
+    ]
+    assert len(result["datasets"]) == 25
+    means = []
+    for year in YEARS:
+        of_year = [entry["pearson"] for name, entry in result["datasets"].items() if name.startswith(year)]
+        means.append(100 * sum(of_year) / len(of_year))
+        assert row[year] == f"{means[-1]:.1f}"
+    assert row["avg"] == f"{sum(means) / 5:.1f}"
+    assert result["digest"] == load_model(finished_once / "results/models" / model).digest
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_best_run_of_the_sweep_is_the_model(finished_once: Path, model: str) -> None:
+    folder = finished_once / "results/training" / model
+    scores = {
+        path.parent: json.loads(path.read_text())["pearson"] for path in folder.glob("*/development.json")
+    }
+    assert len(scores) == 2
+    best = max(scores, key=lambda run: scores[run])
+    chosen = finished_once / "results/models" / model
+    for name in ("model.safetensors", "sentencepiece.model", "config.json"):
+        assert (chosen / name).read_bytes() == (best / name).read_bytes()
+    assert f'load_model("results/models/{model}")' in (chosen / "README.md").read_text()
+
+
+def test_models_know_paraphrases_and_translations(finished_once: Path) -> None:
+    for model, text in (("de", "train"), ("fr", "train"), ("es", "train")):
+        encoder = load_model(finished_once / "results/models" / model)
+        pairs = pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet").head(200)
+        source, target = pairs["source"].to_list(), pairs["target"].to_list()
+        own = encoder.score_raw_text(list(zip(source, target, strict=True)))
+        other = encoder.score_raw_text(list(zip(source, target[1:] + target[:1], strict=True)))
+        assert sum(own) / 200 > sum(other) / 200 + 0.2, text
+
+
+# The file of the sample that each corpus is made of, as `noise.tsv` names it.
+FILES = {
+    "en": ("sample_paranmt", "para-nmt-sample.zip"),
+    "de": ("sample_opus", "de-en.txt.zip"),
+    "es": ("sample_manythings", "spa-eng.zip"),
+    "fr": ("sample_aligned", "aligned"),
+}
+
+
+def noise(folder: Path, file: str) -> dict[str, set[int]]:
+    kinds: dict[str, set[int]] = {}
+    with (folder / "data/sample/noise.tsv").open(encoding="utf-8", newline="") as table:
+        for row in csv.DictReader(table, delimiter="\t"):
+            if file in row["file"]:
+                kinds.setdefault(row["kind"], set()).add(int(row["line"]))
+    return kinds
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: str) -> None:
+    corpus, file = FILES[model]
+    kinds = noise(finished_once, file)
+    selected = set(pl.read_parquet(finished_once / f"results/selected/{model}/{corpus}.parquet")["line"])
+    merged = set(pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")["line"])
+    counts = json.loads((finished_once / f"results/selected/{model}/{corpus}.counts.json").read_text())
+    exact = ("short", "long", "near_copy", "mismatch") if model == "en" else ("short", "long")
+    for kind in exact:
+        assert not kinds.get(kind, set()) & selected, kind
+    wrong = kinds["wrong_language"] | kinds.get("copy", set())
+    assert len(wrong & selected) <= 0.03 * len(wrong)
+    # Of a repeated pair, only one copy is left.
+    assert len(kinds["duplicate"] & merged) <= 0.03 * len(kinds["duplicate"])
+    clean = set(range(1, counts["read"] + 1)) - set().union(*kinds.values())
+    assert len(clean - selected) <= 0.01 * len(clean)
+    # What was dropped can be read, with its reason.
+    with (finished_once / f"results/selected/{model}/{corpus}.dropped.tsv").open(encoding="utf-8") as sample:
+        reasons = {row["reason"] for row in csv.DictReader(sample, delimiter="\t")}
+    assert reasons == {reason for reason, count in counts["dropped"].items() if count}
+
+
+def test_another_run_ends_in_the_same_bytes(finished_once: Path, pipeline: Path) -> None:
+    run = snakemake(pipeline, "results/eval/fr/sts.json")
+    assert run.returncode == 0, run.stdout
+    for path in ("results/models/fr/model.safetensors", "results/eval/fr/sts.json"):
+        assert (pipeline / path).read_bytes() == (finished_once / path).read_bytes()

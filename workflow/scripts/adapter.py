@@ -1,0 +1,43 @@
+"""What every script shares: where its words go, how it fails, and how its downloads are verified."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+# This checkout's library, whatever the environment of the job has.
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
+
+from paraphrastic.download import fetch
+from paraphrastic.errors import InputError
+from paraphrastic.registry import RemoteFile, read_registry
+
+
+@contextmanager
+def step(snakemake: Any) -> Iterator[None]:
+    """Log into the rule's file; end with one line, and no traceback, where the input is at fault."""
+    log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
+    log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[log_file])
+    try:
+        yield
+    except (InputError, OSError) as error:
+        cause = f"{error.filename}: {error.strerror}" if getattr(error, "filename", None) else str(error)
+        logging.error("error: %s", cause)
+        sys.exit(f"error in {snakemake.rule}: {cause}")
+    except BaseException:
+        logging.exception("failed")
+        raise
+
+
+def fetched(snakemake: Any, paths: list[str]) -> list[RemoteFile]:
+    """The registry's files behind downloads, each of them verified, and fetched again if it is damaged."""
+    registry = read_registry(snakemake.config["registry"])
+    files = []
+    for path in map(Path, paths):
+        file = next(file for file in registry[path.parent.name].files if file.name == path.name)
+        fetch(file, path, mirror=snakemake.config["mirror"])
+        files.append(file)
+    return files

@@ -1,0 +1,16 @@
+"""Choose the best run of a model's sweep.
+
+Inputs: scores, models (the files of the runs), counts. Outputs: the model's folder.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.training.choose import choose_model
+
+with step(snakemake):
+    choose_model(
+        [Path(score) for score in snakemake.input.scores],
+        Path(snakemake.input.counts),
+        Path(snakemake.output.card).parent,
+    )

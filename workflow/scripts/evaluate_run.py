@@ -1,0 +1,15 @@
+"""Score one run of a sweep on the development data.
+
+Inputs: model (the files of its folder), testsets. Output: score.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.evaluation.sts import development_score
+from paraphrastic.files import write_json
+from paraphrastic.model import load_model
+
+with step(snakemake):
+    model = load_model(Path(snakemake.input.model[0]).parent)
+    write_json(snakemake.output.score, {"pearson": development_score(model, Path(snakemake.input.testsets))})

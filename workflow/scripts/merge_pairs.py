@@ -1,0 +1,20 @@
+"""Merge the selected pairs of a model's corpora: drop duplicates, cap, shuffle.
+
+Input: selected. Outputs: pairs, counts.
+"""
+
+from adapter import step
+from paraphrastic.corpus.merge import merge_pairs
+
+with step(snakemake):
+    merge_pairs(
+        snakemake.input.selected,
+        snakemake.output.pairs,
+        counts=snakemake.output.counts,
+        duplicates=snakemake.params.duplicates,
+        max_pairs=snakemake.params.max_pairs,
+        seed=snakemake.params.seed,
+        memory_mb=snakemake.resources.mem_mb // 2,
+        threads=snakemake.threads,
+        temporary=snakemake.resources.tmpdir,
+    )

@@ -1,0 +1,13 @@
+"""Gather the STS test sets.
+
+Input: downloads (the archive). Output: testsets.
+"""
+
+from pathlib import Path
+
+from adapter import fetched, step
+from paraphrastic.evaluation.sts_data import prepare_sts
+
+with step(snakemake):
+    fetched(snakemake, snakemake.input.downloads)
+    prepare_sts(Path(snakemake.input.downloads[0]), Path(snakemake.output.testsets))

@@ -1,0 +1,21 @@
+"""Label the pairs of a corpus: lengths, languages, overlap, paraphrase score.
+
+Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: scored.
+"""
+
+from pathlib import Path
+
+from adapter import fetched, step
+from paraphrastic.corpus.score import score_pairs
+
+with step(snakemake):
+    models = [*snakemake.input.language_id, *snakemake.input.word_vectors]
+    fetched(snakemake, [path for path in models if path.startswith("resources/downloads/")])
+    score_pairs(
+        snakemake.input.pairs,
+        snakemake.output.scored,
+        languages=tuple(snakemake.wildcards.pair.split("-")),
+        identifier=next(map(Path, snakemake.input.language_id), None),
+        word_vectors=next(map(Path, snakemake.input.word_vectors), None),
+        segmentation=snakemake.params.segmentation,
+    )

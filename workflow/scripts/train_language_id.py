@@ -1,0 +1,18 @@
+"""Train a language-identification model on labelled text.
+
+Input: downloads (the labelled text). Output: model.
+"""
+
+from pathlib import Path
+
+from adapter import fetched, step
+from paraphrastic.corpus.language_id import train_language_id
+
+with step(snakemake):
+    fetched(snakemake, snakemake.input.downloads)
+    train_language_id(
+        Path(snakemake.input.downloads[0]),
+        Path(snakemake.output.model),
+        max_bytes=snakemake.params.max_bytes,
+        seed=snakemake.params.seed,
+    )
