@@ -36,7 +36,3 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
-
-.PHONY: bench
-bench: .venv/installed  ## measure training beside a plain reference: results/benchmarks/training.json
-	$(BIN)/python benchmarks/training.py

@@ -19,6 +19,8 @@ rule extract_corpus:
         kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
         max_member_bytes=config["max_member_bytes"],
         code=code_version("paraphrastic.corpus.readers"),
+    message:
+        "Extract {wildcards.corpus} {wildcards.pair}"
     script:
         "../workflow/scripts/extract_corpus.py"
 
@@ -41,6 +43,8 @@ rule train_language_id:
         max_bytes=config["max_member_bytes"],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.language_id"),
+    message:
+        "Train language identification on {wildcards.dataset}"
     script:
         "../workflow/scripts/train_language_id.py"
 
@@ -68,6 +72,8 @@ rule score_pairs:
     params:
         segmentation=config["text"]["segmentation"],
         code=code_version("paraphrastic.corpus.score"),
+    message:
+        "Score the pairs of {wildcards.corpus} {wildcards.pair}"
     script:
         "../workflow/scripts/score_pairs.py"
 
@@ -104,6 +110,8 @@ rule select_pairs:
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.select"),
+    message:
+        "Select pairs of {wildcards.corpus} for {wildcards.model}"
     script:
         "../workflow/scripts/select_pairs.py"
 
@@ -139,5 +147,7 @@ rule merge_pairs:
         ],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.merge"),
+    message:
+        "Merge the corpora of {wildcards.model}"
     script:
         "../workflow/scripts/merge_pairs.py"

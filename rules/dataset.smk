@@ -13,12 +13,13 @@ rule encode_dataset:
         "results/benchmarks/encode_dataset/{model}.tsv"
     conda:
         "../envs/train.yaml"
-    threads: 2
     resources:
         mem_mb=1000,
         runtime=60,
     params:
         max_pieces=lookup(dpath="definitions/{model}/vocabulary/max_pieces", within=config),
         code=code_version("paraphrastic.dataset"),
+    message:
+        "Encode the training data of {wildcards.model}"
     script:
         "../workflow/scripts/encode_dataset.py"

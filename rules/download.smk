@@ -16,5 +16,7 @@ rule download_file:
     params:
         # Addresses and mirror may change without a new download; another version may not.
         version=lambda wildcards: REGISTRY[wildcards.dataset].version,
+    message:
+        "Fetch {wildcards.dataset}: {wildcards.file}"
     script:
         "../workflow/scripts/download_file.py"

@@ -15,6 +15,8 @@ rule prepare_sts:
         runtime=10,
     params:
         code=code_version("paraphrastic.evaluation.sts_data"),
+    message:
+        "Prepare the STS test sets"
     script:
         "../workflow/scripts/prepare_sts.py"
 
@@ -43,6 +45,8 @@ rule evaluate_sts:
     params:
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         code=code_version("paraphrastic.evaluation.sts"),
+    message:
+        "Evaluate {wildcards.model} on STS"
     script:
         "../workflow/scripts/evaluate_sts.py"
 
@@ -69,5 +73,7 @@ rule evaluate_sts_untrained:
         about=lambda wildcards: model_description(wildcards.model),
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         code=code_version("paraphrastic.evaluation.sts", "paraphrastic.training.train"),
+    message:
+        "Evaluate {wildcards.model} before training on STS"
     script:
         "../workflow/scripts/evaluate_sts_untrained.py"

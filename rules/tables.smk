@@ -21,6 +21,8 @@ rule tabulate_sts:
         runtime=10,
     params:
         code=code_version("paraphrastic.evaluation.tables"),
+    message:
+        "Tabulate STS"
     script:
         "../workflow/scripts/tabulate_sts.py"
 
@@ -41,5 +43,7 @@ rule render_table:
     params:
         caption=lambda wildcards: TABLES[wildcards.table],
         code=code_version("paraphrastic.evaluation.tables"),
+    message:
+        "Render the table {wildcards.table}"
     script:
         "../workflow/scripts/render_table.py"

@@ -24,6 +24,8 @@ rule train_model:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
         about=lambda wildcards: model_description(wildcards.model),
         code=code_version("paraphrastic.training.train"),
+    message:
+        "Train {wildcards.model}, {wildcards.run}"
     script:
         "../workflow/scripts/train_model.py"
 
@@ -45,6 +47,8 @@ rule evaluate_run:
         runtime=10,
     params:
         code=code_version("paraphrastic.evaluation.sts"),
+    message:
+        "Score {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
     script:
         "../workflow/scripts/evaluate_run.py"
 
@@ -78,5 +82,7 @@ rule choose_model:
         runtime=10,
     params:
         code=code_version("paraphrastic.training.choose"),
+    message:
+        "Choose the best run of {wildcards.model}"
     script:
         "../workflow/scripts/choose_model.py"

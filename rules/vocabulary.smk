@@ -12,7 +12,6 @@ rule train_vocabulary:
         "results/benchmarks/train_vocabulary/{model}.tsv"
     conda:
         "../envs/train.yaml"
-    threads: 2
     resources:
         mem_mb=4000,
         runtime=120,
@@ -23,5 +22,7 @@ rule train_vocabulary:
         hard_limit=lookup(dpath="definitions/{model}/vocabulary/hard_limit", within=config),
         seed=config["seed"],
         code=code_version("paraphrastic.vocabulary"),
+    message:
+        "Train the vocabulary of {wildcards.model}"
     script:
         "../workflow/scripts/train_vocabulary.py"

@@ -13,11 +13,6 @@ from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
 
-# The expectation step sums in floating point thread by thread, so that another number of threads
-# would give another model: it belongs to the recipe and not to the machine.
-TRAINER_THREADS = 4
-
-
 def train_vocabulary(
     pairs: Path,
     output: Path,
@@ -51,7 +46,8 @@ def train_vocabulary(
             input_sentence_size=max_sentences,
             shuffle_input_sentence=True,
             hard_vocab_limit=hard_limit,
-            num_threads=TRAINER_THREADS,
+            # Each thread sums in floating point on its own: another number would give another model.
+            num_threads=1,
             minloglevel=1,
         )
     except RuntimeError as error:

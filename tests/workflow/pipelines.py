@@ -1,9 +1,11 @@
 """Copies of the pipeline, and how tests run them."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,17 +51,18 @@ def environment() -> dict[str, str]:
     }
 
 
-def planned(folder: Path, *arguments: str) -> set[tuple[str, str]]:
-    """Rule and log file of each job that a dry run plans; the log's path tells the wildcards."""
-    run = snakemake(folder, "--dry-run", "--workflow-profile", "none", *arguments)
+@dataclass(frozen=True)
+class Plan:
+    """Jobs of a dry run: the rules, and each job's message, which tells its wildcards."""
+
+    rules: set[str]
+    messages: set[str]
+
+
+def planned(folder: Path, *arguments: str) -> Plan:
+    run = snakemake(folder, "--dry-run", *arguments)
     assert run.returncode == 0, run.stdout
-    jobs = set()
-    rule = ""
-    for line in run.stdout.splitlines():
-        if line.startswith(("rule ", "localrule ", "checkpoint ")):
-            rule = line.split()[1].rstrip(":")
-            if rule == "all":
-                continue
-        elif line.startswith("    log: "):
-            jobs.add((rule, line.removeprefix("    log: ").split(" (")[0]))
-    return jobs
+    rules = set(re.findall(r"^(\w+) +\d+$", run.stdout, re.M)) - {"total", "all"}
+    messages = set(re.findall(r"^Job \d+: (.*)$", run.stdout, re.M))
+    assert bool(rules) == bool(messages)
+    return Plan(rules, messages)

@@ -1,0 +1,87 @@
+"""What the documentation shows is true: commands plan, Python runs, paths exist, settings are explained."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+from pipelines import ROOT, snakemake
+
+PAGES = sorted([ROOT / "README.md", ROOT / "config" / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(encoding="utf-8"), re.M | re.S)
+
+
+COMMANDS = [
+    pytest.param(line.split("#")[0].strip(), id=f"{page.stem}: {line}")
+    for page in PAGES
+    for block in blocks(page, "sh")
+    for line in block.splitlines()
+    if line.startswith("snakemake")
+]
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) >= 6
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_commands_plan(finished_once: Path, line: str) -> None:
+    program, *arguments = shlex.split(line)
+    assert program == "snakemake"
+    run = snakemake(finished_once, "--dry-run", *(a for a in arguments if a not in ("--cores", "all", "8")))
+    assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem
+)
+def test_python_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
+    monkeypatch.chdir(finished_once)
+    names: dict[str, object] = {}
+    for block in blocks(page, "python"):
+        exec(compile(block, str(page), "exec"), names)
+    assert names["vectors"].shape == (1, names["model"].dim)
+    assert len(names["scores"]) == 1
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    for link in links:
+        if not link.startswith("http"):
+            assert (page.parent / link).exists(), link
+
+
+def test_the_targets_of_make_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for line in "\n".join(blocks(ROOT / "README.md", "sh")).splitlines():
+        if line.startswith("make "):
+            assert f"\n{line.split()[1]}: " in makefile
+
+
+def test_every_setting_is_explained() -> None:
+    page = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
+    for section, settings in config.items():
+        keys = settings if isinstance(settings, dict) and section != "definitions" else [""]
+        for key in keys:
+            path = f"{section}.{key}".strip(".")
+            assert f"`{path}" in page, path
+
+
+def test_the_environments_have_the_locked_versions() -> None:
+    locked = dict(
+        line.lower().split("==")
+        for line in (ROOT / "requirements.lock").read_text().splitlines()
+        if "==" in line
+    )
+    for path in (ROOT / "envs").glob("*.yaml"):
+        entries = yaml.safe_load(path.read_text())["dependencies"]
+        pins = [entry for entry in entries if isinstance(entry, str)]
+        pins += [entry for group in entries if isinstance(group, dict) for entry in group["pip"]]
+        for name, version in (re.split("=+", pin) for pin in pins if "=" in pin):
+            assert name == "python" or locked[name] == version, f"{path.name}: {name}"
