@@ -10,7 +10,6 @@ rule download_file:
         "resources/downloads/{dataset}/{file}",
     log:
         "results/logs/download_file/{dataset}/{file}.log",
-    retries: 2
     conda:
         "../envs/download.yaml"
     params:

@@ -8,6 +8,9 @@
 The last row, `len(pieces)`, stands for a sentence without any known piece (the original's `UUUNKKK`).
 """
 
+import errno
+import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +27,8 @@ from paraphrastic.files import atomic_output, sha256
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
+# Kept free on the disk for what HDF5 writes late: its own structures, and chunks that it still holds.
+RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 
 Int32 = npt.NDArray[np.int32]
@@ -158,6 +163,10 @@ def _create_side(file: h5py.File, side: str) -> None:
 
 
 def _append(group: h5py.Group, sentences: Sentences) -> None:
+    # HDF5 does not survive a full disk: it ends the process when it closes the file.
+    size = sentences.tokens.nbytes + sentences.offsets.nbytes
+    if shutil.disk_usage(Path(group.file.filename).parent).free < size + RESERVE_BYTES:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     tokens, offsets = group["tokens"], group["offsets"]
     n_tokens, n_offsets = len(tokens), len(offsets)
     tokens.resize((n_tokens + len(sentences.tokens),))

@@ -1,5 +1,6 @@
 """Files that are either whole or not there, and their digests."""
 
+import errno
 import hashlib
 import json
 import os
@@ -17,21 +18,36 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, which takes the final name once the block has succeeded.
 
     The temporary name is unique to the process, so that a run which was killed, or one that goes on
-    unseen, cannot spoil the next one's file. Nothing is left behind when the block raises.
+    unseen, cannot spoil the next one's file. Nothing is left behind when the block raises; a full disk
+    is an `InputError`.
     """
     final = Path(path)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".tmp")
-    os.close(handle)
-    temporary = Path(name)
+    with full_disk_named(final):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".tmp")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            with temporary.open("rb") as written:
+                os.fsync(written.fileno())
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(final)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def full_disk_named(path: str | Path) -> Iterator[None]:
+    """Turn a full disk, met while writing `path`, into an `InputError`."""
     try:
-        yield temporary
-        with temporary.open("rb") as written:
-            os.fsync(written.fileno())
-        temporary.chmod(0o666 & ~_umask())
-        temporary.replace(final)
-    finally:
-        temporary.unlink(missing_ok=True)
+        yield
+    except Exception as error:
+        # Libraries that are not written in Python have exceptions of their own, but the system's words.
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
+        if isinstance(error, InputError) or not (full or os.strerror(errno.ENOSPC) in str(error)):
+            raise
+        raise InputError(f"{path}: cannot be written: no space left on the disk") from None
 
 
 def _umask() -> int:

@@ -13,6 +13,7 @@ from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
 
+
 def train_vocabulary(
     pairs: Path,
     output: Path,

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.corpus import blocks
-from paraphrastic.corpus.blocks import full_disk_named, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.sampling import StreamSample
 from paraphrastic.errors import InputError
 
@@ -69,11 +69,6 @@ def test_full_disk(tmp_path, monkeypatch):
     ):
         writer.write(batch(0, 5))
     assert list(tmp_path.iterdir()) == []
-
-
-def test_other_errors_of_the_system_stay_as_they_are():
-    with pytest.raises(PermissionError), full_disk_named("out"):
-        raise PermissionError(errno.EACCES, "denied")
 
 
 def test_damaged_files(tmp_path):

@@ -18,6 +18,7 @@ from paraphrastic.registry import RemoteFile, read_registry
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
     """Log into the rule's file; end with one line, and no traceback, where the input is at fault."""
+    logging.raiseExceptions = False  # a full disk takes no log either; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])

@@ -1,6 +1,5 @@
 """Stream Parquet files in blocks of rows, so that memory does not grow with a corpus."""
 
-import errno
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,24 +81,12 @@ def write_blocks(
     hardly repeat within a row group.
     """
     with (
-        full_disk_named(path),
         atomic_output(path) as temporary,
         pq.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=list(dictionary)) as writer,
     ):
         blocks = BlockWriter(writer)
         yield blocks
         blocks.finish()
-
-
-@contextmanager
-def full_disk_named(path: str | Path) -> Iterator[None]:
-    """Turn a full disk, met while writing `path`, into an `InputError`."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise InputError(f"{path}: cannot be written: no space left on the disk") from None
-        raise
 
 
 def _one_line(error: Exception) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.archive import open_stream
-from paraphrastic.corpus.blocks import full_disk_named
 from paraphrastic.corpus.fasttext_file import check_classifier
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
@@ -83,7 +82,7 @@ def train_language_id(
     if len(counts) < 2:
         known = ", ".join(counts) or "none"
         raise InputError(f"{labelled}: language identification needs text in two languages; found: {known}")
-    with full_disk_named(output), atomic_output(output) as temporary:
+    with atomic_output(output) as temporary:
         with tempfile.NamedTemporaryFile(dir=temporary.parent) as training:
             training.writelines(lines[row] for row in np.random.default_rng(seed).permutation(len(lines)))
             training.flush()

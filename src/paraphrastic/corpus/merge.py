@@ -9,9 +9,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from paraphrastic.corpus.blocks import BLOCK_ROWS, full_disk_named, open_parquet, write_blocks
+from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, write_blocks
 from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
+from paraphrastic.files import full_disk_named, write_json
 
 _MERGED_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
@@ -86,8 +86,7 @@ def merge_pairs(
             )
             for block in shuffled.to_arrow_reader(BLOCK_ROWS):
                 writer.write(block.cast(_MERGED_SCHEMA))
-    with full_disk_named(counts):
-        write_json(counts, result)
+    write_json(counts, result)
     return result
 
 

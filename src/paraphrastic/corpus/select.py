@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraphrastic.corpus.blocks import BLOCK_ROWS, full_disk_named, open_parquet, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import StreamSample
 from paraphrastic.corpus.text import collapse_spaces
@@ -82,10 +82,9 @@ def select_pairs(
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             raise InputError(f"{scored}: no pair is left of {result['read']} read; dropped: {reasons}")
-    with full_disk_named(dropped), atomic_output(dropped) as temporary:
+    with atomic_output(dropped) as temporary:
         temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
-    with full_disk_named(counts):
-        write_json(counts, result)
+    write_json(counts, result)
     return result
 
 

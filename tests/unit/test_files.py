@@ -1,0 +1,137 @@
+"""Files are whole or not there."""
+
+import errno
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import CONFIG, SETTINGS
+
+from paraphrastic.dataset import encode_dataset
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.sts_data import prepare_sts
+from paraphrastic.files import atomic_output, full_disk_named, read_json, sha256, write_json
+from paraphrastic.training.train import train_model
+from paraphrastic.vocabulary import train_vocabulary
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_a_file_takes_its_name_when_it_is_whole(tmp_path: Path) -> None:
+    target = tmp_path / "folder" / "file"
+    with atomic_output(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert temporary.parent == target.parent
+    assert target.read_text() == "new"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    target = tmp_path / "file"
+    target.write_text("old")
+
+    def fail() -> None:
+        with atomic_output(target) as temporary:
+            temporary.write_text("half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        fail()
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_files_have_the_permissions_of_any_other_file(tmp_path: Path) -> None:
+    with atomic_output(tmp_path / "file") as temporary:
+        temporary.write_text("x")
+    (tmp_path / "other").write_text("x")
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_json_is_checked_both_ways(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"é": [1, 2.5, None]})
+    assert read_json(tmp_path / "a.json") == {"é": [1, 2.5, None]}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "b.json", float("nan"))
+    (tmp_path / "c.json").write_text("{half")
+    with pytest.raises(InputError, match=r"c\.json: not readable as JSON"):
+        read_json(tmp_path / "c.json")
+    assert not (tmp_path / "b.json").exists()
+
+
+def test_sha256(tmp_path: Path) -> None:
+    (tmp_path / "abc").write_bytes(b"abc")
+    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, "whatever"), InputError),
+        (RuntimeError("I/O error: No space left on device (os error 28)"), InputError),
+        (PermissionError(errno.EACCES, "denied"), PermissionError),
+        (ValueError("other"), ValueError),
+        (InputError("x: No space left on device"), InputError),
+    ],
+)
+def test_a_full_disk_is_told_by_any_exception(error: Exception, expected: type[Exception]) -> None:
+    with pytest.raises(expected) as caught, full_disk_named("out"):
+        raise error
+    if expected is InputError and not isinstance(error, InputError):
+        assert str(caught.value) == "out: cannot be written: no space left on the disk"
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk on which 100 kB are free."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("a small disk cannot be mounted here")
+    (folder / "ballast").write_bytes(bytes(200_000))
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(3000))
+
+
+def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Path, tmp_path: Path) -> None:
+    pairs = data[0].parent / "pairs.parquet"
+    settings = replace(SETTINGS, dimension=512, epochs=1)
+    steps = {
+        "vocabulary": lambda: train_vocabulary(
+            pairs,
+            full_disk / "v",
+            size=60,
+            character_coverage=1.0,
+            max_sentences=9999,
+            hard_limit=False,
+            seed=1,
+        ),
+        "data set": lambda: encode_dataset(pairs, data[1], full_disk / "d", max_pieces=None, threads=1),
+        "model": lambda: train_model(*data, full_disk, settings=settings, config=CONFIG, threads=1),
+        "test sets": lambda: prepare_sts(ROOT / "data/sample/STS.zip", full_disk / "s"),
+        "parquet": lambda: write_parquet(full_disk / "p"),
+    }
+    (full_disk / "more").write_bytes(bytes(98_000))
+    for name, step in steps.items():
+        with pytest.raises(InputError, match="cannot be written: no space left on the disk"):
+            step()
+        assert sorted(path.name for path in full_disk.iterdir()) == ["ballast", "more"], name
+
+
+def write_parquet(path: Path) -> None:
+    with atomic_output(path) as temporary:
+        pl.DataFrame({"a": range(100_000)}).write_parquet(temporary)
