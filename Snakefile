@@ -12,6 +12,13 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
+
+
+# Shards of a corpus that are scored side by side.
+scattergather:
+    shard=config["shards"],
+
+
 include: "rules/download.smk"
 include: "rules/corpus.smk"
 include: "rules/vocabulary.smk"

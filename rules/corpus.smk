@@ -59,11 +59,11 @@ rule score_pairs:
             else []
         ),
     output:
-        scored="results/scored/{corpus}/{pair}.parquet",
+        scored="results/scored/{corpus}/{pair}/{scatteritem}.parquet",
     log:
-        "results/logs/score_pairs/{corpus}/{pair}.log",
+        "results/logs/score_pairs/{corpus}/{pair}/{scatteritem}.log",
     benchmark:
-        "results/benchmarks/score_pairs/{corpus}/{pair}.tsv"
+        "results/benchmarks/score_pairs/{corpus}/{pair}/{scatteritem}.tsv"
     conda:
         "../envs/corpus.yaml"
     resources:
@@ -73,14 +73,16 @@ rule score_pairs:
         segmentation=config["text"]["segmentation"],
         code=code_version("paraphrastic.corpus.score"),
     message:
-        "Score the pairs of {wildcards.corpus} {wildcards.pair}"
+        "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"
     script:
         "../workflow/scripts/score_pairs.py"
 
 
 rule select_pairs:
     input:
-        scored=lambda wildcards: f"results/scored/{wildcards.corpus}/{pair_name(wildcards.model)}.parquet",
+        scored=lambda wildcards: gather.shard(
+            f"results/scored/{wildcards.corpus}/{pair_name(wildcards.model)}/{{scatteritem}}.parquet"
+        ),
     output:
         selected="results/selected/{model}/{corpus}.parquet",
         counts=report(

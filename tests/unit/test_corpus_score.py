@@ -98,3 +98,13 @@ def test_damaged_pairs(tmp_path):
     with pytest.raises(InputError, match=r"pairs\.parquet: not readable as Parquet"):
         score_pairs(path, tmp_path / "out", languages=("en", "de"), **NONE)
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 7])
+def test_shards_are_the_corpus_in_parts(tmp_path, count):
+    pairs = write_pairs(tmp_path / "p", [(f"Satz {n}.", f"Sentence {n}.") for n in range(50)])
+    pq.write_table(pq.read_table(pairs), pairs, row_group_size=12)  # five row groups
+    whole = scored(tmp_path, pairs, ("de", "en"))
+    shards = [scored(tmp_path, pairs, ("de", "en"), shard=(i + 1, count)) for i in range(count)]
+    assert pa.concat_tables(shards).equals(whole)
+    assert max(shard.num_rows for shard in shards) <= 12 * -(-5 // count)

@@ -53,7 +53,7 @@ def select(tmp_path, pairs, settings, **changes):
     pq.write_table(pa.Table.from_batches([pairs]), path)
     outputs = {"counts": tmp_path / "counts.json", "dropped": tmp_path / "dropped.tsv"}
     options = {"languages": ("en", "en"), "lowercase": False, "seed": 1, **changes}
-    counts = select_pairs(path, tmp_path / "out.parquet", settings=settings, **outputs, **options)
+    counts = select_pairs([path], tmp_path / "out.parquet", settings=settings, **outputs, **options)
     assert counts == json.loads(outputs["counts"].read_text())
     with outputs["dropped"].open(encoding="utf-8", newline="") as file:
         dropped = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
@@ -202,6 +202,21 @@ def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):
     assert counts["dropped"]["paraphrase_score"] == 1
 
 
+def test_shards_are_selected_as_one_corpus(tmp_path):
+    pairs = block(source_tokens=[10, 1, 10, 1, 10], paraphrase_score=[0.9, 0.9, None, None, 0.1])
+    whole = select(tmp_path, pairs, PAPER)
+    shards = []
+    for number, (start, stop) in enumerate([(0, 2), (2, 2), (2, 4), (4, 5)]):
+        shards.append(tmp_path / f"{number}.parquet")
+        pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
+    outputs = {"counts": tmp_path / "c", "dropped": tmp_path / "d"}
+    options = {"languages": ("en", "en"), "lowercase": False, "seed": 1}
+    counts = select_pairs(shards, tmp_path / "shards.parquet", settings=PAPER, **outputs, **options)
+    assert counts == whole[0]
+    assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
+    assert (tmp_path / "d").read_bytes() == (tmp_path / "dropped.tsv").read_bytes()
+
+
 def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
@@ -209,7 +224,7 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
     score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={})
     counts = select_pairs(
-        scores,
+        [scores],
         tmp_path / "out.parquet",
         counts=tmp_path / "counts.json",
         dropped=tmp_path / "dropped.tsv",

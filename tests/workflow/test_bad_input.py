@@ -128,7 +128,7 @@ def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
 def test_a_corpus_emptied_by_the_filters(pipeline: Path, prepare: Prepare) -> None:
     opus(prepare)
     write_zip(pipeline / "mine/en-xx.txt.zip", ["too short"] * 20, FOREIGN[:20])
-    fails(pipeline, "results/corpora/xx/pairs.parquet", "results/scored/mine/en-xx.parquet: ")
+    fails(pipeline, "results/corpora/xx/pairs.parquet", "results/scored/mine/en-xx/1-of-1.parquet: ")
 
 
 def test_an_sts_archive_with_a_missing_file(pipeline: Path, prepare: Prepare) -> None:

@@ -123,3 +123,11 @@ def test_another_run_ends_in_the_same_bytes(finished_once: Path, pipeline: Path)
     assert run.returncode == 0, run.stdout
     for path in ("results/models/fr/model.safetensors", "results/eval/fr/sts.json"):
         assert (pipeline / path).read_bytes() == (finished_once / path).read_bytes()
+
+
+def test_shards_change_nothing_but_the_jobs(finished_once: Path, pipeline: Path) -> None:
+    target = "results/corpora/de/pairs.parquet"
+    run = snakemake(pipeline, "--config", "shards=3", "--", target)
+    assert run.returncode == 0, run.stdout
+    assert "shard 3-of-3" in run.stdout
+    assert (pipeline / target).read_bytes() == (finished_once / target).read_bytes()

@@ -18,4 +18,5 @@ with step(snakemake):
         identifier=next(map(Path, snakemake.input.language_id), None),
         word_vectors=next(map(Path, snakemake.input.word_vectors), None),
         segmentation=snakemake.params.segmentation,
+        shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

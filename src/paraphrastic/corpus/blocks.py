@@ -15,12 +15,18 @@ BLOCK_ROWS = 65_536
 
 
 def read_blocks(
-    path: str | Path, *, columns: list[str] | None = None, rows: int = BLOCK_ROWS
+    path: str | Path,
+    *,
+    columns: list[str] | None = None,
+    rows: int = BLOCK_ROWS,
+    shard: tuple[int, int] = (1, 1),
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches of at most `rows` rows of a Parquet file, in its order."""
+    """Record batches of at most `rows` rows of a Parquet file, or of its i-th of n `shard`s, in its order."""
     with open_parquet(path) as file:
+        number, count = shard
+        groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
         try:
-            yield from file.iter_batches(rows, columns=columns)
+            yield from file.iter_batches(rows, row_groups=groups, columns=columns)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: damaged: {_one_line(error)}") from None
 

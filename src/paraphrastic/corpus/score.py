@@ -38,6 +38,7 @@ def score_pairs(
     identifier: Path | None,
     word_vectors: Path | None,
     segmentation: Mapping[str, str],
+    shard: tuple[int, int] = (1, 1),
     block_rows: int = BLOCK_ROWS,
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
@@ -55,6 +56,8 @@ def score_pairs(
         identifier: a fastText model.
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
+        shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
+            none.
         block_rows: pairs scored together; the output does not depend on it.
 
     Raises:
@@ -63,7 +66,7 @@ def score_pairs(
     language_identifier = None if identifier is None else LanguageIdentifier(identifier)
     vectors = None if word_vectors is None else WordVectors(word_vectors)
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
-        for block in read_blocks(pairs, rows=block_rows):
+        for block in read_blocks(pairs, rows=block_rows, shard=shard):
             writer.write(_score_block(block, languages, language_identifier, vectors, segmentation))
 
 

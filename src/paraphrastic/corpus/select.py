@@ -1,6 +1,8 @@
 """Select scored pairs by thresholds, and say what was dropped and why."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,7 @@ _SAMPLE_COLUMNS = (
 
 
 def select_pairs(
-    scored: str | Path,
+    scored: Sequence[str | Path],
     output: str | Path,
     *,
     counts: str | Path,
@@ -51,7 +53,7 @@ def select_pairs(
     language, trigram_overlap, paraphrase_score. A pair without a score fails a threshold on that score.
 
     Args:
-        scored: made by `score_pairs`.
+        scored: made by `score_pairs`; the shards of a corpus, in order.
         output: the Parquet file.
         counts: JSON: pairs `read` and `kept`, `dropped` by reason, and `fails`: how many pairs each filter
             alone does not accept.
@@ -71,17 +73,18 @@ def select_pairs(
             corpus does not have; then nothing is written.
     """
     filters = build_filters(settings, languages)
-    _check_scores(scored, filters)
+    name = str(scored[0]) if len(scored) == 1 else str(Path(scored[0]).parent)
+    _check_scores(scored, name, filters)
     tally = _Tally([each.reason for each in filters], sample_size, seed)
     with write_blocks(output, _SELECTED_SCHEMA) as writer:
-        for block in read_blocks(scored, rows=block_rows):
+        for block in chain.from_iterable(read_blocks(shard, rows=block_rows) for shard in scored):
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             tally.add(block, accepted)
             writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), lowercase))
         result = tally.counts()
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
-            raise InputError(f"{scored}: no pair is left of {result['read']} read; dropped: {reasons}")
+            raise InputError(f"{name}: no pair is left of {result['read']} read; dropped: {reasons}")
     with atomic_output(dropped) as temporary:
         temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
     write_json(counts, result)
@@ -129,19 +132,24 @@ class _Tally:
         return "".join("\t".join(cells) + "\n" for cells in rows)
 
 
-def _check_scores(scored: str | Path, filters: Sequence[Filter]) -> None:
+def _check_scores(scored: Sequence[str | Path], name: str, filters: Sequence[Filter]) -> None:
     """Refuse a threshold on a column that has no values at all; no text is read for that."""
-    with open_parquet(scored) as file:
-        metadata = file.metadata
-    groups = [metadata.row_group(index) for index in range(metadata.num_row_groups)]
-    if not metadata.num_rows:
-        raise InputError(f"{scored}: the corpus is empty: no pairs")
-    names = metadata.schema.names
+    rows, nulls = 0, Counter[str]()
+    for shard in scored:
+        with open_parquet(shard) as file:
+            metadata = file.metadata
+        rows += metadata.num_rows
+        for index in range(metadata.num_row_groups):
+            group = metadata.row_group(index)
+            if not group.num_rows:
+                continue
+            columns = (group.column(number) for number in range(group.num_columns))
+            nulls.update({column.path_in_schema: column.statistics.null_count for column in columns})
+    if not rows:
+        raise InputError(f"{name}: the corpus is empty: no pairs")
     for each in filters:
-        for column in (names.index(name) for name in each.needs):
-            nulls = sum(group.column(column).statistics.null_count for group in groups)
-            if nulls == metadata.num_rows:
-                raise InputError(f"{scored}: has no {each.missing}")
+        if any(nulls[column] == rows for column in each.needs):
+            raise InputError(f"{name}: has no {each.missing}")
 
 
 def _kept_pairs(block: pa.RecordBatch, kept: npt.NDArray[np.bool_], lowercase: bool) -> pa.RecordBatch:
