@@ -71,6 +71,7 @@ rule score_pairs:
         runtime=240,
     params:
         segmentation=config["text"]["segmentation"],
+        overlap_tokenizer=config["text"]["overlap_tokenizer"],
         code=code_version("paraphrastic.corpus.score"),
     message:
         "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"

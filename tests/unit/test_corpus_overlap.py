@@ -103,3 +103,32 @@ def test_real_sentences(mirror):
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
     assert sum(value > 0 for value in expected) > 100
     np.testing.assert_allclose(trigram_overlap(sources, targets), expected, rtol=1e-6)
+
+
+def test_treebank_words_are_those_of_nltk():
+    from nltk.tokenize import TreebankWordTokenizer
+
+    words = TreebankWordTokenizer().tokenize
+    pairs = [
+        ("I don't know what you're doing.", "I do n't know what you 're doing ."),
+        ('They said "we can\'t go home"!', "We can't go home, they said."),
+    ]
+    expected = []
+    for pair in pairs:
+        sides = [Counter(zip(w, w[1:], w[2:], strict=False)) for w in (words(text.lower()) for text in pair)]
+        expected.append((sides[0] & sides[1]).total() / min(side.total() for side in sides))
+    sources, targets = zip(*pairs, strict=True)
+    found = trigram_overlap(sources, targets, tokenizer="treebank")
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert found[0] == 1.0
+    assert trigram_overlap(sources, targets)[0] < 0.5
+
+
+def test_tokenizers_decide_alike_on_real_sentences(mirror):
+    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
+        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode("utf-8")
+    rows = [line.split("\t") for line in text.splitlines()[:5000]]
+    sides = [row[0] for row in rows], [row[1] for row in rows]
+    decisions = [trigram_overlap(*sides, tokenizer=name) <= np.float32(0.7) for name in ("word", "treebank")]
+    assert 0 < decisions[0].sum() < len(rows)
+    assert np.mean(decisions[0] != decisions[1]) < 0.001

@@ -6,13 +6,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraphrastic.corpus.tokens import Tokens, tokenise
+from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenise
 
 _KEY_BITS = 63
 
 
 def trigram_overlap(
-    sources: pa.Array | Sequence[str], targets: pa.Array | Sequence[str]
+    sources: pa.Array | Sequence[str],
+    targets: pa.Array | Sequence[str],
+    *,
+    tokenizer: Tokenizer = "word",
 ) -> npt.NDArray[np.float32]:
     """Share of the shorter sentence's word trigrams that the other sentence has too: float32 [pairs].
 
@@ -20,20 +23,19 @@ def trigram_overlap(
     sentences, and then dividing the number of shared trigrams by the total number in the sentence with
     fewer tokens". Trigrams are counted with repetition: one that occurs twice in both sentences is shared
     twice, so the overlap is within [0, 1] and the same from either side. It is 0 where the shorter
-    sentence has fewer than three words. Words are those of `tokens.tokenise`: lower-cased, with the
-    punctuation at their ends split off.
+    sentence has fewer than three words. Words are those of `tokens.tokenise`.
     """
     sources, targets = (pa.array(side, pa.string()) for side in (sources, targets))
     pairs = len(sources)
-    tokens = tokenise(pa.concat_arrays([sources, targets]))
+    tokens = tokenise(pa.concat_arrays([sources, targets]), tokenizer)
     word_bits = max(1, len(tokens.words).bit_length())
     if 3 * word_bits > _KEY_BITS:
         if pairs < 2:
             raise ValueError("a pair of more than two million words")
         middle = pairs // 2
         halves = [
-            trigram_overlap(sources[:middle], targets[:middle]),
-            trigram_overlap(sources[middle:], targets[middle:]),
+            trigram_overlap(sources[:middle], targets[:middle], tokenizer=tokenizer),
+            trigram_overlap(sources[middle:], targets[middle:], tokenizer=tokenizer),
         ]
         return np.concatenate(halves)
     shared = _shared_trigrams(tokens, pairs, word_bits)

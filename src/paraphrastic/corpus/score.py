@@ -10,6 +10,7 @@ from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import trigram_overlap
 from paraphrastic.corpus.text import count_tokens, segment
+from paraphrastic.corpus.tokens import Tokenizer
 from paraphrastic.corpus.word_vectors import WordVectors
 
 SCORED_SCHEMA = pa.schema(
@@ -38,6 +39,7 @@ def score_pairs(
     identifier: Path | None,
     word_vectors: Path | None,
     segmentation: Mapping[str, str],
+    overlap_tokenizer: Tokenizer = "word",
     shard: tuple[int, int] = (1, 1),
     block_rows: int = BLOCK_ROWS,
 ) -> None:
@@ -56,6 +58,7 @@ def score_pairs(
         identifier: a fastText model.
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
+        overlap_tokenizer: of the trigram overlap; see `tokens.tokenise`.
         shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
             none.
         block_rows: pairs scored together; the output does not depend on it.
@@ -67,7 +70,10 @@ def score_pairs(
     vectors = None if word_vectors is None else WordVectors(word_vectors)
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         for block in read_blocks(pairs, rows=block_rows, shard=shard):
-            writer.write(_score_block(block, languages, language_identifier, vectors, segmentation))
+            scores = _score_block(
+                block, languages, language_identifier, vectors, segmentation, overlap_tokenizer
+            )
+            writer.write(scores)
 
 
 def _score_block(
@@ -76,6 +82,7 @@ def _score_block(
     identifier: LanguageIdentifier | None,
     word_vectors: WordVectors | None,
     segmentation: Mapping[str, str],
+    overlap_tokenizer: Tokenizer,
 ) -> pa.RecordBatch:
     columns: dict[str, pa.Array] = {"line": block["line"]}
     for side, language in zip(("source", "target"), languages, strict=True):
@@ -90,7 +97,8 @@ def _score_block(
         columns[side] = texts
         columns[f"{side}_tokens"] = count_tokens(texts)
     if languages[0] == languages[1]:
-        columns["trigram_overlap"] = pa.array(trigram_overlap(columns["source"], columns["target"]))
+        overlap = trigram_overlap(columns["source"], columns["target"], tokenizer=overlap_tokenizer)
+        columns["trigram_overlap"] = pa.array(overlap)
     if word_vectors is not None:
         scores = word_vectors.paraphrase_score(columns["source"], columns["target"])
         columns["paraphrase_score"] = pa.array(scores, mask=np.isnan(scores))
