@@ -64,9 +64,13 @@ def model_description(model):
         "languages": definition["languages"],
         "corpora": {name: REGISTRY[name].version for name in definition["corpora"]},
         "lowercase": config["text"]["lowercase"],
-        "segmentation": {
-            language: mode
-            for language, mode in config["text"]["segmentation"].items()
-            if language in definition["languages"] and mode != "none"
-        },
+        "segmentation": text_modes(model, "segmentation"),
+        "folding": text_modes(model, "folding"),
     }
+
+
+def text_modes(model, setting):
+    """What a setting of the text says of a model's languages, by language; none where it says none."""
+    languages = config["definitions"][model]["languages"]
+    modes = config["text"][setting].items()
+    return {language: mode for language, mode in modes if language in languages and mode != "none"}

@@ -110,6 +110,7 @@ rule select_pairs:
         settings=lambda wildcards: config["definitions"][wildcards.model]["selection"][
             selection_kind(config["definitions"][wildcards.model])
         ],
+        folding=lambda wildcards: text_modes(wildcards.model, "folding"),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.select"),

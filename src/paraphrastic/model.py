@@ -97,15 +97,19 @@ class SentenceEncoder:
         vectors[(lengths > 0) & ~filled] = self.unknown
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
-        """Raw text as training saw it: Chinese segmented into words, then lower-cased."""
+        """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
         texts = list(sentences)
         if mode := self.config["segmentation"].get("zh"):
-            # Not at the top: only Chinese models need the segmenter.
+            # Not at the top: few models need what this module needs.
             from paraphrastic.corpus.text import segment
 
             chinese = [index for index, text in enumerate(texts) if HAN.search(text)]
             for index, text in zip(chinese, segment([texts[i] for i in chinese], "zh", mode), strict=True):
                 texts[index] = text
+        if folding := self.config["folding"]:
+            from paraphrastic.corpus.text import fold
+
+            texts = fold(texts, folding)
         return [text.lower() for text in texts] if self.config["lowercase"] else texts
 
     def score_raw_text(self, pairs: Iterable[tuple[str, str]], *, threads: int = 1) -> list[float]:

@@ -52,7 +52,7 @@ def select(tmp_path, pairs, settings, **changes):
     path = tmp_path / "scored.parquet"
     pq.write_table(pa.Table.from_batches([pairs]), path)
     outputs = {"counts": tmp_path / "counts.json", "dropped": tmp_path / "dropped.tsv"}
-    options = {"languages": ("en", "en"), "lowercase": False, "seed": 1, **changes}
+    options = {"languages": ("en", "en"), "folding": {}, "lowercase": False, "seed": 1, **changes}
     counts = select_pairs([path], tmp_path / "out.parquet", settings=settings, **outputs, **options)
     assert counts == json.loads(outputs["counts"].read_text())
     with outputs["dropped"].open(encoding="utf-8", newline="") as file:
@@ -202,6 +202,12 @@ def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):
     assert counts["dropped"]["paraphrase_score"] == 1
 
 
+def test_the_output_is_folded_before_it_is_lower_cased(tmp_path):
+    pairs = block(source=["İki  kedi"], target=["Two cats"])
+    _, rows, _ = select(tmp_path, pairs, {}, folding={"tr": "dotted"}, lowercase=True)
+    assert (rows[0]["source"], rows[0]["target"]) == ("iki kedi", "two cats")
+
+
 def test_shards_are_selected_as_one_corpus(tmp_path):
     pairs = block(source_tokens=[10, 1, 10, 1, 10], paraphrase_score=[0.9, 0.9, None, None, 0.1])
     whole = select(tmp_path, pairs, PAPER)
@@ -210,7 +216,7 @@ def test_shards_are_selected_as_one_corpus(tmp_path):
         shards.append(tmp_path / f"{number}.parquet")
         pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
     outputs = {"counts": tmp_path / "c", "dropped": tmp_path / "d"}
-    options = {"languages": ("en", "en"), "lowercase": False, "seed": 1}
+    options = {"languages": ("en", "en"), "folding": {}, "lowercase": False, "seed": 1}
     counts = select_pairs(shards, tmp_path / "shards.parquet", settings=PAPER, **outputs, **options)
     assert counts == whole[0]
     assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
@@ -230,6 +236,7 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
         dropped=tmp_path / "dropped.tsv",
         languages=("en", "de"),
         settings={"length": {"min": 3, "max": 100, "count": "both"}},
+        folding={},
         lowercase=True,
         seed=1,
     )

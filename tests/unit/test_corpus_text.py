@@ -1,11 +1,13 @@
 """Segmentation, lower-casing and tokens."""
 
 import sys
+import unicodedata
+import zipfile
 
 import pyarrow as pa
 import pytest
 
-from paraphrastic.corpus.text import collapse_spaces, count_tokens, lowercase, segment
+from paraphrastic.corpus.text import collapse_spaces, count_tokens, fold, lowercase, segment
 from paraphrastic.corpus.tokens import tokenise
 from paraphrastic.errors import InputError
 
@@ -24,6 +26,45 @@ def test_other_languages_have_no_segmenter():
     with pytest.raises(InputError, match=r"segmentation\.zh: there is no segmenter 'fine'"):
         segment(["我"], "zh", "fine")
     assert segment(["as it is"], "en", "none") == ["as it is"]
+
+
+@pytest.mark.parametrize(
+    ("language", "mode", "text", "expected"),
+    [
+        ("ar", "marks", "ٱلَّذِينَ يُؤۡمِنُونَ بِٱلۡغَيۡبِ", "الذين يؤمنون بالغيب"),
+        ("ar", "marks", "كتـــاب \u06dd 5", "كتاب \u06dd 5"),
+        ("ru", "yo", "Ёлка, всё и е\u0308ж", "Елка, все и еж"),
+        ("tr", "dotted", "İstanbul ILIK ılık", "istanbul ILIK ılık"),
+        ("tr", "dotless", "İstanbul ILIK ılık", "istanbul iLiK ilik"),
+        ("tr", "none", "İI", "İI"),
+    ],
+)
+def test_folding(language, mode, text, expected):
+    assert fold([text, "", "plain text"], {language: mode}) == [expected, "", "plain text"]
+
+
+def test_turkish_words_are_found_whatever_their_case():
+    lower, upper = "istanbul ışık diyarbakır", "İSTANBUL IŞIK DİYARBAKIR"
+    same = {mode: lowercase(fold([lower, upper], {"tr": mode})) for mode in ("none", "dotted", "dotless")}
+    assert same["none"][1].count("\u0307") == 2
+    assert same["dotted"][1] == "istanbul işik diyarbakir"
+    assert same["dotless"][0] == same["dotless"][1]
+
+
+def test_foldings_of_several_languages_go_together():
+    assert fold(["ёİٱ"], {"ru": "yo", "tr": "dotted", "ar": "marks"}) == ["еiا"]
+
+
+def test_real_arabic_loses_its_marks_and_nothing_else(mirror):
+    with zipfile.ZipFile(mirror / "object.pouta.csc.fi/OPUS-Tanzil/v1/moses/ar-en.txt.zip") as archive:
+        lines = archive.read("Tanzil.ar-en.ar").decode("utf-8").split("\n")[:500]
+    for before, after in zip(lines, fold(lines, {"ar": "marks"}), strict=True):
+        composed = unicodedata.normalize("NFC", before)
+        letters = [c for c in composed if unicodedata.category(c)[0] == "L" and c != "\u0640"]
+        assert [c for c in after if unicodedata.category(c)[0] == "L"] == [
+            "ا" if c == "ٱ" else c for c in letters
+        ]
+        assert not any(unicodedata.category(c) == "Mn" for c in after)
 
 
 def test_lowercase_and_spaces():

@@ -92,6 +92,12 @@ def test_chinese_is_segmented_as_in_training(folder: Path) -> None:
     assert model._prepare(["我来到北京清华大学", "It's a dog"]) == ["我 来到 北京 清华大学", "it's a dog"]
 
 
+def test_characters_are_folded_as_in_training(folder: Path) -> None:
+    model = load_model(folder)
+    model.config["folding"] = {"tr": "dotted"}
+    assert model._prepare(["İSTANBUL"]) == ["istanbul"]
+
+
 @pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
 def test_a_missing_file_is_named(folder: Path, tmp_path: Path, name: str) -> None:
     for file in folder.iterdir():

@@ -35,7 +35,7 @@ SETTINGS = TrainingSettings(
     shuffle_window=1 << 20,
     seed=3,
 )
-CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmentation": {}}
+CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmentation": {}, "folding": {}}
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ with step(snakemake):
         dropped=snakemake.output.dropped,
         languages=snakemake.params.languages,
         settings=snakemake.params.settings,
+        folding=snakemake.params.folding,
         lowercase=snakemake.params.lowercase,
         seed=snakemake.params.seed,
     )

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import StreamSample
-from paraphrastic.corpus.text import collapse_spaces
+from paraphrastic.corpus.text import collapse_spaces, fold
 from paraphrastic.corpus.text import lowercase as lowercase_texts
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, write_json
@@ -42,6 +42,7 @@ def select_pairs(
     dropped: str | Path,
     languages: tuple[str, str],
     settings: Mapping[str, Any],
+    folding: Mapping[str, str],
     lowercase: bool,
     seed: int,
     sample_size: int = 20,
@@ -60,6 +61,7 @@ def select_pairs(
         dropped: TSV for reading: of each reason, `sample_size` random pairs with their scores.
         languages: that the sources and the targets have to be in.
         settings: thresholds, as in `filters.build_filters`.
+        folding: of characters, as in `text.fold`; applied to the output before lower-casing.
         lowercase: whether the output is lower-cased. White space is always collapsed.
         seed: of the sample.
         sample_size: pairs of each reason in the sample.
@@ -80,7 +82,7 @@ def select_pairs(
         for block in chain.from_iterable(read_blocks(shard, rows=block_rows) for shard in scored):
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             tally.add(block, accepted)
-            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), lowercase))
+            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), folding, lowercase))
         result = tally.counts()
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
@@ -152,11 +154,13 @@ def _check_scores(scored: Sequence[str | Path], name: str, filters: Sequence[Fil
             raise InputError(f"{name}: has no {each.missing}")
 
 
-def _kept_pairs(block: pa.RecordBatch, kept: npt.NDArray[np.bool_], lowercase: bool) -> pa.RecordBatch:
+def _kept_pairs(
+    block: pa.RecordBatch, kept: npt.NDArray[np.bool_], folding: Mapping[str, str], lowercase: bool
+) -> pa.RecordBatch:
     block = block.select(_SELECTED_SCHEMA.names).filter(pa.array(kept))
     sides = []
     for name in ("source", "target"):
-        texts = collapse_spaces(block[name].to_pylist())
+        texts = collapse_spaces(fold(block[name].to_pylist(), folding))
         sides.append(pa.array(lowercase_texts(texts) if lowercase else texts, pa.string()))
     return pa.RecordBatch.from_arrays([*sides, block["line"]], schema=_SELECTED_SCHEMA)
 
