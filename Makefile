@@ -36,3 +36,7 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
+
+.PHONY: bench
+bench: .venv/installed  ## measure speed and memory beside plain references: results/benchmarks/
+	$(BIN)/python benchmarks/corpus.py
