@@ -12,6 +12,7 @@ from paraphrastic.code_version import code_version
 from paraphrastic.config import CORPUS_KINDS, check_config, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.registry import read_registry
+from paraphrastic.sources import named_datasets
 
 try:
     REGISTRY = read_registry(config.get("registry", "config/datasets.tsv"))
@@ -22,9 +23,11 @@ try:
             registry=REGISTRY,
         )
     )
+    REGISTRY |= named_datasets(config)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
+# Corpora by name, the registry's and those that the configuration names by path.
 CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
 TABLES = {
     "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
@@ -33,9 +36,20 @@ TABLES = {
 
 
 def downloads(name, languages=()):
-    """Files of a data set, all or those of the languages, as the download rule names them."""
+    """Files of a data set, all or those of the languages, as the download rule names them.
+
+    A file that lies elsewhere is known by its digest, not by its time.
+    """
     files = REGISTRY[name].select(tuple(languages)) if languages else REGISTRY[name].files
-    return [f"resources/downloads/{name}/{file.name}" for file in files]
+    return [ancient(file.location) if file.path else file.location for file in files]
+
+
+def corpus_files(name, languages):
+    """What is to be known of a corpus's files to read them; one with a path has its digest as version."""
+    return [
+        {"languages": file.languages, "members": file.members, "version": file.version}
+        for file in REGISTRY[name].select(languages)
+    ]
 
 
 def pair_name(model):
@@ -62,7 +76,10 @@ def model_description(model):
     return {
         "model": model,
         "languages": definition["languages"],
-        "corpora": {name: REGISTRY[name].version for name in definition["corpora"]},
+        "corpora": {
+            name: REGISTRY[name].select(tuple(definition["languages"]))[0].version
+            for name in definition["corpora"]
+        },
         "lowercase": config["text"]["lowercase"],
         "segmentation": text_modes(model, "segmentation"),
         "folding": text_modes(model, "folding"),

@@ -6,6 +6,7 @@ rule extract_corpus:
         downloads=lambda wildcards: downloads(wildcards.corpus, languages_of(wildcards.pair)),
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
+        unreadable="results/pairs/{corpus}/{pair}.unreadable.tsv",
     log:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
     benchmark:
@@ -17,6 +18,8 @@ rule extract_corpus:
         runtime=60,
     params:
         kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
+        files=lambda wildcards: corpus_files(wildcards.corpus, languages_of(wildcards.pair)),
+        max_unreadable=config["extraction"]["max_unreadable"],
         max_member_bytes=config["max_member_bytes"],
         code=code_version("paraphrastic.corpus.readers"),
     message:

@@ -13,17 +13,20 @@ from jsonschema.exceptions import ValidationError
 
 from paraphrastic.errors import InputError
 from paraphrastic.registry import Dataset
+from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
 
 Json = dict[str, Any]
 
 # Kinds of data sets that hold training pairs.
-CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions")
+CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "jsonl", "parquet", "tmx")
 # Sections that a definition can override for its model.
 OVERRIDABLE = ("selection", "duplicates", "max_pairs", "vocabulary", "training", "sweep")
 
 
 def check_config(config: Mapping[str, Any], *, schema: Path, registry: Mapping[str, Dataset]) -> Json:
     """The configuration with defaults filled in, and every definition completed with the global sections.
+
+    In a completed definition all `corpora` are names; `files` describes those that are given by a path.
 
     Raises:
         InputError: one line for each fault, with the path of the key.
@@ -41,7 +44,10 @@ def check_config(config: Mapping[str, Any], *, schema: Path, registry: Mapping[s
             completed = _merge(copy.deepcopy(completed), definition)
             _fill_defaults(completed, rules["$defs"]["definition"], rules)
             checked["definitions"][model] = completed
-        faults = list(dict.fromkeys(_semantic_faults(checked, written, registry)))
+        faults = list(_name_files(checked, registry))
+    if not faults:
+        datasets = {**registry, **named_datasets(checked)}
+        faults = list(dict.fromkeys(_semantic_faults(checked, written, datasets)))
     if faults:
         raise InputError("\n".join(f"config: {fault}" for fault in faults))
     return checked
@@ -70,6 +76,18 @@ def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
 def selection_kind(definition: Mapping[str, Any]) -> str:
     """Which section of the selection holds for a definition."""
     return "bitext" if len(definition["languages"]) == 2 else "paraphrase"
+
+
+def _name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    """Put names in the place of corpora with a path, described under `files`; faults of these entries."""
+    known: Json = {}
+    for model, definition in config["definitions"].items():
+        corpora = definition["corpora"]
+        yield from file_faults(f"definitions.{model}.corpora", corpora, known, registry)
+        files = {corpus_name(entry): complete_entry(entry) for entry in corpora if not isinstance(entry, str)}
+        definition["corpora"] = [corpus_name(entry) for entry in corpora]
+        definition["files"] = files
+        known |= files
 
 
 def _plain(value: Any) -> Any:
@@ -119,8 +137,10 @@ def _schema_faults(error: ValidationError) -> Iterator[str]:
         for key in error.schema["required"]:
             if key not in error.instance:
                 yield f"{_join(path, key)}: is missing"
-    elif error.validator == "minItems":
+    elif error.validator == "minItems" and not error.instance:
         yield f"{path}: is empty"
+    elif error.validator == "minItems":
+        yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
     else:
         yield f"{path or 'configuration'}: {error.message}"
 

@@ -27,16 +27,22 @@ COLUMNS = (
     "licence",
 )
 
-# Languages that a row of each kind must have: a pair, one, or (None) as the file has it.
-KINDS: dict[str, int | None] = {
-    "opus": 2,  # a zip in Moses layout: one member a language, aligned by line
-    "manythings": 2,  # a zip with lines `text TAB translation [TAB attribution]`; the pair in that order
-    "aligned": 1,  # one file a language, aligned by line with the data set's other files
-    "paranmt": 1,  # a zip with lines `reference TAB paraphrase TAB score`
-    "captions": 1,  # several files of one language, aligned by line, whose lines are paraphrases
-    "labelled": None,  # lines `__label__CODE text` in many languages, to train language identification on
-    "file": None,  # any other file, read by the step that names it
+# How many languages a row of each kind may have: a pair, one (paraphrases), or none.
+KINDS: dict[str, tuple[int, ...]] = {
+    "opus": (2,),  # a zip in Moses layout: one member a language, aligned by line
+    "manythings": (2,),  # a zip with lines `text TAB translation [TAB attribution]`; the pair in that order
+    "aligned": (1,),  # one file a language, aligned by line with the data set's other files
+    "paranmt": (1,),  # a zip with lines `reference TAB paraphrase TAB score`
+    "captions": (1,),  # several files of one language, aligned by line, whose lines are paraphrases
+    "tsv": (1, 2),  # lines `source TAB target [TAB score]`, or the columns that `members` names
+    "jsonl": (1, 2),  # a JSON object a line, with keys named by the languages or by `members`
+    "parquet": (1, 2),  # columns named by the languages or by `members`
+    "tmx": (1, 2),  # a translation memory
+    "labelled": (0, 1, 2),  # lines `__label__CODE text`, to train language identification on
+    "file": (0, 1, 2),  # any other file, read by the step that names it
 }
+# Kinds whose `members` are the columns of source and target, and optionally of a score.
+TABLES = ("tsv", "jsonl", "parquet")
 
 _NAME = re.compile(r"[a-z0-9_]+")
 _CODE = re.compile(r"[a-z]{2,3}")
@@ -50,7 +56,8 @@ class RemoteFile:
 
     `languages` are those of its text, in the order of its members or columns. `sha256` and `size` (bytes)
     are None where the upstream bytes are not known. `members` are the names in the archive that hold the
-    text. `name_is_shared` says that another data set downloads a file of this name.
+    text, or for tables its columns. `name_is_shared` says that another data set downloads a file of this
+    name. `path` is set for a file that is used from where it lies.
     """
 
     dataset: str
@@ -62,6 +69,12 @@ class RemoteFile:
     members: tuple[str, ...] = ()
     version: str = ""
     name_is_shared: bool = False
+    path: str | None = None
+
+    @property
+    def location(self) -> str:
+        """Where the pipeline reads the file."""
+        return self.path or f"resources/downloads/{self.dataset}/{self.name}"
 
     @property
     def shipped(self) -> bool:
@@ -94,9 +107,9 @@ class Dataset:
     def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
         """Files that a corpus of `languages` needs; the order of a pair does not matter.
 
-        `opus` and `manythings` give the one file of the pair; `aligned` one file a language, in the order
-        asked; `paranmt` and `captions` all files of the language; `file` all files of exactly these
-        languages, those whose first language was asked first coming first. Where there is nothing, an
+        `opus`, `manythings`, `tmx` and tables give the one file of the languages; `aligned` one file a
+        language, in the order asked; `paranmt` and `captions` all files of the language; `file` all files
+        of exactly these, those whose first language was asked first coming first. Where there is nothing, an
         `InputError` says what the data set has.
         """
         if self.kind == "aligned":
@@ -138,7 +151,11 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
                     first = f"line {dataset.line} says {dataset.head[column]!r}"
                     raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
             known = {file.name for file in dataset.files}
+            held = {frozenset(file.languages) for file in dataset.files}
             for file in files:
+                if row["kind"] in (*TABLES, "tmx") and frozenset(file.languages) in held:
+                    pair = "-".join(file.languages)
+                    raise _CellError("languages", f"data set {row['name']!r} has another file in {pair}")
                 if file.name in known:
                     raise _CellError("file", f"{file.name!r} is listed twice for data set {row['name']!r}")
                 known.add(file.name)
@@ -217,14 +234,16 @@ def _files(row: dict[str, str]) -> list[RemoteFile]:
 
 def _languages(row: dict[str, str]) -> list[tuple[str, ...]]:
     groups = [tuple(group.split("-")) for group in row["languages"].split()] or [()]
-    needed = KINDS[row["kind"]]
+    allowed = KINDS[row["kind"]]
     for group in groups:
         if not all(_CODE.fullmatch(code) for code in group):
             raise _CellError("languages", f"{'-'.join(group)!r} is not made of codes of 2 or 3 letters a-z")
         if len(set(group)) != len(group) or len(group) > 2:
             raise _CellError("languages", f"{'-'.join(group)!r} is not a language or a pair of two")
-        if needed is not None and len(group) != needed:
-            wanted = "a pair such as en-fr" if needed == 2 else "one language"
+        if len(group) not in allowed:
+            wanted = " or ".join(
+                name for count, name in ((1, "one language"), (2, "a pair such as en-fr")) if count in allowed
+            )
             raise _CellError("languages", f"kind {row['kind']!r} needs {wanted}, not {'-'.join(group)!r}")
     return groups
 
@@ -256,6 +275,8 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
         raise _CellError("members", "kind 'opus' needs one member a language, in the order of the languages")
     if row["kind"] in ("manythings", "paranmt") and not members:
         raise _CellError("members", f"kind {row['kind']!r} needs the name of the member with the lines")
+    if fault := columns_fault(row["kind"], members):
+        raise _CellError("members", fault)
     return RemoteFile(
         dataset=row["name"],
         name=cells["file"],
@@ -266,6 +287,20 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
         members=members,
         version=row["version"],
     )
+
+
+def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
+    """Why `columns` cannot name the sides in a file of `kind`; None where they can, or where it has none."""
+    if kind == "tmx" and columns:
+        return "kind 'tmx' has no columns"
+    if kind not in TABLES or not columns:
+        return None
+    if len(columns) not in (2, 3) or len(set(columns)) < len(columns):
+        return f"kind {kind!r} needs two or three different columns: source, target, score"
+    numbers = [column for column in columns if column.isdecimal()]
+    if kind == "tsv" and numbers and (len(numbers) < len(columns) or "0" in numbers):
+        return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
+    return None
 
 
 def address_fault(address: str) -> str | None:

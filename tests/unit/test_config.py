@@ -1,6 +1,7 @@
 """The configuration is checked before anything runs, each fault in one line with the key's path."""
 
 import copy
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import yaml
 
 from paraphrastic.config import check_config, sweep_runs
 from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
 from paraphrastic.registry import read_registry
+from paraphrastic.sources import named_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -40,7 +43,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
     complete = checked(config)
     # A shipped file says every setting, so that nobody has to look for a default.
     assert complete.keys() == config.keys()
-    for section in ("text", "selection", "vocabulary", "training", "sweep", "evaluation"):
+    for section in ("extraction", "text", "selection", "vocabulary", "training", "sweep", "evaluation"):
         assert complete[section] == config[section], section
 
 
@@ -134,6 +137,109 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
     assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
         error
     )
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run in, with a corpus of one's own."""
+    monkeypatch.chdir(tmp_path)
+    Path("My-Data.v2.tsv.gz").write_bytes(b"content")
+    Path("pairs.txt").write_text("content")
+    return tmp_path
+
+
+def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
+    entries = ["multi30k", {"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}]
+    config = checked(changed("definitions.de.corpora", entries))
+    definition = config["definitions"]["de"]
+    assert definition["corpora"] == ["multi30k", "my_data_v2"]
+    assert definition["files"] == {
+        "my_data_v2": {"path": "My-Data.v2.tsv.gz", "kind": "tsv", "columns": ["3", "1"]}
+    }
+    dataset = named_datasets(config)["my_data_v2"]
+    (file,) = dataset.select(("en", "de"))
+    digest = sha256("My-Data.v2.tsv.gz")
+    assert (file.location, file.members, file.version) == (
+        "My-Data.v2.tsv.gz",
+        ("3", "1"),
+        f"sha256:{digest}",
+    )
+
+
+def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
+    entry = {"path": "pairs.txt", "name": "ours", "kind": "tsv"}
+    config = changed("definitions.de.corpora", [entry])
+    config["max_pairs"] = {"ours": 10}
+    # The same file may serve other languages: a translation memory has many.
+    config["definitions"]["fr"]["corpora"] = [entry]
+    datasets = named_datasets(checked(config))
+    assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
+
+
+def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
+    config = checked(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
+
+    def version() -> str:
+        return named_datasets(config)["my_data_v2"].version
+
+    first = version()
+    path = Path("My-Data.v2.tsv.gz")
+    status = path.stat()
+    path.write_bytes(b"CONTENT")  # as long as before, and its time set back
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = version()
+    assert second != first
+    path.write_bytes(b"content")
+    assert version() == first
+
+
+def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
+    first = named_datasets(config)
+    monkeypatch.setattr("paraphrastic.sources.sha256", lambda path: pytest.fail("read again"))
+    assert named_datasets(config) == first
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"pth": "x.tsv"}, "corpora.1.pth: unknown key; did you mean 'path'?"),
+        ({"name": "x"}, "corpora.1.path: is missing"),
+        (7, "corpora.1: 7 is not of type 'string', 'object'"),
+        ({"path": "My-Data.v2.tsv.gz", "name": "My Data"}, "corpora.1.name: 'My Data' does not match"),
+        ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of ['tsv', "),
+        ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
+        (
+            {"path": "My-Data.v2.tsv.gz", "columns": [1]},
+            "corpora.1.columns: has 1 entry, at least 2 are needed",
+        ),
+        (
+            {"path": "My-Data.v2.tsv.gz", "columns": ["en", 2]},
+            "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
+        ),
+        ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
+        ({"path": "."}, "corpora.1.path: '.' is not a file"),
+        ({"path": "pairs.txt"}, "corpora.1.path: 'pairs.txt' has none of the endings .tsv, .jsonl, "),
+        (
+            {"path": "pairs.txt", "kind": "tmx", "columns": ["en", "de"]},
+            "corpora.1.columns: kind 'tmx' has no columns",
+        ),
+        (
+            {"path": "My-Data.v2.tsv.gz", "name": "multi30k"},
+            "corpora.1: the name 'multi30k' is taken by the registry of data sets",
+        ),
+        (
+            {"path": "pairs.txt", "kind": "tsv", "name": "other"},
+            "corpora.1: the name 'other' is given to two corpora",
+        ),
+    ],
+)
+def test_each_fault_of_a_corpus_by_path_is_one_line(mine: Path, entry: object, message: str) -> None:
+    config = changed("definitions.fr.corpora", ["sample_aligned", entry])
+    config["definitions"]["de"]["corpora"] = [{"path": "My-Data.v2.tsv.gz", "name": "other"}]
+    with pytest.raises(InputError) as error:
+        checked(config)
+    assert any(line.startswith(f"config: definitions.fr.{message}") for line in str(error.value).split("\n"))
 
 
 def test_all_faults_are_told_at_once() -> None:

@@ -48,7 +48,7 @@ def test_opus_sides_in_the_order_asked(tmp_path):
     names = ("X.de-en.de", "X.de-en.en", "X.en-de.de", "X.en-de.en")
     file = CorpusFile(path, ("de", "en"), names)
     counts, rows = extract(tmp_path, "opus", [file], ("en", "de"))
-    assert counts == {"lines": 2, "pairs": 2}
+    assert counts == {"lines": 2, "pairs": 2, "unreadable": 0}
     assert rows == [
         {"source": "one", "target": "eins", "line": 1},
         {"source": "two", "target": "zwei", "line": 2},
@@ -83,7 +83,7 @@ def test_lines_end_at_newlines_only(tmp_path):
 
 
 def test_a_line_across_read_chunks_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("paraphrastic.corpus.readers._CHUNK_BYTES", 3)
+    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", 3)
     source = "\ufeffzażółć gęślą\r\njaźń\n"
     _, rows = extract(tmp_path, "aligned", plain(tmp_path, source, "a\nb"), ("en", "de"))
     assert pairs(rows) == [("zażółć gęślą", "a"), ("jaźń", "b")]
@@ -137,7 +137,7 @@ def test_captions_pair_every_two_sentences_and_favour_no_side(tmp_path):
     texts = ["".join(f"{who}{line}\n" for line in range(4)) for who in "abc"]
     files = plain(tmp_path, *texts, languages=("en",) * 3)
     counts, rows = extract(tmp_path, "captions", files, ("en", "en"))
-    assert counts == {"lines": 4, "pairs": 12}
+    assert counts == {"lines": 4, "pairs": 12, "unreadable": 0}
     assert [row["line"] for row in rows] == [1] * 3 + [2] * 3 + [3] * 3 + [4] * 3
     for line in range(4):
         of_line = {frozenset(pair) for pair in pairs(rows)[3 * line : 3 * line + 3]}
@@ -164,7 +164,7 @@ def test_unequal_sides_counted_when_the_second_is_longer(tmp_path):
 
 @pytest.mark.parametrize("chunk", [2, 1 << 20])
 def test_bytes_that_are_not_utf8(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("paraphrastic.corpus.readers._CHUNK_BYTES", chunk)
+    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
     files = plain(tmp_path, b"one\ntwo\ncaf\xe9\nfour\n", "1\n2\n3\n4\n")
     with pytest.raises(InputError, match=r"side0:3: not UTF-8: byte 0xe9"):
         extract(tmp_path, "aligned", files, ("en", "de"))
@@ -177,8 +177,8 @@ def test_empty_corpus(tmp_path):
 
 
 def test_no_text_by_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr("paraphrastic.corpus.readers._CHUNK_BYTES", 8)
-    monkeypatch.setattr("paraphrastic.corpus.readers._MAX_LINE_BYTES", 20)
+    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", 8)
+    monkeypatch.setattr("paraphrastic.corpus.lines.MAX_LINE_BYTES", 20)
     files = plain(tmp_path, "one\n" + "x" * 100, "1\n2\n")
     with pytest.raises(InputError, match=r"side0:2: longer than 20 bytes"):
         extract(tmp_path, "aligned", files, ("en", "de"))
@@ -222,7 +222,7 @@ def test_real_corpora(tmp_path, mirror):
     names = ("Tanzil.en-zh.en", "Tanzil.en-zh.zh")
     file = CorpusFile(folder / "en-zh.txt.zip", ("en", "zh"), names)
     counts, rows = extract(tmp_path, "opus", [file], ("en", "zh"))
-    assert counts == {"lines": 6236, "pairs": 6236}
+    assert counts == {"lines": 6236, "pairs": 6236, "unreadable": 0}
     file = CorpusFile(mirror / "www.manythings.org/anki/tur-eng.zip", ("en", "tr"), ("tur.txt",))
     counts, rows = extract(tmp_path, "manythings", [file], ("tr", "en"))
     assert counts["pairs"] > 10_000

@@ -149,12 +149,24 @@ def test_notes_empty_lines_and_carriage_returns_are_allowed(tmp_path):
         ({"members": "a b c"}, "members", "needs one member a language"),
         ({"members": "/a ../b"}, "members", "leaves the archive's folder"),
         ({"kind": "manythings", "members": "-"}, "members", "needs the name of the member"),
+        ({"kind": "tsv", "languages": "-"}, "languages", "needs one language or a pair such as en-fr"),
+        ({"kind": "tsv", "members": "1 2 3 4"}, "members", "kind 'tsv' needs two or three different columns"),
+        ({"kind": "tsv", "members": "1 en"}, "members", "numbers from 1, or all of them names"),
+        ({"kind": "jsonl", "members": "en"}, "members", "kind 'jsonl' needs two or three different columns"),
+        ({"kind": "parquet", "members": "en en"}, "members", "different columns"),
+        ({"kind": "tmx", "members": "en fr"}, "members", "kind 'tmx' has no columns"),
     ],
 )
 def test_a_bad_cell_is_one_line_with_its_line_and_column(tmp_path, change, column, cause):
     message = error_of(write(tmp_path / "r.tsv", ALIGNED, OPUS | change))
     assert message.startswith(f"3: {column}: ")
     assert cause in message
+
+
+def test_a_table_has_one_file_a_pair(tmp_path):
+    row = OPUS | {"kind": "tsv", "languages": "en-fr", "members": "-", "file": "a.tsv"}
+    message = error_of(write(tmp_path / "r.tsv", row, row | {"languages": "fr-en", "file": "b.tsv"}))
+    assert message == "3: languages: data set 'tanzil' has another file in fr-en"
 
 
 def test_rows_of_one_data_set_must_agree(tmp_path):

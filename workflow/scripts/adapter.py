@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from paraphrastic.download import fetch
 from paraphrastic.errors import InputError
-from paraphrastic.registry import RemoteFile, read_registry
+from paraphrastic.registry import read_registry
 
 
 @contextmanager
@@ -33,12 +33,10 @@ def step(snakemake: Any) -> Iterator[None]:
         raise
 
 
-def fetched(snakemake: Any, paths: list[str]) -> list[RemoteFile]:
-    """The registry's files behind downloads, each of them verified, and fetched again if it is damaged."""
+def fetched(snakemake: Any, paths: list[str]) -> None:
+    """Verify the downloads among the paths, and fetch again what is damaged."""
     registry = read_registry(snakemake.config["registry"])
-    files = []
-    for path in map(Path, paths):
-        file = next(file for file in registry[path.parent.name].files if file.name == path.name)
-        fetch(file, path, mirror=snakemake.config["mirror"])
-        files.append(file)
-    return files
+    files = {file.location: file for dataset in registry.values() for file in dataset.files}
+    for path in paths:
+        if path in files:
+            fetch(files[path], path, mirror=snakemake.config["mirror"])

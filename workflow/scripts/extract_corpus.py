@@ -1,20 +1,20 @@
-"""Read a corpus from its downloads into Parquet.
+"""Read a corpus from its files into Parquet.
 
-Inputs: downloads. Output: pairs.
+Inputs: downloads, or the files themselves. Outputs: pairs, unreadable (rows that were left out).
 """
-
-from pathlib import Path
 
 from adapter import fetched, step
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
 with step(snakemake):
-    paths = snakemake.input.downloads
-    files = zip(paths, fetched(snakemake, paths), strict=True)
+    files = zip(snakemake.input.downloads, snakemake.params.files, strict=True)
+    fetched(snakemake, snakemake.input.downloads)
     extract_corpus(
         snakemake.params.kind,
-        [CorpusFile(Path(path), file.languages, file.members) for path, file in files],
+        [CorpusFile(path, file["languages"], file["members"]) for path, file in files],
         tuple(snakemake.wildcards.pair.split("-")),
         snakemake.output.pairs,
         max_member_bytes=snakemake.params.max_member_bytes,
+        unreadable=snakemake.output.unreadable,
+        max_unreadable=snakemake.params.max_unreadable,
     )

@@ -1,0 +1,263 @@
+"""Tables of sentence pairs: TSV, JSON lines and Parquet.
+
+Which columns hold the sides is said by their names (`columns`: one a side, and optionally one with a
+score), or found in the file: columns named by the two languages, the same within a column `translation`, or
+`source` and `target`; then a column `score` is the score. A dot in a name leads into a nested object. In TSV,
+columns are numbers from 1, or names where the first line is a header; without either, there are two or three
+columns: source, target, score. The first row decides; a later one that is otherwise cannot be read.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
+from paraphrastic.corpus.lines import UnreadableRows, clean, readable_lines, shown
+from paraphrastic.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Rows `source, target, line`, and if `scored` a fourth column."""
+
+    rows: Iterator[tuple[Any, ...]]
+    scored: bool = False
+
+
+def finite_score(value: object, label: str, line: int, unreadable: UnreadableRows) -> float | None:
+    """A score as a number; None, with the row noted as unreadable, where it is none."""
+    try:
+        score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        score = math.nan
+    if math.isfinite(score):
+        return score
+    unreadable.add(label, line, f"the score {shown(value)} is not a number")
+    return None
+
+
+def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> Rows:
+    """Rows of a table whose cells are parted by tabs, without quoting."""
+    lines = readable_lines(stream, label, unreadable)
+    first = next(lines, None)
+    if first is None:
+        return Rows(iter(()))
+    header = first[1].split("\t")
+    if not columns:
+        if len(header) not in (2, 3):
+            raise InputError(
+                f"{label}:{first[0]}: {len(header)} columns: say which ones are source and target"
+            )
+        places = list(range(len(header)))
+    elif all(column.isdecimal() for column in columns):
+        places = [int(column) - 1 for column in columns]
+        if max(places) >= len(header):
+            raise InputError(
+                f"{label}:{first[0]}: {len(header)} columns, there is no column {max(places) + 1}"
+            )
+    else:
+        missing = [column for column in columns if column not in header]
+        if missing:
+            names = ", ".join(map(shown, header))
+            raise InputError(f"{label}:{first[0]}: no column {shown(missing[0])}; the header has {names}")
+        places = [header.index(column) for column in columns]
+        return Rows(_tsv_rows(lines, label, places, len(header), unreadable), len(places) == 3)
+    return Rows(_tsv_rows(chain([first], lines), label, places, len(header), unreadable), len(places) == 3)
+
+
+def _tsv_rows(
+    lines: Iterator[tuple[int, str]],
+    label: str,
+    places: Sequence[int],
+    width: int,
+    unreadable: UnreadableRows,
+) -> Iterator[tuple[Any, ...]]:
+    source, target = places[:2]
+    for number, line in lines:
+        cells = line.split("\t")
+        if len(cells) != width:
+            unreadable.add(label, number, f"{len(cells)} columns, the first line has {width}")
+        elif len(places) == 2:
+            yield cells[source], cells[target], number
+        elif (score := finite_score(cells[places[2]], label, number, unreadable)) is not None:
+            yield cells[source], cells[target], number, score
+
+
+def jsonl_rows(
+    stream: BinaryIO,
+    label: str,
+    languages: tuple[str, str],
+    columns: Sequence[str],
+    unreadable: UnreadableRows,
+) -> Rows:
+    """Rows of a file with one JSON object a line; empty lines are no rows."""
+    records = _json_records(stream, label, unreadable)
+    for number, record in records:
+        if names := _find_columns(_paths(record), languages, columns):
+            rest = chain([(number, record)], records)
+            return Rows(_json_rows(rest, label, names, unreadable), len(names) == 3)
+        unreadable.add(label, number, _missing(columns, languages, _paths(record)))
+    return Rows(iter(()))
+
+
+def _json_records(
+    stream: BinaryIO, label: str, unreadable: UnreadableRows
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in readable_lines(stream, label, unreadable):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            unreadable.add(label, number, f"not JSON: {error.msg} at character {error.pos + 1}")
+            continue
+        except (ValueError, RecursionError):
+            unreadable.add(label, number, "not JSON: nested too deeply, or a number too long")
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            unreadable.add(label, number, "not a JSON object")
+
+
+def _json_rows(
+    records: Iterator[tuple[int, dict[str, Any]]],
+    label: str,
+    names: Sequence[str],
+    unreadable: UnreadableRows,
+) -> Iterator[tuple[Any, ...]]:
+    for number, record in records:
+        if row := _row([_value(record, name) for name in names], names, label, number, unreadable):
+            yield row
+
+
+def parquet_rows(
+    path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: UnreadableRows
+) -> Rows:
+    """Rows of a Parquet file; their lines are the numbers of its rows, from 1."""
+    with open_parquet(path) as file:
+        schema = file.schema_arrow
+    types = dict(_leaves(schema))
+    names = _find_columns(list(types), languages, columns)
+    if not names:
+        raise InputError(f"{path}: {_missing(columns, languages, list(types))}")
+    for name in names[:2]:
+        if not _is_text(types[name]):
+            raise InputError(f"{path}: the column {name!r} holds {types[name]}, not text")
+    return Rows(_parquet_rows(path, names, unreadable), len(names) == 3)
+
+
+def _parquet_rows(path: Path, names: Sequence[str], unreadable: UnreadableRows) -> Iterator[tuple[Any, ...]]:
+    number = 0
+    for block in read_blocks(path, columns=list(names), rows=BLOCK_ROWS):
+        for values in zip(*(_values(block, name) for name in names), strict=True):
+            number += 1
+            if row := _row(values, names, str(path), number, unreadable):
+                yield row
+
+
+def _row(
+    values: Sequence[Any], names: Sequence[str], label: str, number: int, unreadable: UnreadableRows
+) -> tuple[Any, ...] | None:
+    """A row of source, target and perhaps score; None, with the row noted, where it cannot be read."""
+    for name, value in zip(names, values[:2], strict=False):
+        if fault := _text_fault(value):
+            unreadable.add(label, number, f"{name}: {fault}")
+            return None
+    texts = clean(values[0]), clean(values[1])
+    if len(values) == 2:
+        return *texts, number
+    score = finite_score(values[2], label, number, unreadable)
+    return None if score is None else (*texts, number, score)
+
+
+def _text_fault(value: object) -> str | None:
+    if value is None:
+        return "is missing"
+    if isinstance(value, UnicodeDecodeError):
+        return f"not UTF-8: byte 0x{value.object[value.start]:02x}"
+    if not isinstance(value, str):
+        return f"{shown(value)} is not text"
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        return "half of a surrogate pair"
+    return None
+
+
+def _find_columns(
+    paths: Sequence[str], languages: tuple[str, str], columns: Sequence[str]
+) -> tuple[str, ...] | None:
+    """Names of the source's, the target's and, if there is one, the score's column; None without them."""
+    if columns:
+        return tuple(columns) if set(columns) <= set(paths) else None
+    candidates = [("source", "target")]
+    if languages[0] != languages[1]:
+        nested = (f"translation.{languages[0]}", f"translation.{languages[1]}")
+        candidates = [languages, nested, *candidates]
+    found = next((names for names in candidates if set(names) <= set(paths)), None)
+    return (*found, "score") if found and "score" in paths else found
+
+
+def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
+    wanted = " and ".join(columns) or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
+    return f"no columns {wanted}; it has {shown(', '.join(paths))}"
+
+
+def _paths(record: dict[str, Any], prefix: str = "") -> list[str]:
+    """Names of an object's entries; those of an object in it follow a dot."""
+    paths = []
+    for key, value in record.items():
+        if isinstance(value, dict) and not prefix:
+            paths += _paths(value, f"{key}.")
+        else:
+            paths.append(prefix + key)
+    return paths
+
+
+def _value(record: dict[str, Any], name: str) -> Any:
+    """The entry called `name` as by `_paths`, or None."""
+    if name in record:
+        return record[name]
+    key, _, inner = name.partition(".")
+    nested = record.get(key)
+    return nested.get(inner) if isinstance(nested, dict) else None
+
+
+def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
+    for field in schema:
+        if pa.types.is_struct(field.type):
+            for inner in field.type:
+                yield f"{field.name}.{inner.name}", inner.type
+        else:
+            yield field.name, field.type
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _values(block: pa.RecordBatch, name: str) -> list[Any]:
+    """A column's values; one that is not UTF-8 is the error that says so."""
+    if name in block.schema.names:
+        column = block[name]
+    else:
+        outer, _, inner = name.partition(".")
+        column = block[outer].flatten()[block.schema.field(outer).type.get_field_index(inner)]
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        return [_decoded(value) for value in column]
+
+
+def _decoded(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError as error:
+        return error

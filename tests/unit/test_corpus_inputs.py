@@ -1,0 +1,456 @@
+"""Inputs that people have (TSV, JSON lines, Parquet, TMX, compressed), and rows that cannot be read."""
+
+import bz2
+import gzip
+import json
+import tracemalloc
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.errors import InputError
+
+
+def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):
+    """Counts, rows, and what was reported as unreadable."""
+    path = content if isinstance(content, Path) else tmp_path / f"mine.{kind}"
+    if not isinstance(content, Path):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file = CorpusFile(path, tuple(dict.fromkeys(order or languages)), columns)
+    output, report = tmp_path / "pairs.parquet", tmp_path / "unreadable.tsv"
+    counts = extract_corpus(
+        kind,
+        [file],
+        languages,
+        output,
+        max_member_bytes=1 << 30,
+        unreadable=report,
+        max_unreadable=bound,
+    )
+    header, *lines = report.read_text().splitlines()
+    assert header == "file\tline\tcause"
+    faults = [line.removeprefix(f"{path}\t") for line in lines]
+    assert counts["unreadable"] == len(faults)
+    return counts, pq.read_table(output).to_pylist(), faults
+
+
+def pairs(rows):
+    return [(row["source"], row["target"]) for row in rows]
+
+
+def fault(tmp_path, *arguments, **settings):
+    with pytest.raises(InputError) as caught:
+        extract(tmp_path, *arguments, **settings)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert not (tmp_path / "pairs.parquet").exists()
+    assert not (tmp_path / "unreadable.tsv").exists()
+    return message
+
+
+def parquet(tmp_path, **columns):
+    path = tmp_path / "mine.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def tmx(*units: str, head: str = "") -> str:
+    body = "\n".join(f"<tu>{unit}</tu>" for unit in units)
+    return f'<?xml version="1.0"?>\n{head}<tmx version="1.4"><header/><body>\n{body}\n</body></tmx>\n'
+
+
+def variant(language: str, text: str) -> str:
+    return f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>'
+
+
+# TSV
+
+
+def test_tsv_of_two_columns_is_source_and_target(tmp_path):
+    counts, rows, _ = extract(tmp_path, "tsv", "\ufeffone\teins\r\ntwo\tzwei")
+    assert counts == {"lines": 2, "pairs": 2, "unreadable": 0}
+    assert rows == [
+        {"source": "one", "target": "eins", "line": 1},
+        {"source": "two", "target": "zwei", "line": 2},
+    ]
+
+
+def test_tsv_third_column_is_the_score(tmp_path):
+    _, rows, _ = extract(tmp_path, "tsv", "a\tb\t0.5\nc\td\t1e-1\n", ("en", "en"))
+    assert [row["paraphrase_score"] for row in rows] == pytest.approx([0.5, 0.1])
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "line"),
+    [
+        (("3", "1"), "eins\tx\tone\n", 1),
+        (("english", "german"), "german\tid\tenglish\neins\tx\tone\n", 2),
+    ],
+)
+def test_tsv_columns_by_number_or_by_header(tmp_path, columns, text, line):
+    _, rows, _ = extract(tmp_path, "tsv", text, columns=columns)
+    assert rows == [{"source": "one", "target": "eins", "line": line}]
+
+
+def test_tsv_columns_follow_the_files_languages(tmp_path):
+    _, rows, _ = extract(tmp_path, "tsv", "eins\tone\t0.5\n", order=("de", "en"))
+    assert rows == [{"source": "one", "target": "eins", "line": 1, "paraphrase_score": 0.5}]
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "cause"),
+    [
+        ((), "a\tb\tc\td\n", "mine.tsv:1: 4 columns: say which ones are source and target"),
+        ((), "a\n", "mine.tsv:1: 1 columns: say which"),
+        (("1", "4"), "a\tb\tc\n", "mine.tsv:1: 3 columns, there is no column 4"),
+        (("en", "nb"), "en\tde\na\tb\n", "mine.tsv:1: no column 'nb'; the header has 'en', 'de'"),
+        (("en", "de"), "en\tde\n", "mine.tsv: the corpus is empty: no lines"),
+        ((), "", "mine.tsv: the corpus is empty: no lines"),
+    ],
+)
+def test_tsv_whose_columns_are_not_there(tmp_path, columns, text, cause):
+    assert cause in fault(tmp_path, "tsv", text, columns=columns, bound=100)
+
+
+def test_unreadable_rows_of_a_tsv_are_left_out_and_listed(tmp_path):
+    text = b"a\tb\t1\nalone\ncaf\xe9\tx\t1\nc\td\thigh\n\nx\ty\t1\tz\ne\tf\tnan\ng\th\t0\ni\tj\t\n"
+    counts, rows, faults = extract(tmp_path, "tsv", text, bound=7)
+    assert counts == {"lines": 9, "pairs": 2, "unreadable": 7}
+    assert [(row["source"], row["line"]) for row in rows] == [("a", 1), ("g", 8)]
+    assert faults == [
+        "2\t1 columns, the first line has 3",
+        "3\tnot UTF-8: byte 0xe9",
+        "4\tthe score 'high' is not a number",
+        "5\t1 columns, the first line has 3",
+        "6\t4 columns, the first line has 3",
+        "7\tthe score 'nan' is not a number",
+        "9\tthe score '' is not a number",
+    ]
+
+
+def test_one_row_more_than_the_bound_stops(tmp_path):
+    text = "a\tb\n" + "alone\n" * 3
+    assert extract(tmp_path, "tsv", text, bound=3)[0]["unreadable"] == 3
+    (tmp_path / "pairs.parquet").unlink()
+    (tmp_path / "unreadable.tsv").unlink()
+    message = fault(tmp_path, "tsv", text, bound=2)
+    assert message == (
+        f"{tmp_path / 'mine.tsv'}:4: 1 columns, the first line has 2 "
+        "(3 unreadable rows, and max_unreadable is 2)"
+    )
+
+
+def test_a_file_without_a_readable_row_is_empty(tmp_path):
+    message = fault(tmp_path, "tsv", b"\xff\tx\n\xff\ty\n", bound=5)
+    assert message.endswith("mine.tsv: the corpus is empty: none of its 2 rows can be read")
+
+
+def test_a_long_cell_makes_no_long_message(tmp_path):
+    message = fault(tmp_path, "tsv", f"a\tb\t1\na\tb\t{'x' * 100_000}\n")
+    assert len(message.removeprefix(str(tmp_path))) < 200
+
+
+# Aligned by line
+
+
+def aligned(tmp_path, *sides: bytes, kind="aligned", bound=0):
+    files = []
+    for number, side in enumerate(sides):
+        path = tmp_path / f"side{number}"
+        path.write_bytes(side)
+        files.append(CorpusFile(path, ("en",) if kind == "captions" else (("en",), ("de",))[number]))
+    languages = ("en", "en" if kind == "captions" else "de")
+    output = tmp_path / "pairs.parquet"
+    counts = extract_corpus(
+        kind,
+        files,
+        languages,
+        output,
+        max_member_bytes=1 << 30,
+        unreadable=tmp_path / "unreadable.tsv",
+        max_unreadable=bound,
+    )
+    return counts, pq.read_table(output).to_pylist()
+
+
+@pytest.mark.parametrize("chunk", [3, 1 << 20])
+def test_a_line_that_is_not_utf8_is_left_out_on_both_sides(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
+    counts, rows = aligned(tmp_path, b"1\ncaf\xe9\n3\n4\xff", b"eins\nzwei\ndrei\n\xff\n", bound=2)
+    assert pairs(rows) == [("1", "eins"), ("3", "drei")]
+    assert [row["line"] for row in rows] == [1, 3]
+    assert counts == {"lines": 4, "pairs": 2, "unreadable": 2}
+    report = (tmp_path / "unreadable.tsv").read_text().splitlines()
+    assert report[1:] == [
+        f"{tmp_path / 'side0'}\t2\tnot UTF-8: byte 0xe9",
+        f"{tmp_path / 'side0'}\t4\tnot UTF-8: byte 0xff",
+    ]
+
+
+def test_unequal_sides_stay_an_error_when_lines_are_unreadable(tmp_path):
+    with pytest.raises(InputError, match=r"side0 has 3 lines, \S*side1 has 2 lines"):
+        aligned(tmp_path, b"1\n2\n\xff\n", b"1\n\xff\n", bound=100)
+
+
+def test_captions_of_an_unreadable_line_are_left_out(tmp_path):
+    counts, rows = aligned(tmp_path, b"a1\na2\n", b"b1\n\xff\n", b"c1\nc2\n", kind="captions", bound=1)
+    assert {row["line"] for row in rows} == {1}
+    assert counts == {"lines": 2, "pairs": 3, "unreadable": 1}
+
+
+# JSON lines
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"id": 7, "de": "eins", "en": "one"},
+        {"translation": {"en": "one", "de": "eins", "fr": "un"}, "source": "x", "target": "y"},
+        {"source": "one", "target": "eins"},
+    ],
+)
+def test_jsonl_keys_by_language_nested_or_by_side(tmp_path, record):
+    _, rows, _ = extract(tmp_path, "jsonl", json.dumps(record) + "\n\n")
+    assert rows == [{"source": "one", "target": "eins", "line": 1}]
+
+
+def test_jsonl_paraphrases_with_a_score(tmp_path):
+    text = '{"source": "a", "target": "b", "score": 0.5}\n{"source": "c", "target": "d", "score": 1}\n'
+    _, rows, _ = extract(tmp_path, "jsonl", text, ("en", "en"))
+    assert [row["paraphrase_score"] for row in rows] == [0.5, 1.0]
+
+
+def test_jsonl_keys_by_name(tmp_path):
+    text = '{"pair": {"s": "one", "t": "eins"}, "score": "no", "margin": 2}\n'
+    _, rows, _ = extract(tmp_path, "jsonl", text, columns=("pair.s", "pair.t", "margin"))
+    assert rows == [{"source": "one", "target": "eins", "line": 1, "paraphrase_score": 2.0}]
+
+
+def test_jsonl_control_characters_are_spaces(tmp_path):
+    _, rows, _ = extract(tmp_path, "jsonl", r'{"en": "one\n\ttwo\u0085\u0000", "de": "\ud83d\ude00"}')
+    assert pairs(rows) == [("one  two  ", "😀")]
+
+
+def test_unreadable_rows_of_jsonl(tmp_path):
+    lines = [
+        '{"note": "this file has a head"}',
+        '{"en": "one", "de": "eins", "score": 1}',
+        '{"en": "one", "de": "eins"',
+        '["one", "eins"]',
+        '{"en": "one", "score": 1}',
+        '{"en": "one", "de": 1, "score": 1}',
+        '{"en": "one", "de": null, "score": 1}',
+        '{"en": "one", "de": "eins", "score": true}',
+        '{"en": "one", "de": "eins", "score": "x"}',
+        '{"en": "one", "de": "\\ud83d", "score": 1}',
+        "[" * 100_000,
+        '{"en": "two", "de": "zwei", "score": 1}',
+    ]
+    counts, rows, faults = extract(tmp_path, "jsonl", "\n".join(lines), bound=10)
+    assert counts == {"lines": 12, "pairs": 2, "unreadable": 10}
+    assert [row["line"] for row in rows] == [2, 12]
+    assert faults == [
+        "1\tno columns en and de, or source and target; it has 'note'",
+        "3\tnot JSON: Expecting ',' delimiter at character 27",
+        "4\tnot a JSON object",
+        "5\tde: is missing",
+        "6\tde: 1 is not text",
+        "7\tde: is missing",
+        "8\tthe score True is not a number",
+        "9\tthe score 'x' is not a number",
+        "10\tde: half of a surrogate pair",
+        "11\tnot JSON: nested too deeply, or a number too long",
+    ]
+    assert "mine.jsonl:5: de: is missing (4 unreadable rows, " in fault_again(tmp_path, lines)
+
+
+def fault_again(tmp_path, lines):
+    (tmp_path / "pairs.parquet").unlink()
+    (tmp_path / "unreadable.tsv").unlink()
+    return fault(tmp_path, "jsonl", "\n".join(lines), bound=3)
+
+
+# Parquet
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"de": ["eins", "zwei"], "en": ["one", "two"]},
+        {"translation": [{"en": "one", "de": "eins"}, {"en": "two", "de": "zwei"}]},
+        {"target": pa.array(["eins", "zwei"]).dictionary_encode(), "source": ["one", "two"]},
+    ],
+)
+def test_parquet_columns(tmp_path, columns):
+    counts, rows, _ = extract(tmp_path, "parquet", parquet(tmp_path, **columns))
+    assert counts == {"lines": 2, "pairs": 2, "unreadable": 0}
+    assert rows[1] == {"source": "two", "target": "zwei", "line": 2}
+
+
+def test_parquet_columns_by_name_in_the_files_order(tmp_path):
+    path = parquet(tmp_path, s=["eins"], t=["one\ntwo"], score=[0.1], laser=[0.7])
+    _, rows, _ = extract(tmp_path, "parquet", path, columns=("s", "t", "laser"), order=("de", "en"))
+    assert pairs(rows) == [("one two", "eins")]
+    assert rows[0]["paraphrase_score"] == pytest.approx(0.7)
+
+
+def test_unreadable_rows_of_parquet(tmp_path):
+    bad = pa.array([b"eins", b"caf\xe9", b"drei", b"vier"]).view(pa.string())
+    path = parquet(tmp_path, en=["one", "two", None, "four"], de=bad, score=[1.0, 1.0, 1.0, None])
+    counts, rows, faults = extract(tmp_path, "parquet", path, bound=3)
+    assert counts == {"lines": 4, "pairs": 1, "unreadable": 3}
+    assert pairs(rows) == [("one", "eins")]
+    assert faults == [
+        "2\tde: not UTF-8: byte 0xe9",
+        "3\ten: is missing",
+        "4\tthe score None is not a number",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("columns", "cause"),
+    [
+        ({"a": ["x"], "b": ["y"]}, "no columns en and de, or source and target; it has 'a, b'"),
+        ({"en": [1], "de": ["y"]}, "the column 'en' holds int64, not text"),
+        ({"en": pa.array([], pa.string()), "de": pa.array([], pa.string())}, "the corpus is empty: no lines"),
+    ],
+)
+def test_parquet_without_the_text(tmp_path, columns, cause):
+    assert cause in fault(tmp_path, "parquet", parquet(tmp_path, **columns), bound=100)
+
+
+def test_damaged_parquet(tmp_path):
+    path = parquet(tmp_path, en=["one"] * 1000, de=["eins"] * 1000)
+    path.write_bytes(path.read_bytes()[:-10])
+    assert "mine.parquet: not readable as Parquet" in fault(tmp_path, "parquet", path, bound=100)
+    path.write_text("en\tde\n")
+    assert "mine.parquet: not readable as Parquet" in fault(tmp_path, "parquet", path, bound=100)
+
+
+# TMX
+
+
+def test_tmx_takes_the_first_variant_of_each_language_by_primary_subtag(tmp_path):
+    units = [
+        variant("DE_de", "eins") + variant("en-US", "one") + variant("en-GB", "uno") + variant("fr", "un"),
+        '<tuv lang="en"><seg>two</seg></tuv>' + variant("de", "zwei"),
+    ]
+    counts, rows, _ = extract(tmp_path, "tmx", tmx(*units))
+    assert rows == [
+        {"source": "one", "target": "eins", "line": 3},
+        {"source": "two", "target": "zwei", "line": 4},
+    ]
+    assert counts == {"lines": 4, "pairs": 2, "unreadable": 0}
+
+
+def test_tmx_paraphrases_are_two_variants_of_one_language(tmp_path):
+    units = [variant("en", "a") + variant("en-GB", "b"), variant("en", "c") + variant("de", "d")]
+    _, rows, faults = extract(tmp_path, "tmx", tmx(*units), ("en", "en"), bound=1)
+    assert pairs(rows) == [("a", "b")]
+    assert faults == ["4\tthe unit needs two variants in en, it has en, de"]
+
+
+def test_tmx_markup_is_no_text_and_references_are(tmp_path):
+    text = 'a <hi>b</hi><bpt i="1">&lt;b <sub>x</sub>&gt;</bpt>c<ept i="1">&lt;/b&gt;</ept> &amp;&#x142;\nd'
+    _, rows, _ = extract(tmp_path, "tmx", tmx(variant("en", text) + variant("de", "<![CDATA[<x>]]>")))
+    assert pairs(rows) == [("a bc &ł d", "<x>")]
+
+
+def test_tmx_in_utf16_with_the_usual_document_type(tmp_path):
+    head = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
+    text = tmx(variant("en", "one") + variant("de", "größe"), head=head)
+    _, rows, _ = extract(tmp_path, "tmx", text.encode("utf-16"))
+    assert pairs(rows) == [("one", "größe")]
+
+
+def test_unreadable_units_of_a_tmx(tmp_path):
+    head = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
+    units = [
+        variant("en", "one"),
+        "<note>x</note>",
+        variant("en", "a&nbsp;b") + variant("de", "c"),
+        variant("en", "") + variant("de", "c"),
+    ]
+    counts, rows, faults = extract(tmp_path, "tmx", tmx(*units, head=head), bound=3)
+    assert faults == [
+        "4\tthe unit needs en and de, it has en",
+        "5\tthe unit needs en and de, it has no variant",
+        "6\tthe entity &nbsp; is not defined",
+    ]
+    assert pairs(rows) == [("", "c")]
+    assert counts == {"lines": 7, "pairs": 1, "unreadable": 3}
+
+
+LAUGHS = '<!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;">]>\n'
+OUTSIDE = '<!DOCTYPE tmx [<!ENTITY a SYSTEM "file:///etc/passwd">]>\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (tmx(variant("en", "&b;"), head=LAUGHS), "mine.tmx:2: declares the entity 'a', which is refused"),
+        (tmx(variant("en", "&a;"), head=OUTSIDE), "mine.tmx:2: declares the entity 'a', which is refused"),
+        (tmx(variant("en", "one"))[:-20], "mine.tmx:3: damaged: no element found"),
+        (tmx("<tuv>"), "mine.tmx:3: damaged: mismatched tag"),
+        (tmx(variant("en", "caf\xe9")).encode("latin-1"), "mine.tmx:3: damaged: not well-formed"),
+        (tmx(variant("en", "&nbsp;")), "mine.tmx:3: damaged: undefined entity"),
+        ("one\teins\n", "mine.tmx:1: damaged: syntax error"),
+        ("<html></html>", "mine.tmx: not TMX: its first element is 'html'"),
+        (
+            '<?xml version="1.0" encoding="klingon"?><tmx/>',
+            "mine.tmx: its encoding cannot be read: unknown encoding",
+        ),
+        ("", "mine.tmx:1: damaged: no element found"),
+        (tmx(), "mine.tmx: the corpus is empty: no lines"),
+        (tmx(variant("en", "x" * (1 << 20) + "y")), "mine.tmx:3: a unit longer than 1048576 characters"),
+    ],
+)
+def test_tmx_that_cannot_be_used(tmp_path, content, cause):
+    assert cause in fault(tmp_path, "tmx", content, bound=100)
+
+
+def test_tmx_does_not_fill_the_memory(tmp_path):
+    def peak(units: int) -> int:
+        unit = f"<tu>{variant('en', 'word ' * 20)}{variant('de', 'Wort ' * 20)}</tu>\n"
+        path = tmp_path / "big.tmx"
+        path.write_text(f"<tmx><body>{unit * units}</body></tmx>")
+        file = CorpusFile(path, ("en", "de"))
+        tracemalloc.start()
+        counts = extract_corpus(
+            "tmx", [file], ("en", "de"), tmp_path / "o", max_member_bytes=1 << 30, block_rows=500
+        )
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert counts["pairs"] == units
+        return most
+
+    assert peak(20_000) < 1.2 * peak(4_000)
+
+
+# Compression
+
+
+def zstd(data: bytes) -> bytes:
+    half = len(data) // 2  # two frames, as tools that work in parallel write
+    return b"".join(pa.compress(part, codec="zstd", asbytes=True) for part in (data[:half], data[half:]))
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, zstd], ids=["gz", "bz2", "zst"])
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "tmx"])
+def test_compressed_inputs(tmp_path, kind, compress):
+    content = {
+        "tsv": "one\teins\n" * 9,
+        "jsonl": '{"en": "one", "de": "eins"}\n' * 9,
+        "tmx": tmx(*[variant("en", "one") + variant("de", "eins")] * 9),
+    }[kind]
+    path = tmp_path / "mine"
+    path.write_bytes(compress(content.encode()))
+    _, rows, _ = extract(tmp_path, kind, path)
+    assert pairs(rows) == [("one", "eins")] * 9
+    path.write_bytes(compress(content.encode())[:-3])
+    (tmp_path / "pairs.parquet").unlink()
+    (tmp_path / "unreadable.tsv").unlink()
+    assert "mine: damaged: " in fault(tmp_path, kind, path, bound=100)
