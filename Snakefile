@@ -38,15 +38,17 @@ wildcard_constraints:
 
 localrules:
     all,
+    paper_tables,
 
 
-# All models that the configuration names, and all tables.
+# All models that the configuration names, and their table.
 rule all:
     default_target: True
     input:
-        expand("results/models/{model}/README.md", model=config["models"]),
-        expand(
-            "results/tables/{table}.{format}",
-            table=TABLES,
-            format=["csv", "md", "tex"],
-        ),
+        default_targets(),
+
+
+# All tables, for reading and for papers.
+rule paper_tables:
+    input:
+        expand("results/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),

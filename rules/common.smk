@@ -11,19 +11,11 @@ from snakemake.exceptions import WorkflowError
 from paraphrastic.code_version import code_version
 from paraphrastic.config import CORPUS_KINDS, check_config, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
-from paraphrastic.registry import read_registry
-from paraphrastic.sources import named_datasets
 
 try:
-    REGISTRY = read_registry(config.get("registry", "config/datasets.tsv"))
-    config.update(
-        check_config(
-            config,
-            schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml"),
-            registry=REGISTRY,
-        )
-    )
-    REGISTRY |= named_datasets(config)
+    schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
+    checked, REGISTRY = check_config(config, schema=schema)
+    config.update(checked)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
@@ -35,6 +27,17 @@ TABLES = {
 }
 
 
+def default_targets():
+    """All models and their table; or the files that are named after `--forcerun RULE`.
+
+    Snakemake takes every word after that option as something to run again, so that in
+    `--forcerun train_model results/models/fr/model.safetensors` the file is no target, although it is meant.
+    """
+    forced = [name for name in workflow.dag_settings.forcerun if name.startswith("results/")]
+    models = expand("results/models/{model}/README.md", model=config["models"])
+    return sorted(forced) or ["results/tables/sts.csv", *models]
+
+
 def downloads(name, languages=()):
     """Files of a data set, all or those of the languages, as the download rule names them.
 
@@ -42,6 +45,12 @@ def downloads(name, languages=()):
     """
     files = REGISTRY[name].select(tuple(languages)) if languages else REGISTRY[name].files
     return [ancient(file.location) if file.path else file.location for file in files]
+
+
+def expected_file(dataset, name):
+    """Version and digest of a file, as the registry has them."""
+    of_dataset = REGISTRY[dataset].files
+    return next(((file.version, file.sha256) for file in of_dataset if file.name == name), None)
 
 
 def corpus_files(name, languages):
@@ -81,13 +90,12 @@ def model_description(model):
             for name in definition["corpora"]
         },
         "lowercase": config["text"]["lowercase"],
-        "segmentation": text_modes(model, "segmentation"),
-        "folding": text_modes(model, "folding"),
+        "segmentation": text_modes(definition["languages"], "segmentation"),
+        "folding": text_modes(definition["languages"], "folding"),
     }
 
 
-def text_modes(model, setting):
-    """What a setting of the text says of a model's languages, by language; none where it says none."""
-    languages = config["definitions"][model]["languages"]
+def text_modes(languages, setting):
+    """What a setting of the text says of the languages, by language; nothing of those that it leaves alone."""
     modes = config["text"][setting].items()
     return {language: mode for language, mode in modes if language in languages and mode != "none"}

@@ -20,7 +20,6 @@ rule extract_corpus:
         kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
         files=lambda wildcards: corpus_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=config["extraction"]["max_unreadable"],
-        max_member_bytes=config["max_member_bytes"],
         code=code_version("paraphrastic.corpus.readers"),
     message:
         "Extract {wildcards.corpus} {wildcards.pair}"
@@ -43,7 +42,6 @@ rule train_language_id:
         mem_mb=1000,
         runtime=30,
     params:
-        max_bytes=config["max_member_bytes"],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.language_id"),
     message:
@@ -73,8 +71,10 @@ rule score_pairs:
         mem_mb=2000,
         runtime=240,
     params:
-        segmentation=config["text"]["segmentation"],
-        overlap_tokenizer=config["text"]["overlap_tokenizer"],
+        segmentation=lambda wildcards: text_modes(languages_of(wildcards.pair), "segmentation"),
+        overlap_tokenizer=lambda wildcards: (
+            config["text"]["overlap_tokenizer"] if len(languages_of(wildcards.pair)) == 1 else "word"
+        ),
         code=code_version("paraphrastic.corpus.score"),
     message:
         "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"
@@ -113,7 +113,7 @@ rule select_pairs:
         settings=lambda wildcards: config["definitions"][wildcards.model]["selection"][
             selection_kind(config["definitions"][wildcards.model])
         ],
-        folding=lambda wildcards: text_modes(wildcards.model, "folding"),
+        folding=lambda wildcards: text_modes(config["definitions"][wildcards.model]["languages"], "folding"),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.select"),

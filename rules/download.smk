@@ -13,8 +13,8 @@ rule download_file:
     conda:
         "../envs/download.yaml"
     params:
-        # Addresses and mirror may change without a new download; another version may not.
-        version=lambda wildcards: REGISTRY[wildcards.dataset].version,
+        # Addresses and mirror may change without a new download; version and digest may not.
+        version=lambda wildcards: expected_file(wildcards.dataset, wildcards.file),
     message:
         "Fetch {wildcards.dataset}: {wildcards.file}"
     script:

@@ -2,7 +2,8 @@
 
 import copy
 import difflib
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,47 +11,67 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
-from paraphrastic.registry import Dataset
+from paraphrastic.registry import Dataset, address_fault, read_registry
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
 
 Json = dict[str, Any]
 
 # Kinds of data sets that hold training pairs.
 CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "jsonl", "parquet", "tmx")
+# Those of them that never come with paraphrase scores.
+UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx")
+LANGUAGE_ID_KINDS = ("fasttext", "labelled")
 # Sections that a definition can override for its model.
 OVERRIDABLE = ("selection", "duplicates", "max_pairs", "vocabulary", "training", "sweep")
 
 
-def check_config(config: Mapping[str, Any], *, schema: Path, registry: Mapping[str, Dataset]) -> Json:
+def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
     """The configuration with defaults filled in, and every definition completed with the global sections.
 
     In a completed definition all `corpora` are names; `files` describes those that are given by a path.
+
+    Returns:
+        The configuration, and the data sets by name: the registry's, and those given by a path.
 
     Raises:
         InputError: one line for each fault, with the path of the key.
     """
     rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
     checked = _plain(config)
-    faults = sorted(
-        fault for error in Draft202012Validator(rules).iter_errors(checked) for fault in _schema_faults(error)
-    )
-    if not faults:
-        _fill_defaults(checked, rules, rules)
-        written = copy.deepcopy(checked["definitions"])
-        for model, definition in checked["definitions"].items():
-            completed = {section: checked[section] for section in OVERRIDABLE}
-            completed = _merge(copy.deepcopy(completed), definition)
-            _fill_defaults(completed, rules["$defs"]["definition"], rules)
-            checked["definitions"][model] = completed
-        faults = list(_name_files(checked, registry))
-    if not faults:
-        datasets = {**registry, **named_datasets(checked)}
-        faults = list(dict.fromkeys(_semantic_faults(checked, written, datasets)))
-    if faults:
-        raise InputError("\n".join(f"config: {fault}" for fault in faults))
-    return checked
+    errors = _Validator(rules).iter_errors(checked)
+    _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
+    _fill_defaults(checked, rules, rules)
+    registry = read_registry(checked["registry"])
+    written = copy.deepcopy(checked["definitions"])
+    for model, definition in checked["definitions"].items():
+        completed = {section: checked[section] for section in OVERRIDABLE}
+        completed = _merge(copy.deepcopy(completed), definition)
+        _fill_defaults(completed, rules["$defs"]["definition"], rules)
+        checked["definitions"][model] = completed
+    _refuse(_name_files(checked, registry))
+    datasets = {**registry, **named_datasets(checked)}
+    _refuse(_semantic_faults(checked, written, datasets))
+    return checked, datasets
+
+
+def _refuse(faults: Iterable[str]) -> None:
+    if lines := [f"config: {fault}" for fault in dict.fromkeys(faults)]:
+        raise InputError("\n".join(lines))
+
+
+# JSON Schema takes 5.0 for an integer and NaN for a number; Python's functions do not.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
+    {
+        "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
+        "number": lambda _, value: (
+            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        ),
+    }
+)
+_Validator = extend(Draft202012Validator, type_checker=_TYPES)
 
 
 def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
@@ -151,37 +172,51 @@ def _join(path: str, key: str) -> str:
 
 def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     """Faults that a schema cannot find; `written` are the definitions before they were completed."""
+    mirror = config["mirror"]
+    if mirror is not None and (address_fault(mirror) and not Path(mirror).is_dir()):
+        yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
     for model in config["models"]:
         if model not in written:
             yield f"models: {model!r} is not described under definitions; there are {', '.join(written)}"
-    for key in ("language_id", "word_vectors", "evaluation.sts"):
-        section, _, entry = key.partition(".")
-        name = config[section][entry] if entry else config[section]
-        if name is not None:
-            yield from _dataset_faults(key, name, registry, corpus=False)
+    yield from _dataset_faults("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
+    yield from _dataset_faults("word_vectors", config["word_vectors"], registry, ("vectors",))
+    yield from _dataset_faults("evaluation.sts", config["evaluation"]["sts"], registry, ("sts",))
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry)
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         for name in definition["max_pairs"]:
-            yield from _dataset_faults(path["max_pairs"], name, registry, corpus=True)
+            yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
         for kind, thresholds in definition["selection"].items():
-            for name in ("length", "trigram_overlap", "paraphrase_score"):
-                allowed = thresholds[name]
-                if allowed and allowed["min"] > allowed["max"]:
-                    fault = f"min {allowed['min']} is more than max {allowed['max']}"
-                    yield f"{path['selection']}.{kind}.{name}: {fault}"
-            if (
-                thresholds["language"]
-                and config["language_id"] is None
-                and kind == selection_kind(definition)
-            ):
-                yield f"{path['selection']}.{kind}.language: needs language_id, which is null"
+            needed = kind == selection_kind(definition)
+            yield from _selection_faults(
+                f"{path['selection']}.{kind}", thresholds, definition, config, registry, needed=needed
+            )
+
+
+def _selection_faults(
+    path: str,
+    thresholds: Json,
+    definition: Json,
+    config: Json,
+    registry: Mapping[str, Dataset],
+    *,
+    needed: bool,
+) -> Iterator[str]:
+    for name, allowed in thresholds.items():
+        if allowed and "max" in allowed and allowed["min"] > allowed["max"]:
+            yield f"{path}.{name}: min {allowed['min']} is more than max {allowed['max']}"
+    if needed and thresholds["language"] and config["language_id"] is None:
+        yield f"{path}.language: needs language_id, which is null"
+    if needed and thresholds.get("paraphrase_score") and config["word_vectors"] is None:
+        for name in definition["corpora"]:
+            if name in registry and registry[name].kind in UNSCORED_KINDS:
+                yield f"{path}.paraphrase_score: {name!r} has no score of its own, and word_vectors is null"
 
 
 def _corpora_faults(path: str, definition: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     for name in definition["corpora"]:
-        faults = list(_dataset_faults(path, name, registry, corpus=True))
+        faults = list(_dataset_faults(path, name, registry, CORPUS_KINDS))
         yield from faults
         if not faults:
             try:
@@ -190,10 +225,14 @@ def _corpora_faults(path: str, definition: Json, registry: Mapping[str, Dataset]
                 yield f"{path}: {error}"
 
 
-def _dataset_faults(key: str, name: str, registry: Mapping[str, Dataset], *, corpus: bool) -> Iterator[str]:
+def _dataset_faults(
+    key: str, name: str | None, registry: Mapping[str, Dataset], kinds: tuple[str, ...]
+) -> Iterator[str]:
+    if name is None:
+        return
     if name not in registry:
         guess = difflib.get_close_matches(name, registry, n=1)
         hint = f"; did you mean {guess[0]!r}?" if guess else ""
         yield f"{key}: {name!r} is not in the registry of data sets{hint}"
-    elif corpus != (registry[name].kind in CORPUS_KINDS):
-        yield f"{key}: {name!r} is {'not ' if corpus else ''}a corpus (its kind is {registry[name].kind!r})"
+    elif registry[name].kind not in kinds:
+        yield f"{key}: {name!r} is of kind {registry[name].kind!r}; needed is {' or '.join(kinds)}"

@@ -8,8 +8,6 @@
 The last row, `len(pieces)`, stands for a sentence without any known piece (the original's `UUUNKKK`).
 """
 
-import errno
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,11 +17,12 @@ from typing import Self
 import h5py
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 import sentencepiece
 
+from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
+from paraphrastic.vocabulary import load_sentencepiece
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
@@ -99,13 +98,13 @@ def encode_dataset(
     Characters outside of the vocabulary are left out; a sentence of nothing else is the single token
     `len(pieces)`. With `max_pieces`, longer sentences are cut there.
     """
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
+    processor = load_sentencepiece(sentencepiece_model)
     row_of_piece = np.full(processor.get_piece_size(), -1, dtype=np.int32)
     n_rows = 0
     with atomic_output(output) as temporary, h5py.File(temporary, "w") as file:
         for side in SIDES:
             _create_side(file, side)
-        for batch in pq.ParquetFile(pairs).iter_batches(batch_rows, columns=list(SIDES)):
+        for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
             pieces = [
                 _encode(processor, column.to_pylist(), max_pieces=max_pieces, threads=threads)
                 for column in batch.columns
@@ -165,8 +164,10 @@ def _create_side(file: h5py.File, side: str) -> None:
 def _append(group: h5py.Group, sentences: Sentences) -> None:
     # HDF5 does not survive a full disk: it ends the process when it closes the file.
     size = sentences.tokens.nbytes + sentences.offsets.nbytes
-    if shutil.disk_usage(Path(group.file.filename).parent).free < size + RESERVE_BYTES:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    folder = Path(group.file.filename).parent
+    if shutil.disk_usage(folder).free < size + RESERVE_BYTES:
+        reserve = RESERVE_BYTES >> 20
+        raise InputError(f"{folder}: cannot be written: less than {reserve} MB would be left on the disk")
     tokens, offsets = group["tokens"], group["offsets"]
     n_tokens, n_offsets = len(tokens), len(offsets)
     tokens.resize((n_tokens + len(sentences.tokens),))

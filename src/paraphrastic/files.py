@@ -1,9 +1,13 @@
 """Files that are either whole or not there, and their digests."""
 
 import errno
+import glob
 import hashlib
 import json
 import os
+import platform
+import re
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,19 +16,24 @@ from typing import Any
 
 from paraphrastic.errors import InputError
 
+# Who makes a temporary file, as its name says.
+OWNER = f"{platform.node()}-{os.getpid()}"
+
 
 @contextmanager
 def atomic_output(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, which takes the final name once the block has succeeded.
 
     The temporary name is unique to the process, so that a run which was killed, or one that goes on
-    unseen, cannot spoil the next one's file. Nothing is left behind when the block raises; a full disk
-    is an `InputError`.
+    unseen, cannot spoil the next one's file; what a killed process left is removed by the next one.
+    Nothing is left behind when the block raises; a full disk is an `InputError`.
     """
     final = Path(path)
     with full_disk_named(final):
         final.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=final.parent, prefix=f".{final.name}.", suffix=".tmp")
+        remove_leftovers(final.parent, f".{final.name}.")
+        prefix = f".{final.name}.{OWNER}."
+        handle, name = tempfile.mkstemp(dir=final.parent, prefix=prefix, suffix=".tmp")
         os.close(handle)
         temporary = Path(name)
         try:
@@ -35,6 +44,28 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def remove_leftovers(folder: Path, prefix: str) -> None:
+    """Remove temporary files and folders, `{prefix}{OWNER}.…`, of this host's processes that are no more."""
+    host = re.escape(platform.node())
+    for path in folder.glob(f"{glob.escape(prefix)}*"):
+        owner = re.match(rf"{re.escape(prefix)}{host}-(\d+)\.", path.name)
+        if owner and not _is_running(int(owner[1])):
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 @contextmanager

@@ -99,6 +99,9 @@ class SentenceEncoder:
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
         texts = list(sentences)
+        for index, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise TypeError(f"a sentence is {text!r} (number {index} of its block), not a string")
         if mode := self.config["segmentation"].get("zh"):
             # Not at the top: few models need what this module needs.
             from paraphrastic.corpus.text import segment
@@ -169,7 +172,7 @@ def load_model(path: str | Path) -> SentenceEncoder:
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")
     config = read_json(folder / CONFIG)
-    if not isinstance(config, dict) or config.get("encoder") != ENCODER:
+    if not isinstance(config, dict) or config.get("encoder") != ENCODER or "sha256" not in config:
         raise InputError(f"{folder / CONFIG}: does not describe a model of the kind {ENCODER}")
     for name, expected in config["sha256"].items():
         if (actual := sha256(folder / name)) != expected:

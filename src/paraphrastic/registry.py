@@ -39,6 +39,9 @@ KINDS: dict[str, tuple[int, ...]] = {
     "parquet": (1, 2),  # columns named by the languages or by `members`
     "tmx": (1, 2),  # a translation memory
     "labelled": (0, 1, 2),  # lines `__label__CODE text`, to train language identification on
+    "fasttext": (0,),  # a language-identification model
+    "vectors": (0, 1),  # word vectors as text
+    "sts": (0,),  # the archive of the STS test sets
     "file": (0, 1, 2),  # any other file, read by the step that names it
 }
 # Kinds whose `members` are the columns of source and target, and optionally of a score.

@@ -5,9 +5,9 @@ import logging
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import sentencepiece
 
+from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 
@@ -60,7 +60,15 @@ def train_vocabulary(
     log.info("%s: %d pieces (%d asked for)", output, pieces, size)
 
 
+def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Load a sentencepiece model; one that is missing or damaged is an `InputError` that names it."""
+    try:
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"{path}: not readable as a sentencepiece model: {error}") from None
+
+
 def _sentences(pairs: Path) -> Iterator[str]:
-    for batch in pq.ParquetFile(pairs).iter_batches(columns=["source", "target"]):
+    for batch in read_blocks(pairs, columns=["source", "target"]):
         for column in batch.columns:
             yield from column.to_pylist()

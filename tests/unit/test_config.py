@@ -10,12 +10,13 @@ import yaml
 from paraphrastic.config import check_config, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
-from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
-REGISTRY = read_registry(ROOT / "config" / "datasets.tsv")
+
+
+DEFAULT = "config/datasets.tsv"
 
 
 def load(name: str) -> dict:
@@ -23,7 +24,9 @@ def load(name: str) -> dict:
 
 
 def checked(config: dict) -> dict:
-    return check_config(config, schema=SCHEMA, registry=REGISTRY)
+    if config.get("registry", DEFAULT) == DEFAULT:  # relative to the repository
+        config = {**config, "registry": str(ROOT / DEFAULT)}
+    return check_config(config, schema=SCHEMA)[0]
 
 
 def changed(path: str, value: object) -> dict:
@@ -114,7 +117,7 @@ def test_a_definition_overrides_key_by_key() -> None:
         (
             "definitions.fr.corpora",
             ["sts"],
-            "definitions.fr.corpora: 'sts' is not a corpus (its kind is 'file')",
+            "definitions.fr.corpora: 'sts' is of kind 'sts'; needed is opus or manythings or",
         ),
         ("definitions.fr.languages", ["french"], "definitions.fr.languages.0: 'french' does not match"),
         ("models", ["en", "it"], "models: 'it' is not described under definitions; there are en, de, es, fr"),
@@ -125,7 +128,25 @@ def test_a_definition_overrides_key_by_key() -> None:
             None,
             "config: selection.paraphrase.language: needs language_id, which is null",
         ),
-        ("evaluation.sts", "multi30k", "evaluation.sts: 'multi30k' is a corpus (its kind is 'aligned')"),
+        ("evaluation.sts", "multi30k", "evaluation.sts: 'multi30k' is of kind 'aligned'; needed is sts"),
+        ("evaluation.sts", "lid176", "evaluation.sts: 'lid176' is of kind 'fasttext'; needed is sts"),
+        ("language_id", "sts", "language_id: 'sts' is of kind 'sts'; needed is fasttext or labelled"),
+        ("word_vectors", "lid176", "word_vectors: 'lid176' is of kind 'fasttext'; needed is vectors"),
+        ("training.epochs", 5.0, "training.epochs: 5.0 is not of type 'integer'"),
+        ("sweep.megabatch", [10.0], "sweep.megabatch.0: 10.0 is not of type 'integer'"),
+        ("training.learning_rate", float("nan"), "training.learning_rate: nan is not of type 'number'"),
+        ("training.margin", float("inf"), "training.margin: inf is not of type 'number'"),
+        ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
+        ("seed", True, "seed: True is not of type 'integer'"),
+        ("registry", None, "registry: None is not of type 'string'"),
+        ("mirror", "/nonexistent", "mirror: '/nonexistent' is neither a folder nor an http(s) address"),
+        ("mirror", "ftp://x/y", "mirror: 'ftp://x/y' is neither a folder nor an http(s) address"),
+        ("selection.bitext.trigram_overlap", {"max": 0.5}, "selection.bitext.trigram_overlap: unknown key"),
+        (
+            "definitions.en.corpora",
+            ["multi30k_captions"],
+            "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no score of its own",
+        ),
         ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all']"),
         ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),

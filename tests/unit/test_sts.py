@@ -63,8 +63,27 @@ def test_pairs_without_gold_score_are_left_out_and_counted(
     members = archive_members()
     members["STS/STS16-en-test/STS.gs.headlines.txt"] = "0\n\n2\n \n4\n"
     pairs = prepared(tmp_path, members).filter(year="2016", dataset="headlines")
-    assert pairs["line"].to_list() == [1, 3, 5]
-    assert "STS16-en-test/STS.gs.headlines.txt: 2 of 5 pairs have no gold score" in caplog.text
+    assert pairs["gold"].to_list() == [0, None, 2, None, 4]
+    assert "STS.zip: STS 2016 headlines: 2 of 5 pairs have no gold score" in caplog.text
+
+
+def test_layouts_that_official_files_have(tmp_path: Path) -> None:
+    members = archive_members()
+    plain = prepared(tmp_path, members)
+    name = "STS/STS16-en-test/STS.input.headlines.txt"
+    members[name] = members[name].replace("\n", "\thttp://a\thttp://b\r\n")
+    members[name.replace("input", "gs")] = members[name.replace("input", "gs")].replace("\n", "\r\n")
+    members["STS/STS12-en-test/STS.input.MSRpar.txt"] += "\n"
+    members["__MACOSX/STS/STS12-en-test/STS.input.MSRpar.txt"] = "no sentences"
+    assert prepared(tmp_path, members).equals(plain)
+
+
+def test_a_blank_line_is_no_pair(tmp_path: Path) -> None:
+    members = archive_members()
+    members["STS/STS12-en-test/STS.input.MSRpar.txt"] = "a\tb\n\nc\td\n"
+    members["STS/STS12-en-test/STS.gs.MSRpar.txt"] = "1\n\n3\n"
+    pairs = prepared(tmp_path, members).filter(dataset="MSRpar")
+    assert (pairs["line"].to_list(), pairs["gold"].to_list()) == ([1, 3], [1, 3])
 
 
 def test_the_licensed_dataset_may_be_missing_and_no_other(tmp_path: Path) -> None:
@@ -141,7 +160,7 @@ def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
             group = pairs.filter(year=year, dataset=dataset)
             rs.append(stats.pearsonr(group["score"], group["gold"]).statistic)
             row = result["datasets"][f"{year}/{dataset}"]
-            assert row["n"] == 20
+            assert (row["n"], row["without_gold"]) == (20, 0)
             assert row["pearson"] == pytest.approx(rs[-1])
             assert row["interval"][0] < row["pearson"] < row["interval"][1]
         year_means.append(np.mean(rs))
@@ -152,6 +171,23 @@ def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
     assert result["avg"]["pearson"] == pytest.approx(np.mean(year_means))
     assert result["data"] == "sample"
     assert result["missing"] == []
+
+
+def test_pairs_without_gold_score_do_not_count(tmp_path: Path) -> None:
+    members = varied(archive_members())
+    prepared(tmp_path, members)
+    whole = evaluated(tmp_path / "sts.parquet", tmp_path / "whole.json")["datasets"]["2015/belief"]
+    for kind, line in (("input", "one\tmore\n"), ("gs", "\n")):
+        members[f"STS/STS15-en-test/STS.{kind}.belief.txt"] += line * 2
+    prepared(tmp_path, members)
+    row = evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json")["datasets"]["2015/belief"]
+    assert row == {**whole, "without_gold": 2}
+
+
+def test_damaged_testsets_are_named(tmp_path: Path) -> None:
+    (tmp_path / "sts.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"sts\.parquet: not readable as Parquet"):
+        sts.development_score(WordOverlap(), tmp_path / "sts.parquet")
 
 
 def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
@@ -182,7 +218,9 @@ def test_undefined_correlations_are_errors(correlation, scores: list, gold: list
 def official_digests(tmp_path: Path, pairs: pl.DataFrame) -> Path:
     path = tmp_path / "official.json"
     groups = pairs.group_by("year", "dataset", maintain_order=True)
-    path.write_text(json.dumps({f"{year}/{name}": content_digest(group) for (year, name), group in groups}))
+    path.write_text(
+        json.dumps({f"{year}/{name}": content_digest(year, name, group) for (year, name), group in groups})
+    )
     return path
 
 
@@ -251,11 +289,12 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
 def test_the_mirror_holds_the_official_test_sets(mirror: Path, tmp_path: Path) -> None:
     prepare_sts(mirror / "www.cs.cmu.edu" / "~jwieting" / "STS.zip", tmp_path / "sts.parquet")
     pairs = pl.read_parquet(tmp_path / "sts.parquet")
-    sizes = {name: group.height for name, group in pairs.group_by("year", "dataset")}
+    scored = pairs.drop_nulls("gold")
+    sizes = {name: group.height for name, group in scored.group_by("year", "dataset")}
     assert sizes["2012", "MSRpar"] == 750
     assert sizes["2016", "headlines"] == 249
     assert sizes["2017", "en-en"] == 250
     digests = json.loads(OFFICIAL.read_text())
-    english = pairs.filter(pl.col("year") != "2017")
+    english = pairs.filter(pl.col("year") != "2017").drop_nulls("gold")
     for (year, dataset), group in english.group_by("year", "dataset", maintain_order=True):
-        assert digests[f"{year}/{dataset}"] == content_digest(group)
+        assert digests[f"{year}/{dataset}"] == content_digest(year, dataset, group)

@@ -21,6 +21,13 @@ def test_a_finished_run_plans_nothing(finished_once: Path) -> None:
     assert "Nothing to be done" in run.stdout
 
 
+def test_the_table_is_all_that_a_plain_run_is_for(finished: Path) -> None:
+    for path in (finished / "results/tables").glob("sts*.[mt]*"):
+        path.unlink()
+    assert "Nothing to be done" in snakemake(finished, "--dry-run").stdout
+    assert planned(finished, "paper_tables").rules == {"render_table"}
+
+
 def test_one_language_needs_nothing_of_the_others(pipeline: Path) -> None:
     plan = planned(pipeline, "results/models/fr/model.safetensors")
     assert {"extract_corpus", "train_vocabulary", "train_model", "choose_model"} <= plan.rules
@@ -42,6 +49,22 @@ def test_a_setting_of_one_language_replans_that_language_only(finished: Path, ed
     assert all(re.search(r"\bde\b", message) for message in of_models), of_models
 
 
+def test_a_setting_of_chinese_concerns_no_other_language(finished: Path, edit: Edit) -> None:
+    edit(finished / "config/config.yaml", "zh: accurate", "zh: full")
+    edit(finished / "config/config.yaml", "tr: dotted", "tr: dotless")
+    assert planned(finished, "all").rules == set()
+
+
+def test_another_digest_in_the_registry_fetches_that_file_again(finished: Path) -> None:
+    registry = finished / "config/datasets.tsv"
+    rows = registry.read_text().split("\n")
+    row = next(index for index, text in enumerate(rows) if "train.fr.gz\tfile:" in text)
+    digest = rows[row].split("\t")[6]
+    registry.write_text("\n".join(rows).replace(digest, "0" * 64))
+    plan = planned(finished, "all")
+    assert {m for m in plan.messages if m.startswith("Fetch")} == {"Fetch sample_aligned: train.fr.gz"}
+
+
 def test_a_threshold_for_all_replans_from_selection(finished: Path, edit: Edit) -> None:
     edit(finished / "config/config.yaml", "{min: 0.0, max: 0.7}", "{min: 0.0, max: 0.6}")
     plan = planned(finished, "all")
@@ -58,7 +81,7 @@ def test_a_training_setting_replans_training_only(finished: Path, edit: Edit) ->
 
 
 def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
-    assert planned(finished_once, "--config", "mirror=/elsewhere", "--", "all").rules == set()
+    assert planned(finished_once, "--config", "mirror=http://elsewhere", "--", "all").rules == set()
 
 
 @pytest.mark.parametrize(
@@ -80,9 +103,10 @@ def test_code_is_run_again_when_it_changes_and_not_when_its_docstring_does(
     assert rules.isdisjoint({"download_file", "extract_corpus", "score_pairs"})
 
 
-def test_forcing_one_model_trains_that_one_only(finished_once: Path) -> None:
-    target = "results/models/fr/model.safetensors"
-    plan = planned(finished_once, target, "--forcerun", "train_model")
+@pytest.mark.parametrize("target_first", [True, False])
+def test_forcing_one_model_trains_that_one_only(finished_once: Path, target_first: bool) -> None:
+    words = ["results/models/fr/model.safetensors", "--forcerun", "train_model"]
+    plan = planned(finished_once, *(words if target_first else [*words[1:], words[0]]))
     assert plan.rules == {"train_model", "evaluate_run", "choose_model"}
     assert all(" fr" in message for message in plan.messages)
 

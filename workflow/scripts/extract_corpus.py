@@ -14,7 +14,7 @@ with step(snakemake):
         [CorpusFile(path, file["languages"], file["members"]) for path, file in files],
         tuple(snakemake.wildcards.pair.split("-")),
         snakemake.output.pairs,
-        max_member_bytes=snakemake.params.max_member_bytes,
+        max_member_bytes=snakemake.config["max_member_bytes"],
         unreadable=snakemake.output.unreadable,
         max_unreadable=snakemake.params.max_unreadable,
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, write_blocks
 from paraphrastic.errors import InputError
-from paraphrastic.files import full_disk_named, write_json
+from paraphrastic.files import OWNER, full_disk_named, remove_leftovers, write_json
 
 _MERGED_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
@@ -59,9 +59,10 @@ def merge_pairs(
     if duplicates not in ("keep_one", "drop_all"):
         raise ValueError(f"duplicates: {duplicates!r} is neither keep_one nor drop_all")
     Path(temporary).mkdir(parents=True, exist_ok=True)
+    remove_leftovers(Path(temporary), "merge-")
     with (
         full_disk_named(temporary),
-        TemporaryDirectory(dir=temporary, prefix="merge-") as folder,
+        TemporaryDirectory(dir=temporary, prefix=f"merge-{OWNER}.") as folder,
         _database_errors(output, temporary),
         duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,
     ):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from paraphrastic.evaluation.correlation import bootstrap_pearson, interval, pearson, spearman
-from paraphrastic.evaluation.sts_data import DEVELOPMENT, LICENSED, YEARS, content_digest
+from paraphrastic.evaluation.sts_data import DEVELOPMENT, LICENSED, YEARS, content_digest, read_testsets
 from paraphrastic.files import read_json, write_json
 from paraphrastic.model import SentenceEncoder, cosines
 
@@ -46,7 +46,9 @@ def evaluate_sts(
         source: whether the model was trained, for the tables.
         bootstrap_samples: resamples for the intervals.
     """
-    pairs = pl.read_parquet(testsets).filter(pl.col("year").is_in(YEARS))
+    everything = read_testsets(testsets).filter(pl.col("year").is_in(YEARS))
+    pairs = everything.drop_nulls("gold")
+    without_gold = everything.filter(pl.col("gold").is_null())
     pairs = pairs.with_columns(score=pl.Series(similarities(model, pairs)))
     digests = read_json(official)
     datasets: dict[str, dict[str, Any]] = {}
@@ -56,9 +58,10 @@ def evaluate_sts(
         scores, gold = group["score"].to_numpy(), group["gold"].to_numpy()
         samples = bootstrap_pearson(scores, gold, samples=bootstrap_samples, seed=zlib.crc32(name.encode()))
         resampled[str(year)].append(samples)
-        digest = content_digest(group)
+        digest = content_digest(str(year), str(dataset), group)
         datasets[name] = {
             "n": len(group),
+            "without_gold": without_gold.filter(year=year, dataset=dataset).height,
             "pearson": pearson(scores, gold, name=f"{testsets}: STS {name}"),
             "interval": interval(samples),
             "spearman": spearman(scores, gold, name=f"{testsets}: STS {name}"),
@@ -106,6 +109,6 @@ def _concatenated(pairs: pl.DataFrame, correlation: Callable[..., float], *, nam
 
 def development_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
-    pairs = pl.read_parquet(testsets).filter(year="2017", dataset=DEVELOPMENT)
+    pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     scores = similarities(model, pairs)
     return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=f"{testsets}: STS 2017 en-en")

@@ -47,13 +47,15 @@ MAX_ARCHIVE_BYTES = 256 << 20
 def prepare_sts(archive: Path, output: Path) -> None:
     """Gather the test sets of STS 2012–2017 in one Parquet file.
 
-    Columns: `year`, `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold` (0–5).
-    Lines without a gold score, which official files have, are left out and counted in the log. A year or
+    Columns: `year`, `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold` (0–5). The
+    gold score is null in lines without one, which official files have; these pairs do not count. A year or
     track that the archive does not hold is left out, with two exceptions that are errors: 2012–2016 must
     be complete but for 2013's SMT, and 2017 must have the English track, on which models are chosen.
     """
     with tempfile.TemporaryDirectory() as folder:
         files = extract_archive(archive, folder, max_bytes=MAX_MEMBER_BYTES, max_total=MAX_ARCHIVE_BYTES)
+        # macOS adds files of its own under the same names.
+        files = [file for file in files if "__MACOSX" not in file.parts]
         members = {f"{file.parent.name}/{file.name}": _Member(archive, file) for file in files}
         frames = [*_english_years(archive, members), *_tracks(archive, members)]
     with atomic_output(output) as temporary:
@@ -104,44 +106,41 @@ def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFr
             raise InputError(f"{archive}: STS17-test/STS.input.{name}.txt is missing")
 
 
-Pair = tuple[int, str, str, float]
+Pair = tuple[int, str, str, float | None]
 
 
 def _frame(archive: Path, year: str, dataset: str, pairs: Iterator[Pair]) -> pl.DataFrame:
     schema = {"line": pl.Int32, "sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64}
     frame = pl.DataFrame(list(pairs), schema=schema, orient="row")
-    if frame.is_empty():
+    if missing := frame["gold"].null_count():
+        log.info(
+            "%s: STS %s %s: %d of %d pairs have no gold score", archive, year, dataset, missing, len(frame)
+        )
+    if missing == len(frame):
         raise InputError(f"{archive}: STS {year} {dataset} has no pair with a gold score")
     return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
 
 
 def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
     pairs, scores = sentences.lines(), gold.lines()
+    # A blank line more at the end of one of the files is no pair.
+    while len(pairs) != len(scores) and not (longer := max(pairs, scores, key=len))[-1].strip():
+        longer.pop()
     if len(pairs) != len(scores):
         raise InputError(f"{sentences} has {len(pairs)} lines but {gold.file.name} has {len(scores)}")
-    missing = 0
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
+        if not pair.strip() and not score.strip():
+            continue
         # Official files of 2016 go on with the sources of both sentences.
         first, second, *_ = _fields(sentences, number, pair)
-        if score.strip():
-            yield number, first, second, _gold(gold, number, score)
-        else:
-            missing += 1
-    if missing:
-        log.info("%s: %d of %d pairs have no gold score and are left out", gold, missing, len(scores))
+        yield number, first, second, _gold(gold, number, score)
 
 
 def _track_pairs(member: _Member) -> Iterator[Pair]:
-    lines = member.lines()
-    missing = 0
-    for number, line in enumerate(lines, start=1):
-        first, second, *score = _fields(member, number, line)
-        if score and score[0].strip():
-            yield number, first, second, _gold(member, number, score[0])
-        else:
-            missing += 1
-    if missing:
-        log.info("%s: %d of %d pairs have no gold score and are left out", member, missing, len(lines))
+    for number, line in enumerate(member.lines(), start=1):
+        if line.strip():
+            first, second, *score = _fields(member, number, line)
+            yield number, first, second, _gold(member, number, score[0] if score else "")
 
 
 def _fields(member: _Member, number: int, line: str) -> list[str]:
@@ -151,7 +150,9 @@ def _fields(member: _Member, number: int, line: str) -> list[str]:
     return fields
 
 
-def _gold(member: _Member, number: int, text: str) -> float:
+def _gold(member: _Member, number: int, text: str) -> float | None:
+    if not text.strip():
+        return None
     try:
         score = float(text)
     except ValueError:
@@ -161,9 +162,23 @@ def _gold(member: _Member, number: int, text: str) -> float:
     return score
 
 
-def content_digest(pairs: pl.DataFrame) -> str:
-    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in."""
+def read_testsets(path: Path) -> pl.DataFrame:
+    """Read the file that `prepare_sts` wrote; a damaged one is an `InputError` that names it."""
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        cause = str(error).splitlines()[0]
+        raise InputError(f"{path}: not readable as Parquet: {cause}") from None
+
+
+def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
+    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in.
+
+    `pairs` are those with a gold score. Of 2013's SMT only the scores count: everybody has these, and few
+    have the sentences.
+    """
     digest = hashlib.sha256()
     for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
-        digest.update(f"{first}\t{second}\t{gold:.3f}\n".encode())
+        text = "" if (year, dataset) == LICENSED else f"{first}\t{second}\t"
+        digest.update(f"{text}{gold:.3f}\n".encode())
     return digest.hexdigest()

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
 import torch
 from torch import Tensor
 
+from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
@@ -25,6 +25,7 @@ from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.mining import hardest_negatives
 from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ def _initial_encoder(pairs: PairDataset, settings: TrainingSettings) -> Averaged
 def _inference_model(
     table: Tensor, pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
 ) -> SentenceEncoder:
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
+    processor = load_sentencepiece(sentencepiece_model)
     tensors = embeddings_by_piece(table.numpy(), pairs.pieces, processor.get_piece_size())
     return SentenceEncoder(*tensors, processor, config)
 
@@ -104,7 +105,9 @@ class _Run:
         self.checkpoint = checkpoint
         self.encoder = _initial_encoder(pairs, settings)
         self.optimizer = torch.optim.Adam([self.encoder.table], lr=settings.learning_rate, fused=True)
-        self.identity = _digest({**asdict(settings), "pairs": sha256(pairs.path)})
+        # Another number of threads sums in another order.
+        state = {"code": code_version(__name__), "threads": torch.get_num_threads()}
+        self.identity = _digest({**asdict(settings), **state, "pairs": sha256(pairs.path)})
 
     def finish(self) -> Tensor:
         """Train what is left of the run; the table of embeddings."""
