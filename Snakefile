@@ -45,7 +45,7 @@ localrules:
 rule all:
     default_target: True
     input:
-        default_targets(),
+        lambda wildcards: default_targets(),
 
 
 # All tables, for reading and for papers.

@@ -3,6 +3,7 @@
 import copy
 import difflib
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
-from paraphrastic.registry import Dataset, address_fault, read_registry
+from paraphrastic.registry import Dataset, read_registry
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
 
 Json = dict[str, Any]
@@ -173,7 +174,7 @@ def _join(path: str, key: str) -> str:
 def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     """Faults that a schema cannot find; `written` are the definitions before they were completed."""
     mirror = config["mirror"]
-    if mirror is not None and (address_fault(mirror) and not Path(mirror).is_dir()):
+    if mirror is not None and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
     for model in config["models"]:
         if model not in written:

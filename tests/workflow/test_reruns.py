@@ -88,7 +88,7 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
     ("file", "old", "new", "expected"),
     [
         ("training/train.py", '"""The training loop', '"""A training loop', set()),
-        ("evaluation/tables.py", "position_float=", "position=", {"tabulate_sts", "render_table"}),
+        ("evaluation/tables.py", "position_float=", "position=", {"tabulate_sts"}),
         ("corpus/filters.py", "\nclass ", "\nEXTRA = 1\n\n\nclass ", {"select_pairs"}),
     ],
 )
