@@ -14,6 +14,7 @@ if not workflow.overwrite_configfiles:
 include: "rules/common.smk"
 include: "rules/download.smk"
 include: "rules/corpus.smk"
+include: "rules/contamination.smk"
 include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"

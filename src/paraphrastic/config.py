@@ -61,6 +61,11 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     }
 
 
+def dropped_kinds(config: Mapping[str, Any]) -> list[str]:
+    """The kinds of contaminated pairs that are left out of training."""
+    return {"none": [], "exact": ["exact"], "near": ["exact", "near"]}[config["contamination"]["drop"]]
+
+
 def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
     """Languages of the two sides of a definition's pairs; the same one twice for paraphrases."""
     languages = definition["languages"]
@@ -139,6 +144,11 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         name = config[section][entry] if entry else config[section]
         if name is not None:
             yield from _dataset_faults(key, name, registry, corpus=False)
+    for testset, name in config["contamination"]["testsets"].items():
+        if name is not None:
+            yield from _dataset_faults(f"contamination.testsets.{testset}", name, registry, corpus=False)
+    if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
+        yield "contamination.drop: near needs contamination.near_duplicates, which is null"
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry)
         # A fault of a global section, found again in every definition, is told once, where it stands.
