@@ -74,7 +74,7 @@ rule tabulate_contamination:
     params:
         corpora=MODEL_CORPORA,
         drop=dropped_kinds(config),
-        code=code_version("paraphrastic.corpus.tables"),
+        code=code_version("paraphrastic.corpus.contamination_table"),
     message:
         "Tabulate contamination"
     script:
