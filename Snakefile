@@ -21,6 +21,7 @@ scattergather:
 
 include: "rules/download.smk"
 include: "rules/corpus.smk"
+include: "rules/contamination.smk"
 include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"

@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 from snakemake.exceptions import WorkflowError
 
 from paraphrastic.code_version import code_version
-from paraphrastic.config import CORPUS_KINDS, check_config, pair_of, selection_kind, sweep_runs
+from paraphrastic.config import CORPUS_KINDS, check_config, dropped_kinds, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
 
 try:
@@ -21,10 +21,20 @@ except InputError as error:
 
 # Corpora by name, the registry's and those that the configuration names by path.
 CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
-TABLES = {
+# Each model with each of its corpora, as the tables of the corpora list them.
+MODEL_CORPORA = [
+    (model, corpus) for model in config["models"] for corpus in config["definitions"][model]["corpora"]
+]
+# Tables of systems, in which the best figure of a column is bold, and tables of the corpora.
+SYSTEM_TABLES = {
     "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
     "sts_spearman": "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
 }
+CORPUS_TABLES = {
+    "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
+    "share in %",
+}
+TABLES = SYSTEM_TABLES | CORPUS_TABLES
 
 
 def default_targets():
@@ -58,6 +68,21 @@ def corpus_files(name, languages):
     return [
         {"languages": file.languages, "members": file.members, "version": file.version}
         for file in REGISTRY[name].select(languages)
+    ]
+
+
+def testset_names():
+    """Data sets with the test sentences that training data must not have, by the way they are read."""
+    testsets = config["contamination"]["testsets"].items()
+    return {name: testset for testset, name in testsets if name is not None}
+
+
+def testset_files():
+    """What is to be known of the test sets' files to read them, in the order of their downloads."""
+    return [
+        {"testset": testset, "languages": file.languages, "members": file.members}
+        for name, testset in testset_names().items()
+        for file in REGISTRY[name].files
     ]
 
 

@@ -130,6 +130,15 @@ rule merge_pairs:
             model=wildcards.model,
             corpus=config["definitions"][wildcards.model]["corpora"],
         ),
+        contaminated=lambda wildcards: (
+            expand(
+                "results/contamination/{model}/{corpus}.parquet",
+                model=wildcards.model,
+                corpus=config["definitions"][wildcards.model]["corpora"],
+            )
+            if dropped_kinds(config)
+            else []
+        ),
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
@@ -147,6 +156,7 @@ rule merge_pairs:
         mem_mb=2000,
         runtime=60,
     params:
+        drop=dropped_kinds(config),
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         max_pairs=lambda wildcards: [
             config["definitions"][wildcards.model]["max_pairs"].get(corpus)

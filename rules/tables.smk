@@ -42,6 +42,7 @@ rule render_table:
         runtime=10,
     params:
         caption=lambda wildcards: TABLES[wildcards.table],
+        bold_best=lambda wildcards: wildcards.table in SYSTEM_TABLES,
         code=code_version("paraphrastic.evaluation.tables"),
     message:
         "Render the table {wildcards.table}"

@@ -89,6 +89,11 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     }
 
 
+def dropped_kinds(config: Mapping[str, Any]) -> list[str]:
+    """The kinds of contaminated pairs that are left out of training."""
+    return {"none": [], "exact": ["exact"], "near": ["exact", "near"]}[config["contamination"]["drop"]]
+
+
 def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
     """Languages of the two sides of a definition's pairs; the same one twice for paraphrases."""
     languages = definition["languages"]
@@ -182,6 +187,11 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
     yield from _dataset_faults("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
     yield from _dataset_faults("word_vectors", config["word_vectors"], registry, ("vectors",))
     yield from _dataset_faults("evaluation.sts", config["evaluation"]["sts"], registry, ("sts",))
+    for testset, name in config["contamination"]["testsets"].items():
+        kinds = ("sts",) if testset == "sts" else ("file",)
+        yield from _dataset_faults(f"contamination.testsets.{testset}", name, registry, kinds)
+    if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
+        yield "contamination.drop: near needs contamination.near_duplicates, which is null"
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry)
         # A fault of a global section, found again in every definition, is told once, where it stands.

@@ -46,7 +46,16 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
     complete = checked(config)
     # A shipped file says every setting, so that nobody has to look for a default.
     assert complete.keys() == config.keys()
-    for section in ("extraction", "text", "selection", "vocabulary", "training", "sweep", "evaluation"):
+    for section in (
+        "extraction",
+        "text",
+        "selection",
+        "contamination",
+        "vocabulary",
+        "training",
+        "sweep",
+        "evaluation",
+    ):
         assert complete[section] == config[section], section
 
 
@@ -148,6 +157,22 @@ def test_a_definition_overrides_key_by_key() -> None:
             "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no score of its own",
         ),
         ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all']"),
+        (
+            "contamination.testsets.tatoeba",
+            "tatoba",
+            "contamination.testsets.tatoeba: 'tatoba' is not in the registry of data sets; did you mean",
+        ),
+        (
+            "contamination.testsets.glue",
+            "sts",
+            "contamination.testsets.glue: unknown key; known keys are sts",
+        ),
+        ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
+        (
+            "contamination",
+            {"drop": "near", "near_duplicates": None},
+            "config: contamination.drop: near needs contamination.near_duplicates, which is null",
+        ),
         ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
     ],

@@ -26,6 +26,8 @@ def write(path, pairs, lines=None):
 def merge(tmp_path, selected, output="merged.parquet", **changes):
     settings = {
         "duplicates": "keep_one",
+        "contaminated": [],
+        "drop": [],
         "max_pairs": [None] * len(selected),
         "seed": 1,
         "memory_mb": 200,
@@ -59,11 +61,12 @@ def test_keep_one_keeps_the_first_copy(tmp_path, two):
     assert counts == {
         "read": 10,
         "duplicates": 4,
+        "contaminated": 0,
         "capped": 0,
         "kept": 6,
         "corpora": [
-            {"file": str(two[0]), "read": 5, "duplicates": 1, "capped": 0, "kept": 4},
-            {"file": str(two[1]), "read": 5, "duplicates": 3, "capped": 0, "kept": 2},
+            {"file": str(two[0]), "read": 5, "duplicates": 1, "contaminated": 0, "capped": 0, "kept": 4},
+            {"file": str(two[1]), "read": 5, "duplicates": 3, "contaminated": 0, "capped": 0, "kept": 2},
         ],
     }
     assert pq.read_schema(tmp_path / "merged.parquet").types == [
@@ -100,6 +103,59 @@ def test_caps_are_random_choices_after_duplicates(tmp_path):
     _, again = merge(tmp_path, [one, other], max_pairs=[100, None], seed=2)
     assert len(set(lines) & {row["line"] for row in again if row["corpus"] == 0}) < 40
     assert merge(tmp_path, [one, other], max_pairs=[5000, 300])[0]["capped"] == 0
+
+
+def marked(tmp_path, name, rows):
+    """A table of contaminated rows: (row, test set, kind)."""
+    path = tmp_path / name
+    columns = [pa.array(column) for column in zip(*rows, strict=True)] if rows else [[], [], []]
+    types = [pa.int64(), pa.string(), pa.string()]
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    pq.write_table(pa.table(arrays, names=["row", "testset", "kind"]), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("drop", "expected", "contaminated"),
+    [
+        ([], [(0, 1), (0, 3), (0, 7), (0, 9), (1, 1), (1, 3)], [0, 0]),
+        (["exact"], [(0, 3), (0, 7), (0, 9), (1, 1)], [1, 1]),
+        (["exact", "near"], [(0, 3), (0, 9), (1, 1)], [2, 1]),
+    ],
+)
+def test_contaminated_pairs_are_left_out(tmp_path, two, drop, expected, contaminated):
+    # Both copies of a pair are marked; a pair that stands in two test sets is dropped once.
+    one = [(0, "sts", "exact"), (0, "tatoeba", "near"), (2, "sts", "exact"), (3, "sts", "near")]
+    other = [(2, "sts", "exact"), (3, "sts", "exact"), (4, "sts", "exact")]
+    marks = [marked(tmp_path, "m'1", one), marked(tmp_path, "m2", other)]
+    counts, rows = merge(tmp_path, two, contaminated=marks, drop=drop)
+    assert places(rows) == expected
+    assert [corpus["contaminated"] for corpus in counts["corpora"]] == contaminated
+    assert [corpus["duplicates"] for corpus in counts["corpora"]] == [1, 3]
+    assert counts["contaminated"] == sum(contaminated)
+    assert counts["kept"] == len(expected)
+
+
+def test_caps_come_after_contamination(tmp_path):
+    path = write(tmp_path / "one", [(f"s{n}", "t") for n in range(100)])
+    marks = marked(tmp_path, "marks", [(n, "sts", "exact") for n in range(90)])
+    counts, rows = merge(tmp_path, [path], contaminated=[marks], drop=["exact"], max_pairs=[20])
+    assert (counts["contaminated"], counts["capped"], counts["kept"]) == (90, 0, 10)
+    assert {row["line"] for row in rows} == set(range(91, 101))
+
+
+def test_nothing_left_of_the_contaminated(tmp_path):
+    path = write(tmp_path / "one", [("a", "b"), ("a", "b")])
+    marks = marked(tmp_path, "marks", [(0, "sts", "exact"), (1, "sts", "exact")])
+    with pytest.raises(InputError, match=r"one: no pair is left of 2: the rest stands in a test set"):
+        merge(tmp_path, [path], contaminated=[marks], drop=["exact"])
+
+
+def test_a_damaged_table_of_contamination(tmp_path):
+    path = write(tmp_path / "one", [("a", "b")])
+    (tmp_path / "marks").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"marks: not readable as Parquet"):
+        merge(tmp_path, [path], contaminated=[tmp_path / "marks"], drop=["exact"])
 
 
 def test_shuffle_mixes_corpora_and_is_seeded(tmp_path):
@@ -185,6 +241,8 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         two,
         tmp_path / "out",
         counts=tmp_path / "counts.json",
+        contaminated=[],
+        drop=[],
         duplicates="keep_one",
         max_pairs=[None, None],
         seed=1,

@@ -276,7 +276,7 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
     source.write_text(
         "system,source,data,2012,avg\nA&B,published,official,50.0,60.5\nC_1,measured,official,70.0,60.1\n"
     )
-    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Figures")
+    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Figures", bold_best=True)
     markdown = re.sub(" +", " ", (tmp_path / "t.md").read_text())
     assert "| C_1 | measured | official | **70.0** | 60.1 |" in markdown
     assert "| A&B | published | official | 50.0 | **60.5** |" in markdown
@@ -284,6 +284,17 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
     assert r"A\&B & published & official & 50.0 & \textbf{60.5} \\" in latex
     assert r"C\_1 & measured & official & \textbf{70.0} & 60.1 \\" in latex
     assert all(rule in latex for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{Figures}"))
+
+
+def test_tables_of_other_columns_are_rendered_without_bold_figures(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,\n")
+    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Counts", bold_best=False)
+    header, rule, *rows = re.sub(" +", " ", (tmp_path / "t.md").read_text()).splitlines()[2:]
+    assert header == "| model | read | near | note |"
+    assert [cell.endswith(":") for cell in rule.strip("|").split("|")] == [False, True, True, False]
+    assert rows == ["| fr | 20 | | |", "| tr | 9 | 3 | |"]
+    assert r"\begin{tabular}{lrrl}" in (tmp_path / "t.tex").read_text()
 
 
 def test_the_mirror_holds_the_official_test_sets(mirror: Path, tmp_path: Path) -> None:

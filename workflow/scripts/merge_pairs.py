@@ -1,6 +1,6 @@
-"""Merge the selected pairs of a model's corpora: drop duplicates, cap, shuffle.
+"""Merge the selected pairs of a model's corpora: drop duplicates and contaminated pairs, cap, shuffle.
 
-Input: selected. Outputs: pairs, counts.
+Inputs: selected, contaminated. Outputs: pairs, counts.
 """
 
 from adapter import step
@@ -11,6 +11,8 @@ with step(snakemake):
         snakemake.input.selected,
         snakemake.output.pairs,
         counts=snakemake.output.counts,
+        contaminated=snakemake.input.contaminated,
+        drop=snakemake.params.drop,
         duplicates=snakemake.params.duplicates,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,

@@ -14,4 +14,5 @@ with step(snakemake):
         Path(snakemake.output.markdown),
         Path(snakemake.output.latex),
         caption=snakemake.params.caption,
+        bold_best=snakemake.params.bold_best,
     )

@@ -1,4 +1,4 @@
-"""Merge the selected pairs of all corpora: drop duplicates, cap, shuffle."""
+"""Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -25,6 +25,8 @@ def merge_pairs(
     output: str | Path,
     *,
     counts: str | Path,
+    contaminated: Sequence[str | Path],
+    drop: Sequence[str],
     duplicates: str,
     max_pairs: Sequence[int | None],
     seed: int,
@@ -40,7 +42,11 @@ def merge_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the number in this list, from 0.
-        counts: JSON: pairs `read`, `duplicates`, `capped` and `kept`, in all and by corpus.
+        counts: JSON: pairs `read`, `duplicates`, `contaminated`, `capped` and `kept`, in all and by corpus; a
+            pair that is both a duplicate and contaminated counts as a duplicate.
+        contaminated: Parquet files made by `mark_contamination`, one for each of `selected`; none where
+            `drop` is empty.
+        drop: kinds of contaminated pairs to leave out: `exact`, `near`.
         duplicates: `keep_one` keeps the copy of the first corpus, there that of the first line;
             `drop_all` drops every copy (the original's `sort | uniq -u`).
         max_pairs: of each corpus, at most so many are kept, drawn at random after duplicates were dropped.
@@ -73,11 +79,13 @@ def merge_pairs(
         database.execute("SET enable_progress_bar = false")
         _list_rows(database, selected)
         _drop_duplicates(database, keep_one=duplicates == "keep_one")
+        _drop_contaminated(database, contaminated, drop)
         _cap(database, max_pairs, seed)
         result = _count(database, selected)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
-            raise InputError(f"{names}: no pair is left of {result['read']}: each has a duplicate")
+            cause = "each has a duplicate" if not result["contaminated"] else "the rest stands in a test set"
+            raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         with write_blocks(output, _MERGED_SCHEMA) as writer:
             shuffled = database.sql(
                 f"""
@@ -120,11 +128,33 @@ def _drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool) -> 
     )
 
 
+def _drop_contaminated(
+    database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], kinds: Sequence[str]
+) -> None:
+    """Make the table `clean_rows`: the unique pairs without contamination of these kinds.
+
+    Copies of a pair are contaminated alike, so that it does not matter which of them was kept.
+    """
+    database.execute("CREATE TABLE contaminated_rows (place BIGINT)")
+    for number, path in enumerate(contaminated):
+        with open_parquet(path):
+            name = str(path).replace("'", "''")
+        database.execute(
+            f"""
+            INSERT INTO contaminated_rows
+            SELECT ({number}::BIGINT << {_CORPUS_SHIFT}) + row FROM read_parquet('{name}')
+            WHERE list_contains(?, kind)
+            """,  # noqa: S608
+            [list(kinds)],
+        )
+    database.execute("CREATE TABLE clean_rows AS FROM unique_rows ANTI JOIN contaminated_rows USING (place)")
+
+
 def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], seed: int) -> None:
     """Make the table `kept`: of each corpus, at most so many random places."""
     parts = []
     for number, limit in enumerate(max_pairs):
-        part = f"SELECT place, number FROM unique_rows WHERE number = {number}"  # noqa: S608
+        part = f"SELECT place, number FROM clean_rows WHERE number = {number}"  # noqa: S608
         if limit is not None:
             part += f" ORDER BY {_random(seed, 'cap')}, place LIMIT {limit}"
         parts.append(f"({part})")
@@ -143,12 +173,14 @@ def _count(database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path]) 
 
     read = by_corpus("rows", "corpus")
     unique = by_corpus("unique_rows", "number")
+    clean = by_corpus("clean_rows", "number")
     kept = by_corpus("kept", "number")
     corpora = [
         {
             "read": read[number],
             "duplicates": read[number] - unique.get(number, 0),
-            "capped": unique.get(number, 0) - kept.get(number, 0),
+            "contaminated": unique.get(number, 0) - clean.get(number, 0),
+            "capped": clean.get(number, 0) - kept.get(number, 0),
             "kept": kept.get(number, 0),
         }
         for number in range(len(selected))

@@ -9,9 +9,7 @@ import pandas as pd
 from paraphrastic.evaluation.sts_data import YEARS
 from paraphrastic.files import atomic_output, read_json
 
-# The columns that say what a row is; all others are figures.
-TEXT_COLUMNS = ["system", "source", "data"]
-STS_COLUMNS = [*TEXT_COLUMNS, *YEARS, "avg"]
+STS_COLUMNS = ["system", "source", "data", *YEARS, "avg"]
 
 
 def tabulate_sts(
@@ -51,16 +49,25 @@ def _measured_row(result: Mapping[str, Any], statistic: str) -> dict[str, str]:
     }
 
 
-def render_table(table: Path, markdown: Path, latex: Path, *, caption: str) -> None:
-    """Write a table of results as Markdown and as LaTeX (booktabs), the best figure of a column in bold."""
+def render_table(table: Path, markdown: Path, latex: Path, *, caption: str, bold_best: bool) -> None:
+    """Write a table as Markdown and as LaTeX (booktabs), columns of figures to the right.
+
+    Args:
+        table: the CSV file; a column of figures has nothing but numbers and empty cells.
+        markdown: the file for reading.
+        latex: the file for papers.
+        caption: of the table.
+        bold_best: whether the highest figure of a column is bold.
+    """
     text = pd.read_csv(table, dtype=str, keep_default_na=False)
-    figures = text.columns.difference(TEXT_COLUMNS, sort=False)
-    values = text[figures].apply(pd.to_numeric)
-    best = values.eq(values.max())
+    values = text.apply(pd.to_numeric, errors="coerce")
+    figures = text.columns[(values.notna() | text.eq("")).all() & values.notna().any()]
+    values = values[figures]
+    best = values.eq(values.max()) & bold_best
     bold = text.copy()
     bold[figures] = text[figures].where(~best, "**" + text[figures] + "**")
     with atomic_output(markdown) as temporary:
-        alignment = ["left"] * len(TEXT_COLUMNS) + ["right"] * len(figures)
+        alignment = ["right" if column in figures else "left" for column in text.columns]
         body = bold.to_markdown(index=False, disable_numparse=True, colalign=alignment)
         temporary.write_text(f"{caption}\n\n{body}\n", encoding="utf-8")
     style = text.style.hide(axis="index").format(escape="latex").format_index(escape="latex", axis="columns")
@@ -68,7 +75,7 @@ def render_table(table: Path, markdown: Path, latex: Path, *, caption: str) -> N
         lambda _: best.replace({True: "textbf:--rwrap", False: ""}), axis=None, subset=figures
     )
     with atomic_output(latex) as temporary:
-        columns = "l" * len(TEXT_COLUMNS) + "r" * len(figures)
+        columns = "".join("r" if column in figures else "l" for column in text.columns)
         style.to_latex(
             temporary, column_format=columns, hrules=True, caption=caption, position_float="centering"
         )

@@ -1,0 +1,79 @@
+"""Training pairs that stand in test sets: gather the test sentences, mark the pairs, count them."""
+
+
+rule gather_testsets:
+    input:
+        downloads=[file for name in testset_names() for file in downloads(name)],
+    output:
+        sentences="results/contamination/{model}/testsets.parquet",
+    log:
+        "results/logs/gather_testsets/{model}.log",
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        files=testset_files(),
+        # As the training data of the model were segmented.
+        segmentation=lambda wildcards: text_modes(
+            config["definitions"][wildcards.model]["languages"], "segmentation"
+        ),
+        code=code_version("paraphrastic.corpus.testsets"),
+    message:
+        "Gather the sentences of the test sets for {wildcards.model}"
+    script:
+        "../workflow/scripts/gather_testsets.py"
+
+
+rule mark_contamination:
+    input:
+        selected=rules.select_pairs.output.selected,
+        sentences=rules.gather_testsets.output.sentences,
+    output:
+        contaminated="results/contamination/{model}/{corpus}.parquet",
+        counts="results/contamination/{model}/{corpus}.counts.json",
+        examples=report(
+            "results/contamination/{model}/{corpus}.examples.tsv",
+            category="Corpora",
+            labels={"model": "{model}"},
+        ),
+    log:
+        "results/logs/mark_contamination/{model}/{corpus}.log",
+    benchmark:
+        "results/benchmarks/mark_contamination/{model}/{corpus}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        near_duplicates=config["contamination"]["near_duplicates"],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.contamination"),
+    message:
+        "Look for test sentences in the pairs of {wildcards.corpus} for {wildcards.model}"
+    script:
+        "../workflow/scripts/mark_contamination.py"
+
+
+rule tabulate_contamination:
+    input:
+        counts=[f"results/contamination/{model}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
+    output:
+        table="results/tables/contamination.csv",
+    log:
+        "results/logs/tabulate_contamination.log",
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        corpora=MODEL_CORPORA,
+        drop=dropped_kinds(config),
+        code=code_version("paraphrastic.corpus.contamination_table"),
+    message:
+        "Tabulate contamination"
+    script:
+        "../workflow/scripts/tabulate_contamination.py"

@@ -1,0 +1,236 @@
+"""Find training pairs with a sentence that stands in a test set, as it is or nearly so."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.normal_form import words_of
+from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output, write_json
+
+_CONTAMINATED_SCHEMA = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("line", pa.int64()),
+        ("testset", pa.string()),
+        ("dataset", pa.string()),
+        ("kind", pa.string()),
+        ("similarity", pa.float32()),
+        ("side", pa.string()),
+        ("sentence", pa.string()),
+        ("test_sentence", pa.string()),
+    ]
+)
+_REPEATED = ("testset", "dataset", "kind", "side")
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A test sentence that is like a sentence: its number, and their similarity, 1 where exact."""
+
+    number: int
+    similarity: float
+    exact: bool
+
+    @property
+    def rank(self) -> tuple[bool, float]:
+        """The higher, the better; n-grams can all agree in sentences that are not the same."""
+        return self.exact, self.similarity
+
+
+class TestSentences:
+    """An index of test sentences: by their normal form, and by their word n-grams.
+
+    The test side is small and is all that is held in memory; the training data go past it. Near duplicates
+    are found exactly: a sentence is as similar to another as the share of their word n-grams, each counted
+    once, that both have (the Jaccard index). Two with a similarity of s share at least a part s of either's
+    n-grams, so that a sentence whose n-grams mostly stand in no test sentence need not be compared with any.
+
+    Args:
+        path: made by `testsets.gather_testsets`.
+        ngram: words of an n-gram. Sentences of fewer words are near duplicates of none.
+        min_similarity: of near duplicates; None looks for exact ones only.
+    """
+
+    # Not tests of pytest's, in spite of its name.
+    __test__ = False
+
+    def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
+        try:
+            self._rows = pl.read_parquet(path)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{path}: not readable as Parquet: {' '.join(str(error).split())}") from None
+        self.testsets: list[str] = self._rows["testset"].to_list()
+        self.names = list(dict.fromkeys(self.testsets))
+        self._ngram = ngram
+        self._min_similarity = min_similarity
+        self._exact: dict[str, list[int]] = {}
+        self._postings: dict[tuple[str, ...], list[int]] = {}
+        self._test_ngrams: list[set[tuple[str, ...]]] = []
+        for number, words in enumerate(self._rows["words"].to_list()):
+            self._exact.setdefault("".join(words), []).append(number)
+            if min_similarity is not None:
+                self._test_ngrams.append(self._ngrams(words))
+                for each in self._test_ngrams[-1]:
+                    self._postings.setdefault(each, []).append(number)
+        self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
+        self._known = frozenset(self._postings)
+
+    def row(self, number: int) -> dict[str, Any]:
+        """`testset`, `dataset` and `sentence` of a test sentence."""
+        return self._rows.row(number, named=True)
+
+    def find(self, text: str) -> dict[str, Match]:
+        """The best match of a sentence in each test set that has one."""
+        words = words_of(text)
+        found: dict[str, Match] = {}
+        if self._min_similarity is not None:
+            for number, similarity in self._near(words, self._min_similarity):
+                best = found.get(self.testsets[number])
+                if best is None or similarity > best.similarity:
+                    found[self.testsets[number]] = Match(number, similarity, exact=False)
+        for number in reversed(self._exact.get("".join(words), ())):
+            found[self.testsets[number]] = Match(number, 1.0, exact=True)
+        return found
+
+    def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
+        ngrams = self._ngrams(words)
+        known = ngrams & self._known
+        needed = max(1, math.ceil(min_similarity * len(ngrams)))
+        if len(known) < needed:
+            return
+        # With `needed` n-grams in common, one at least is among any len(known) - needed + 1 of them; the
+        # rarest of them lead to the fewest sentences.
+        rarest = sorted(known, key=self._frequencies.__getitem__)[: len(known) - needed + 1]
+        for number in set(chain.from_iterable(map(self._postings.__getitem__, rarest))):
+            test = self._test_ngrams[number]
+            shared = len(ngrams & test)
+            similarity = shared / (len(ngrams) + len(test) - shared)
+            if similarity >= min_similarity:
+                yield number, similarity
+
+    def _ngrams(self, words: list[str]) -> set[tuple[str, ...]]:
+        return set(zip(*(words[start:] for start in range(self._ngram)), strict=False))
+
+
+def mark_contamination(
+    selected: str | Path,
+    testsets: str | Path,
+    output: str | Path,
+    *,
+    counts: str | Path,
+    examples: str | Path,
+    near_duplicates: Mapping[str, Any] | None,
+    seed: int,
+    sample_size: int = 20,
+    block_rows: int = BLOCK_ROWS,
+) -> dict[str, Any]:
+    """Write which pairs have a side that stands in a test set, and there what is most like it.
+
+    Columns: `row` (of the pair in `selected`, from 0), `line`, `testset`, `dataset`, `kind` (`exact` or
+    `near`), `similarity`, `side`, `sentence`, `test_sentence`; one row for a pair and a test set. A pair is
+    exact where one of its sides is.
+
+    Args:
+        selected: made by `select_pairs`.
+        testsets: made by `testsets.gather_testsets`.
+        output: the Parquet file.
+        counts: JSON: pairs `read`, and pairs found `exact` and `near`, in `all` and by test set;
+            without `near` where near duplicates were not looked for.
+        examples: TSV for reading: `sample_size` random findings for each test set and kind.
+        near_duplicates: `ngram` and `min_similarity`, as `TestSentences` has them; None: exact ones only.
+        seed: of the examples.
+        sample_size: examples of each test set and kind.
+        block_rows: pairs held in memory; no output depends on it.
+
+    Returns:
+        The counts.
+
+    Raises:
+        InputError: a damaged input; a full disk.
+    """
+    index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
+    kinds = ("exact", "near") if near_duplicates else ("exact",)
+    tally = _Tally(index.names, kinds, sample_size, seed)
+    with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
+        for block in read_blocks(selected, rows=block_rows):
+            found = list(_find(index, block, first_row=tally.read))
+            tally.add(block.num_rows, found)
+            writer.write(pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA))
+    with atomic_output(examples) as temporary:
+        temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
+    result = tally.counts()
+    write_json(counts, result)
+    return result
+
+
+def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+    sides = {name: block[name].to_pylist() for name in ("source", "target")}
+    lines = block["line"]
+    for offset, texts in enumerate(zip(*sides.values(), strict=True)):
+        best: dict[str, tuple[Match, str, str]] = {}
+        for side, text in zip(sides, texts, strict=True):
+            for testset, match in index.find(text).items():
+                if testset not in best or match.rank > best[testset][0].rank:
+                    best[testset] = (match, side, text)
+        for testset, (match, side, text) in best.items():
+            test = index.row(match.number)
+            yield {
+                "row": first_row + offset,
+                "line": lines[offset].as_py(),
+                "testset": testset,
+                "dataset": test["dataset"],
+                "kind": "exact" if match.exact else "near",
+                "similarity": match.similarity,
+                "side": side,
+                "sentence": text,
+                "test_sentence": test["sentence"],
+            }
+
+
+class _Tally:
+    """Counts by test set and kind, and examples of each."""
+
+    def __init__(self, names: Sequence[str], kinds: Sequence[str], sample_size: int, seed: int) -> None:
+        self.read = 0
+        self._counts = {name: dict.fromkeys(kinds, 0) for name in ("all", *names)}
+        self._random = np.random.default_rng(seed)
+        self._samples = {
+            (name, kind): StreamSample[dict[str, Any]](sample_size) for name in names for kind in kinds
+        }
+
+    def add(self, pairs: int, found: Sequence[Mapping[str, Any]]) -> None:
+        """Count a block of so many pairs and what was found in it."""
+        self.read += pairs
+        kinds: dict[int, str] = {}
+        for row, key in zip(found, self._random.random(len(found)), strict=True):
+            self._counts[row["testset"]][row["kind"]] += 1
+            self._samples[row["testset"], row["kind"]].add(float(key), dict(row))
+            if kinds.get(row["row"]) != "exact":
+                kinds[row["row"]] = row["kind"]
+        for kind in kinds.values():
+            self._counts["all"][kind] += 1
+
+    def counts(self) -> dict[str, Any]:
+        """What `mark_contamination` returns."""
+        total, *testsets = self._counts.items()
+        return {"read": self.read, "all": total[1], "testsets": dict(testsets)}
+
+    def sample_table(self) -> str:
+        """Tab-separated, with a header; by test set and kind, then by line."""
+        columns = ["testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence"]
+        table = ["\t".join(columns)]
+        for sample in self._samples.values():
+            for row in sorted(sample.items(), key=lambda row: (row["line"], row["row"])):
+                cells = {**row, "similarity": f"{row['similarity']:.2f}"}
+                table.append("\t".join(" ".join(str(cells[name]).split()) for name in columns))
+        return "".join(f"{row}\n" for row in table)

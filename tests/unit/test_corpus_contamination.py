@@ -1,0 +1,400 @@
+"""Contamination: the normal form, the test sentences, and what of the training data stands among them."""
+
+import csv
+import io
+import json
+import random
+import tarfile
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.contamination import TestSentences, mark_contamination
+from paraphrastic.corpus.contamination_table import tabulate_contamination
+from paraphrastic.corpus.normal_form import words_of
+from paraphrastic.corpus.testsets import TestFile, gather_testsets
+from paraphrastic.errors import InputError
+
+NEAR = {"ngram": 3, "min_similarity": 0.6}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("  Don't—stop, NOW! ", ["don", "t", "stop", "now"]),
+        ("ﬁne ｆｏｏ_bar ½", ["fine", "foo", "bar", "1", "2"]),
+        ("Straße $5 3.5%", ["strasse", "5", "3", "5"]),
+        ("中文，测试 abc。", ["中", "文", "测", "试", "abc"]),
+        ("「テスト」", ["テ", "ス", "ト"]),
+        ("هٰذَا كِـتَاب", ["هذا", "كتاب"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("cafe\u0301", ["café"]),
+        ("... — !", []),
+    ],
+)
+def test_words_of_the_normal_form(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+@pytest.mark.parametrize("text", ["İSTANBUL IŞIĞI", "STRASSE ẞ", "ΟΔΥΣΣΕΥΣ", "ǅ ŉ"])
+def test_lower_casing_does_not_change_the_normal_form(text: str) -> None:
+    assert words_of(text.lower()) == words_of(text)
+    turkish = text.replace("I", "ı").replace("İ", "i").lower()
+    assert words_of(turkish) == words_of(text)
+
+
+def tatoeba(tmp_path: Path, code: str, text: bytes) -> TestFile:
+    path = tmp_path / f"tatoeba.{code}"
+    path.write_bytes(text)
+    return TestFile("tatoeba", path, (code, "en") if code != "en" else ("en", "xx"))
+
+
+def sts_archive(tmp_path: Path) -> TestFile:
+    members = {
+        "STS/STS14-en-test/STS.input.images.txt": "A man runs.\tA dog runs.\nA man runs.\tA dog barks.\n",
+        "STS/STS14-en-test/STS.gs.images.txt": "1\n2\n",
+        "STS/STS17-test/STS.input.track1.ar-ar.txt": "كتاب\tبيت\n",
+        "STS/STS17-test/STS.input.track4a.es-en.txt": "Hola.\tHello.\n",
+        "STS/STSBenchmark/sts-test.csv": "a\tb\tc\t1\t2.5\tOne cat.\tTwo cats.\n",
+        "STS/STSBenchmark/sts-train.csv": "a\tb\tc\t1\t2.5\tNot a test.\tNor this.\n",
+    }
+    path = tmp_path / "STS.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return TestFile("sts", path)
+
+
+def tar(path: Path, members: dict[str, str]) -> Path:
+    with tarfile.open(path, "w:bz2") as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            content = text.encode("utf-8", "surrogateescape")
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+    return path
+
+
+SENTEVAL = {
+    "MR/rt-polarity.neg": "bad film\n",
+    "MR/rt-polarity.pos": "good film\n",
+    "CR/custrev.neg": "broken\n",
+    "CR/custrev.pos": "great\n",
+    "SUBJ/subj.objective": "he leaves\n",
+    "SUBJ/subj.subjective": "a delight\n",
+    "MPQA/mpqa.neg": "refused\n",
+    "MPQA/mpqa.pos": "praised\n",
+    "SST/binary/sentiment-test": "no fun\t0\n",
+    "SST/fine/sentiment-test": "3 some fun\n",
+    "TREC/TREC_10.label": "NUM:dist How far is it ?\n",
+    "MRPC/msr_paraphrase_test.txt": "Quality\t#1 ID\t#2 ID\t#1\t#2\n1\t2\t3\tHe said so.\tHe says so.\n",
+    "SICK/SICK_test_annotated.txt": "pair_ID\tsentence_A\tsentence_B\n6\tNo boy plays\tA boy plays\n",
+}
+
+
+def senteval(tmp_path: Path, **changes: str) -> TestFile:
+    members = {f"data/downstream/{name}": text for name, text in (SENTEVAL | changes).items()}
+    return TestFile("senteval", tar(tmp_path / "senteval.tar.gz", members))
+
+
+def bucc(tmp_path: Path, german: str = "de-1\tEin Satz.\nde-2\tNoch einer.\n") -> TestFile:
+    members = {"b/de-en.training.de": german, "b/de-en.training.en": "en-1\tA sentence.\n", "b/gold": "x"}
+    return TestFile("bucc", tar(tmp_path / "bucc.tar.bz2", members), ("de", "en"), tuple(members))
+
+
+def gathered(tmp_path: Path, *files: TestFile, **segmentation: str) -> pl.DataFrame:
+    gather_testsets(files, tmp_path / "sentences.parquet", segmentation=segmentation)
+    return pl.read_parquet(tmp_path / "sentences.parquet")
+
+
+def test_sentences_of_sts(tmp_path: Path) -> None:
+    rows = (
+        gathered(tmp_path, sts_archive(tmp_path)).drop("testset", "words").sort("dataset", "sentence").rows()
+    )
+    assert rows == [
+        ("2014/images", "en", "A dog barks."),
+        ("2014/images", "en", "A dog runs."),
+        ("2014/images", "en", "A man runs."),
+        ("2017/track1.ar-ar", "ar", "بيت"),
+        ("2017/track1.ar-ar", "ar", "كتاب"),
+        ("2017/track4a.es-en", None, "Hello."),
+        ("2017/track4a.es-en", None, "Hola."),
+        ("STS-B", "en", "One cat."),
+        ("STS-B", "en", "Two cats."),
+    ]
+
+
+def test_sentences_of_tatoeba_bucc_and_senteval(tmp_path: Path) -> None:
+    found = gathered(
+        tmp_path,
+        tatoeba(tmp_path, "de", "\ufeffHallo!\r\nHallo!\n…\n".encode()),
+        tatoeba(tmp_path, "en", b"Hello!\n"),
+        bucc(tmp_path),
+        senteval(tmp_path),
+    )
+    by_testset = {name: group for (name,), group in found.group_by("testset", maintain_order=True)}
+    assert by_testset["tatoeba"].drop("testset", "words").rows() == [
+        ("de-en", "de", "Hallo!"),
+        ("en-xx", "en", "Hello!"),
+    ]
+    assert by_testset["bucc"].drop("testset", "words").rows() == [
+        ("de-en", "de", "Ein Satz."),
+        ("de-en", "de", "Noch einer."),
+        ("de-en", "en", "A sentence."),
+    ]
+    assert by_testset["senteval"].select("dataset", "sentence").rows() == [
+        ("MR", "bad film"),
+        ("MR", "good film"),
+        ("CR", "broken"),
+        ("CR", "great"),
+        ("SUBJ", "he leaves"),
+        ("SUBJ", "a delight"),
+        ("MPQA", "refused"),
+        ("MPQA", "praised"),
+        ("SST", "no fun"),
+        ("SST", "some fun"),
+        ("TREC", "How far is it ?"),
+        ("MRPC", "He said so."),
+        ("MRPC", "He says so."),
+        ("SICK", "No boy plays"),
+        ("SICK", "A boy plays"),
+    ]
+    assert found.filter(sentence="Ein Satz.")["words"].to_list() == [["ein", "satz"]]
+
+
+def test_chinese_is_segmented_as_the_training_data_are(tmp_path: Path) -> None:
+    text = "我来到北京清华大学。"
+    # The full mode writes words that overlap, which the training text of that mode has too.
+    found = gathered(tmp_path, tatoeba(tmp_path, "zh", text.encode()), zh="full")
+    assert "".join(found["words"][0]) == "我来到北京清华清华大学华大大学"
+    assert gathered(tmp_path, tatoeba(tmp_path, "zh", text.encode()), zh="accurate")["words"][0].len() == 9
+
+
+def test_no_test_sets_are_an_empty_table(tmp_path: Path) -> None:
+    assert gathered(tmp_path).is_empty()
+    pairs = selected(tmp_path, [("a b c d", "e f g h")])
+    counts, found, _ = marked(tmp_path, pairs)
+    assert counts == {"read": 1, "all": {"exact": 0, "near": 0}, "testsets": {}}
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda path: tatoeba(path, "de", b"Hallo!\n\xff\n"), r"tatoeba\.de:2: not UTF-8"),
+        (lambda path: tatoeba(path, "de", b""), r"tatoeba\.de: there is no test sentence in it"),
+        (lambda path: bucc(path, "de-1\tja\nde-2\n"), r"bucc\.tar\.bz2: b/de-en\.training\.de:2: 1 columns"),
+        (lambda path: bucc(path, "\udcff"), r"bucc\.tar\.bz2: b/de-en\.training\.de:1: not UTF-8"),
+        (
+            lambda path: senteval(path, **{"SICK/SICK_test_annotated.txt": "a\tb\tc\n1\tno\n"}),
+            r"SICK_test_annotated\.txt:2: 2 columns, expected 3 or more",
+        ),
+        (lambda path: TestFile("senteval", bucc(path).path), r"has no member data/downstream/MR"),
+        (lambda path: TestFile("sts", tatoeba(path, "de", b"PK").path), r"tatoeba\.de: damaged"),
+        (lambda path: TestFile("tatoeba", path / "none", ("de", "en")), r"none: cannot be read"),
+    ],
+)
+def test_bad_test_sets_are_named(tmp_path: Path, make, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        gathered(tmp_path, make(tmp_path))
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "sentences.parquet").exists()
+
+
+def sentences(tmp_path: Path, rows: list[tuple[str, str]]) -> Path:
+    """Test sentences: (test set, sentence)."""
+    frame = pl.DataFrame(rows, schema=["testset", "sentence"], orient="row").with_columns(
+        dataset=pl.col("testset") + "-1",
+        language=pl.lit(None, pl.String),
+        words=pl.Series([words_of(text) for _, text in rows], dtype=pl.List(pl.String)),
+    )
+    frame.write_parquet(tmp_path / "sentences.parquet")
+    return tmp_path / "sentences.parquet"
+
+
+def selected(tmp_path: Path, pairs: list[tuple[str, str]]) -> Path:
+    source, target = zip(*pairs, strict=True)
+    table = pa.table(
+        {"source": source, "target": target, "line": pa.array(range(101, 101 + len(pairs)), pa.int64())}
+    )
+    pq.write_table(table, tmp_path / "selected.parquet")
+    return tmp_path / "selected.parquet"
+
+
+def marked(tmp_path: Path, pairs: Path, near=NEAR, **changes):
+    outputs = {"counts": tmp_path / "counts.json", "examples": tmp_path / "examples.tsv"}
+    result = mark_contamination(
+        pairs,
+        tmp_path / "sentences.parquet",
+        tmp_path / "out.parquet",
+        near_duplicates=near,
+        **outputs,
+        **{"seed": 1, **changes},
+    )
+    assert result == json.loads(outputs["counts"].read_text())
+    with outputs["examples"].open(encoding="utf-8", newline="") as file:
+        examples = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return result, pq.read_table(tmp_path / "out.parquet").to_pylist(), examples
+
+
+TEST = [
+    ("sts", "One two three, four five six seven."),
+    ("sts", "Yes."),
+    ("tatoeba", "one two three four five six seven"),
+    ("tatoeba", "Eins zwei drei vier fünf sechs"),
+]
+PAIRS = [
+    ("ONE-TWO three four five six seven!", "nothing of the kind"),  # exact in both test sets
+    ("one two three four five six eight", "nothing of the kind"),  # 4 of 6 trigrams: 0.667
+    ("one two three four five nine eight", "nothing of the kind"),  # 3 of 7 trigrams: 0.429
+    ("yes", "eins zwei drei vier fünf"),  # exact in one; 3 of 4 in the other
+    ("seven six five four three two one", "no"),
+    ("one two", "three"),
+]
+
+
+def test_exact_and_near_duplicates_by_hand(tmp_path: Path) -> None:
+    sentences(tmp_path, TEST)
+    counts, found, examples = marked(tmp_path, selected(tmp_path, PAIRS))
+    rows = [
+        (r["row"], r["line"], r["testset"], r["kind"], round(r["similarity"], 3), r["side"]) for r in found
+    ]
+    assert rows == [
+        (0, 101, "sts", "exact", 1.0, "source"),
+        (0, 101, "tatoeba", "exact", 1.0, "source"),
+        (1, 102, "sts", "near", 0.667, "source"),
+        (1, 102, "tatoeba", "near", 0.667, "source"),
+        (3, 104, "sts", "exact", 1.0, "source"),
+        (3, 104, "tatoeba", "near", 0.75, "target"),
+    ]
+    assert found[5]["sentence"] == "eins zwei drei vier fünf"
+    assert found[5]["test_sentence"] == "Eins zwei drei vier fünf sechs"
+    assert found[5]["dataset"] == "tatoeba-1"
+    assert counts == {
+        "read": 6,
+        "all": {"exact": 2, "near": 1},
+        "testsets": {"sts": {"exact": 2, "near": 1}, "tatoeba": {"exact": 1, "near": 2}},
+    }
+    assert [(row["testset"], row["kind"], row["line"]) for row in examples] == [
+        ("sts", "exact", "101"),
+        ("sts", "exact", "104"),
+        ("sts", "near", "102"),
+        ("tatoeba", "exact", "101"),
+        ("tatoeba", "near", "102"),
+        ("tatoeba", "near", "104"),
+    ]
+
+
+def test_without_near_duplicates(tmp_path: Path) -> None:
+    sentences(tmp_path, TEST)
+    counts, found, _ = marked(tmp_path, selected(tmp_path, PAIRS), near=None)
+    assert {row["kind"] for row in found} == {"exact"}
+    assert counts["all"] == {"exact": 2}
+
+
+def test_an_exact_side_counts_more_than_equal_ngrams(tmp_path: Path) -> None:
+    # All trigrams of "a b a b a" stand in "a b a b" and the other way round, and yet they differ.
+    sentences(tmp_path, [("sts", "a b a b"), ("sts", "the end")])
+    _, found, _ = marked(tmp_path, selected(tmp_path, [("a b a b a", "the end")]))
+    assert [(row["kind"], row["side"]) for row in found] == [("exact", "target")]
+
+
+@pytest.mark.parametrize(("ngram", "min_similarity"), [(1, 0.5), (2, 0.3), (3, 0.6), (3, 1.0), (4, 0.01)])
+def test_near_duplicates_are_those_of_a_plain_search(
+    tmp_path: Path, ngram: int, min_similarity: float
+) -> None:
+    generator = random.Random(3)
+    draw = [" ".join(generator.choices("abcdef", k=generator.randint(1, 9))) for _ in range(500)]
+    path = sentences(tmp_path, [(f"set{n % 3}", text) for n, text in enumerate(draw[:200])])
+    index = TestSentences(path, ngram=ngram, min_similarity=min_similarity)
+
+    def ngrams(text: str) -> set[str]:
+        words = text.split()
+        return {" ".join(words[i : i + ngram]) for i in range(len(words) - ngram + 1)}
+
+    near = 0
+    for text in draw[200:]:
+        best: dict[str, tuple[bool, float]] = {}
+        for number, test in enumerate(draw[:200]):
+            one, two = ngrams(text), ngrams(test)
+            similarity = len(one & two) / len(one | two) if one and two else 0.0
+            if test == text or similarity >= min_similarity:
+                rank = (test == text, 1.0 if test == text else similarity)
+                best[f"set{number % 3}"] = max(best.get(f"set{number % 3}", (False, 0.0)), rank)
+        assert {name: match.rank for name, match in index.find(text).items()} == best
+        near += any(not exact for exact, _ in best.values())
+    assert near > 0 or min_similarity == 1.0
+
+
+def test_small_blocks_and_seeds(tmp_path: Path) -> None:
+    sentences(tmp_path, [("sts", f"this is sentence number {n} of them") for n in range(100)])
+    pairs = selected(tmp_path, [(f"this is sentence number {n} of them", "") for n in range(50, 150)])
+    written = []
+    for rows in (7, 65_536):
+        marked(tmp_path, pairs, block_rows=rows)
+        written.append([(tmp_path / n).read_bytes() for n in ("out.parquet", "counts.json", "examples.tsv")])
+    assert written[0] == written[1]
+    examples = [marked(tmp_path, pairs, seed=seed, sample_size=5)[2] for seed in (1, 1, 2)]
+    assert len(examples[0]) == 5
+    assert examples[0] == examples[1] != examples[2]
+
+
+def test_damaged_inputs(tmp_path: Path) -> None:
+    pairs = selected(tmp_path, PAIRS)
+    (tmp_path / "sentences.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"sentences\.parquet: not readable as Parquet"):
+        marked(tmp_path, pairs)
+    sentences(tmp_path, TEST)
+    pairs.write_bytes(pairs.read_bytes()[:-20])
+    with pytest.raises(InputError, match=r"selected\.parquet: not readable as Parquet"):
+        marked(tmp_path, pairs)
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_the_table(tmp_path: Path) -> None:
+    both = {"read": 200, "all": {"exact": 3, "near": 4}, "testsets": {"sts": {"exact": 1, "near": 4}}}
+    exact = {"read": 8, "all": {"exact": 1}, "testsets": {"sts": {"exact": 1}}}
+    for name, counts in (("both", both), ("exact", exact)):
+        (tmp_path / name).write_text(json.dumps(counts))
+    files = [(("fr", "tanzil"), tmp_path / "both"), (("tr", "tanzil"), tmp_path / "exact")]
+    tabulate_contamination(files, tmp_path / "table.csv", drop=["exact"])
+    assert (tmp_path / "table.csv").read_text().splitlines() == [
+        "model,corpus,testset,read,exact,near,dropped,share",
+        "fr,tanzil,sts,200,1,4,1,2.50",
+        "fr,tanzil,all,200,3,4,3,3.50",
+        "tr,tanzil,sts,8,1,,1,12.50",
+        "tr,tanzil,all,8,1,,1,12.50",
+    ]
+    tabulate_contamination(files, tmp_path / "table.csv", drop=["exact", "near"])
+    assert (tmp_path / "table.csv").read_text().splitlines()[1:3] == [
+        "fr,tanzil,sts,200,1,4,5,2.50",
+        "fr,tanzil,all,200,3,4,7,3.50",
+    ]
+
+
+def test_pairs_from_manythings_stand_in_the_tatoeba_test_sets(tmp_path: Path, mirror: Path) -> None:
+    """The Arabic pairs and the Arabic test set are of Tatoeba's sentences; counted here as plain sets."""
+    folder = mirror / "raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/v1"
+    files = [
+        TestFile("tatoeba", folder / f"tatoeba.ara-eng.{name}", codes)
+        for name, codes in (("ara", ("ar", "en")), ("eng", ("en", "ar")))
+    ]
+    gather_testsets(files, tmp_path / "sentences.parquet", segmentation={})
+    with zipfile.ZipFile(mirror / "www.manythings.org/anki/ara-eng.zip") as archive:
+        lines = archive.read("ara.txt").decode().splitlines()
+    pairs = [(line.split("\t")[0], line.split("\t")[1]) for line in lines]
+    counts, _, _ = marked(tmp_path, selected(tmp_path, pairs))
+    test = {"".join(words_of(line)) for file in files for line in file.path.read_text().splitlines()}
+    plain = sum(any("".join(words_of(side)) in test for side in pair) for pair in pairs)
+    assert counts["testsets"]["tatoeba"]["exact"] == plain > 400
+    assert counts["testsets"]["tatoeba"]["near"] > 20
+
+
+def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> None:
+    file = TestFile("senteval", mirror / "senteval/senteval_data.tar.gz")
+    counts = gather_testsets([file], tmp_path / "sentences.parquet", segmentation={})
+    assert counts == {"senteval": 45_597}

@@ -1,0 +1,77 @@
+"""A test sentence that got into the training data is found, counted, and left out as the setting says."""
+
+import csv
+import gzip
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+from pipelines import planned, snakemake
+
+Edit = Callable[[Path, str, str], None]
+
+TARGETS = ("results/corpora/fr/pairs.parquet", "results/tables/contamination.md")
+ONLY_FRENCH = ("--config", "models=[fr]", "--", *TARGETS)
+
+
+def contaminate(pipeline: Path) -> None:
+    """Add a pair of the test set, written otherwise, as line 20,001."""
+    registry = (pipeline / "config/datasets.tsv").read_text(encoding="utf-8")
+    for code, side in (("en", "eng"), ("fr", "fra")):
+        test = (pipeline / f"data/sample/tatoeba/tatoeba.fra-eng.{side}").read_text(encoding="utf-8")
+        path = pipeline / f"data/sample/aligned/train.{code}.gz"
+        line = test.splitlines()[0].replace(" ", "  ").rstrip(".?") + " !"
+        path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + f"{line}\n".encode()))
+        # The file is no longer the shipped one: without its digest.
+        pattern = rf"(train\.{code}\.gz\tfile:data/sample/\S+)\t\w+\t\d+"
+        registry, changed = re.subn(pattern, r"\1\t-\t-", registry)
+        assert changed == 1
+    (pipeline / "config/datasets.tsv").write_text(registry, encoding="utf-8")
+
+
+def lines(pipeline: Path) -> set[int]:
+    return set(pl.read_parquet(pipeline / "results/corpora/fr/pairs.parquet")["line"])
+
+
+def rows(pipeline: Path) -> dict[str, dict[str, str]]:
+    with (pipeline / "results/tables/contamination.csv").open(encoding="utf-8", newline="") as file:
+        return {row["testset"]: row for row in csv.DictReader(file)}
+
+
+def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path, edit: Edit) -> None:
+    contaminate(pipeline)
+    run = snakemake(pipeline, *ONLY_FRENCH)
+    assert run.returncode == 0, run.stdout
+    table = rows(pipeline)
+    assert (table["tatoeba"]["exact"], table["tatoeba"]["dropped"]) == ("1", "1")
+    assert (table["all"]["exact"], table["sts"]["exact"]) == ("1", "0")
+    near = int(table["all"]["near"])
+    assert near > 0
+    without = lines(pipeline)
+    assert 20_001 not in without
+    examples = (pipeline / "results/contamination/fr/sample_aligned.examples.tsv").read_text(encoding="utf-8")
+    assert "tatoeba\texact\ten-fr\t1.00\t20001\tsource\t" in examples
+
+    # Only merging is done again when the setting changes, not looking for test sentences.
+    edit(pipeline / "config/config.yaml", "drop: exact", "drop: none")
+    assert "mark_contamination" not in planned(pipeline, *ONLY_FRENCH).rules
+    run = snakemake(pipeline, *ONLY_FRENCH)
+    assert run.returncode == 0, run.stdout
+    assert lines(pipeline) == without | {20_001}
+    assert rows(pipeline)["all"]["dropped"] == "0"
+
+    edit(pipeline / "config/config.yaml", "drop: none", "drop: near")
+    run = snakemake(pipeline, *ONLY_FRENCH)
+    assert run.returncode == 0, run.stdout
+    assert int(rows(pipeline)["all"]["dropped"]) == near + 1
+    # A near duplicate can be a copy that is dropped in any case.
+    assert len(without) - near <= len(lines(pipeline)) < len(without)
+
+
+def test_a_missing_test_set_is_named(pipeline: Path) -> None:
+    (pipeline / "data/sample/tatoeba/tatoeba.fra-eng.fra").unlink()
+    run = snakemake(pipeline, *ONLY_FRENCH)
+    assert run.returncode != 0
+    assert "resources/downloads/sample_tatoeba/tatoeba.fra-eng.fra: could not be fetched" in run.stdout
+    assert "Traceback" not in run.stdout

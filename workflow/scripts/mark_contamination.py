@@ -1,0 +1,18 @@
+"""Find the pairs of a corpus that stand in a test set.
+
+Inputs: selected, sentences (of the test sets). Outputs: contaminated, counts, examples (for reading).
+"""
+
+from adapter import step
+from paraphrastic.corpus.contamination import mark_contamination
+
+with step(snakemake):
+    mark_contamination(
+        snakemake.input.selected,
+        snakemake.input.sentences,
+        snakemake.output.contaminated,
+        counts=snakemake.output.counts,
+        examples=snakemake.output.examples,
+        near_duplicates=snakemake.params.near_duplicates,
+        seed=snakemake.params.seed,
+    )

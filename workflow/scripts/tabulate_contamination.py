@@ -1,0 +1,14 @@
+"""Write the table of the training pairs that stand in test sets.
+
+Input: counts (of all models and corpora). Output: table.
+"""
+
+from adapter import step
+from paraphrastic.corpus.contamination_table import tabulate_contamination
+
+with step(snakemake):
+    tabulate_contamination(
+        list(zip(snakemake.params.corpora, snakemake.input.counts, strict=True)),
+        snakemake.output.table,
+        drop=snakemake.params.drop,
+    )
