@@ -24,7 +24,7 @@ Json = dict[str, Any]
 CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "jsonl", "parquet", "tmx")
 # Those of them that never come with paraphrase scores.
 UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx")
-LANGUAGE_ID_KINDS = ("fasttext", "labelled")
+LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
 OVERRIDABLE = ("selection", "duplicates", "max_pairs", "vocabulary", "training", "sweep")
 
@@ -185,10 +185,10 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         if model not in written:
             yield f"models: {model!r} is not described under definitions; there are {', '.join(written)}"
     yield from _dataset_faults("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
-    yield from _dataset_faults("word_vectors", config["word_vectors"], registry, ("vectors",))
-    yield from _dataset_faults("evaluation.sts", config["evaluation"]["sts"], registry, ("sts",))
+    yield from _dataset_faults("word_vectors", config["word_vectors"], registry, ("vectors", "file"))
+    yield from _dataset_faults("evaluation.sts", config["evaluation"]["sts"], registry, ("sts", "file"))
     for testset, name in config["contamination"]["testsets"].items():
-        kinds = ("sts",) if testset == "sts" else ("file",)
+        kinds = ("sts", "file") if testset == "sts" else ("file",)
         yield from _dataset_faults(f"contamination.testsets.{testset}", name, registry, kinds)
     if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"

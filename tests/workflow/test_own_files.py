@@ -13,6 +13,7 @@ models: [xx]
 definitions:
   xx: {languages: [en, xx], corpora: [{path: mine/My-Data.tsv.gz, columns: [2, 1]}]}
 language_id: null
+extraction: {max_unreadable: 5}
 selection:
   bitext: {language: null}
 vocabulary: {size: 300}
