@@ -15,6 +15,7 @@ include: "rules/common.smk"
 include: "rules/download.smk"
 include: "rules/corpus.smk"
 include: "rules/contamination.smk"
+include: "rules/statistics.smk"
 include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"
@@ -34,7 +35,7 @@ localrules:
     all,
 
 
-# All models that the configuration names, and all tables.
+# All models that the configuration names, all tables and figures.
 rule all:
     default_target: True
     input:
@@ -44,3 +45,4 @@ rule all:
             table=TABLES,
             format=["csv", "md", "tex"],
         ),
+        expand("results/figures/{figure}.{format}", figure=FIGURES, format=["svg", "png"]),

@@ -40,7 +40,16 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
     complete = checked(config)
     # A shipped file says every setting, so that nobody has to look for a default.
     assert complete.keys() == config.keys()
-    for section in ("text", "selection", "contamination", "vocabulary", "training", "sweep", "evaluation"):
+    for section in (
+        "text",
+        "selection",
+        "contamination",
+        "statistics",
+        "vocabulary",
+        "training",
+        "sweep",
+        "evaluation",
+    ):
         assert complete[section] == config[section], section
 
 
@@ -140,6 +149,7 @@ def test_a_definition_overrides_key_by_key() -> None:
             {"drop": "near", "near_duplicates": None},
             "config: contamination.drop: near needs contamination.near_duplicates, which is null",
         ),
+        ("statistics.parsers", {"en": ""}, "statistics.parsers.en: '' does not match"),
         ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
     ],
