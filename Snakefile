@@ -22,6 +22,7 @@ scattergather:
 include: "rules/download.smk"
 include: "rules/corpus.smk"
 include: "rules/contamination.smk"
+include: "rules/statistics.smk"
 include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"
@@ -49,7 +50,8 @@ rule all:
         lambda wildcards: default_targets(),
 
 
-# All tables, for reading and for papers.
+# All tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
         expand("results/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),
+        expand("results/figures/{figure}.{format}", figure=FIGURES, format=["svg", "png"]),

@@ -33,8 +33,15 @@ SYSTEM_TABLES = {
 CORPUS_TABLES = {
     "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
     "share in %",
+    "corpora": "The corpora, and the pairs of them that models are trained on: length in tokens, IDF and entropies in "
+    "nats, each with its standard deviation where it is a mean",
+    "funnel": "Pairs read, dropped by the first filter that does not accept them, then as duplicates, as contaminated "
+    "or over the cap, and kept",
+    "filter_overlap": "Pairs that neither of two filters accepts; where the two are the same, pairs that it does not "
+    "accept, whatever the others say",
 }
 TABLES = SYSTEM_TABLES | CORPUS_TABLES
+FIGURES = ["funnel"]
 
 
 def default_targets():

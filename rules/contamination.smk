@@ -72,7 +72,7 @@ rule tabulate_contamination:
     params:
         corpora=MODEL_CORPORA,
         drop=dropped_kinds(config),
-        code=code_version("paraphrastic.corpus.contamination_table"),
+        code=code_version("paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate contamination"
     script:

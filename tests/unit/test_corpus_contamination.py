@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.corpus.contamination import TestSentences, mark_contamination
-from paraphrastic.corpus.contamination_table import tabulate_contamination
+from paraphrastic.corpus.corpus_tables import tabulate_contamination
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.testsets import TestFile, gather_testsets
 from paraphrastic.errors import InputError

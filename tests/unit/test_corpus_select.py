@@ -119,6 +119,12 @@ def test_reasons_counts_and_sample(tmp_path):
         "kept": 1,
         "dropped": {"empty": 1, "length": 2, "language": 1, "trigram_overlap": 0, "paraphrase_score": 1},
         "fails": {"empty": 1, "length": 3, "language": 3, "trigram_overlap": 2, "paraphrase_score": 3},
+        "fails_both": {
+            "empty": {"length": 1, "language": 0, "trigram_overlap": 0, "paraphrase_score": 1},
+            "length": {"language": 2, "trigram_overlap": 1, "paraphrase_score": 2},
+            "language": {"trigram_overlap": 2, "paraphrase_score": 1},
+            "trigram_overlap": {"paraphrase_score": 1},
+        },
     }
     assert kept == [{"source": "Kept ONE", "target": "target 0", "line": 11}]
     assert [(row["reason"], row["line"]) for row in dropped] == [

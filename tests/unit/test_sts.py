@@ -288,12 +288,12 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
 
 def test_tables_of_other_columns_are_rendered_without_bold_figures(tmp_path: Path) -> None:
     source = tmp_path / "t.csv"
-    source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,\n")
+    source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,x\n")
     render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Counts", bold_best=False)
     header, rule, *rows = re.sub(" +", " ", (tmp_path / "t.md").read_text()).splitlines()[2:]
     assert header == "| model | read | near | note |"
     assert [cell.endswith(":") for cell in rule.strip("|").split("|")] == [False, True, True, False]
-    assert rows == ["| fr | 20 | | |", "| tr | 9 | 3 | |"]
+    assert rows == ["| fr | 20 | | |", "| tr | 9 | 3 | x |"]
     assert r"\begin{tabular}{lrrl}" in (tmp_path / "t.tex").read_text()
 
 

@@ -118,6 +118,25 @@ def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: st
     assert reasons == {reason for reason, count in counts["dropped"].items() if count}
 
 
+def test_every_pair_is_accounted_for(finished_once: Path) -> None:
+    for row in rows(finished_once, "funnel"):
+        model, corpus, read, *losses, kept = row.values()
+        assert int(read) - sum(int(loss or 0) for loss in losses) == int(kept)
+        pairs = pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")
+        assert len(pairs) == int(kept)
+        (used,) = [
+            entry
+            for entry in rows(finished_once, "corpora")
+            if (entry["model"], entry["corpus"]) == (model, "all")
+        ]
+        assert (used["pairs"], used["used"]) == (read, kept)
+        overlap = [entry for entry in rows(finished_once, "filter_overlap") if entry["corpus"] == corpus]
+        fails = {entry["filter"]: int(entry[entry["filter"]]) for entry in overlap}
+        assert all(fails[name] >= int(row[name]) for name in fails)
+    for suffix in ("svg", "png"):
+        assert (finished_once / f"results/figures/funnel.{suffix}").stat().st_size > 10_000
+
+
 def test_another_run_ends_in_the_same_bytes(finished_once: Path, pipeline: Path) -> None:
     run = snakemake(pipeline, "results/eval/fr/sts.json")
     assert run.returncode == 0, run.stdout

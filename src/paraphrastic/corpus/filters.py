@@ -9,6 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+# Why a pair can be dropped, in the order in which filters are asked.
+REASONS = ("empty", "length", "language", "trigram_overlap", "paraphrase_score")
+
 Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 

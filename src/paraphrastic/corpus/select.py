@@ -56,8 +56,9 @@ def select_pairs(
     Args:
         scored: made by `score_pairs`; the shards of a corpus, in order.
         output: the Parquet file.
-        counts: JSON: pairs `read` and `kept`, `dropped` by reason, and `fails`: how many pairs each filter
-            alone does not accept.
+        counts: JSON: pairs `read` and `kept`, `dropped` by reason, `fails`: how many pairs each filter alone
+            does not accept, and `fails_both`: how many neither of two filters accepts, by the earlier filter
+            and then by the later one.
         dropped: TSV for reading: of each reason, `sample_size` random pairs with their scores.
         languages: that the sources and the targets have to be in.
         settings: thresholds, as in `filters.build_filters`.
@@ -100,14 +101,15 @@ class _Tally:
         self._reasons = reasons
         self._read = 0
         self._dropped = np.zeros(len(reasons), np.int64)
-        self._fails = np.zeros(len(reasons), np.int64)
+        self._fails_both = np.zeros((len(reasons), len(reasons)), np.int64)
         self._random = np.random.default_rng(seed)
         self._samples = [StreamSample[list[str]](sample_size) for _ in reasons]
 
     def add(self, block: pa.RecordBatch, accepted: npt.NDArray[np.bool_]) -> None:
         """Count a block; `accepted` is [filters, pairs]."""
         self._read += block.num_rows
-        self._fails += (~accepted).sum(axis=1)
+        failed = (~accepted).astype(np.int64)
+        self._fails_both += failed @ failed.T
         # One draw a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
         keys = self._random.random(block.num_rows)
         first = np.where(accepted.all(axis=0), -1, accepted.argmin(axis=0))
@@ -123,7 +125,14 @@ class _Tally:
             "read": self._read,
             "kept": self._read - int(self._dropped.sum()),
             "dropped": dict(zip(self._reasons, self._dropped.tolist(), strict=True)),
-            "fails": dict(zip(self._reasons, self._fails.tolist(), strict=True)),
+            "fails": dict(zip(self._reasons, self._fails_both.diagonal().tolist(), strict=True)),
+            "fails_both": {
+                reason: {
+                    self._reasons[other]: int(self._fails_both[number, other])
+                    for other in range(number + 1, len(self._reasons))
+                }
+                for number, reason in enumerate(self._reasons[:-1])
+            },
         }
 
     def sample_table(self) -> str:

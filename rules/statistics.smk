@@ -1,0 +1,102 @@
+"""What the corpora are like, and what became of their pairs."""
+
+
+rule describe_corpus:
+    input:
+        scored=lambda wildcards: gather.shard(
+            f"results/scored/{wildcards.corpus}/{wildcards.pair}/{{scatteritem}}.parquet"
+        ),
+    output:
+        statistics="results/statistics/{corpus}/{pair}.json",
+        sample="results/statistics/{corpus}/{pair}.sample.parquet",
+    log:
+        "results/logs/describe_corpus/{corpus}/{pair}.log",
+    benchmark:
+        "results/benchmarks/describe_corpus/{corpus}/{pair}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=240,
+    params:
+        sentences=config["statistics"]["sentences"],
+        parsers=config["statistics"]["parsers"],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.statistics"),
+    message:
+        "Describe {wildcards.corpus} {wildcards.pair}"
+    script:
+        "../workflow/scripts/describe_corpus.py"
+
+
+rule tabulate_corpora:
+    input:
+        statistics=[f"results/statistics/{corpus}/{pair_name(model)}.json" for model, corpus in MODEL_CORPORA],
+        samples=[
+            f"results/statistics/{corpus}/{pair_name(model)}.sample.parquet"
+            for model, corpus in MODEL_CORPORA
+        ],
+        merged=expand("results/corpora/{model}/counts.json", model=config["models"]),
+    output:
+        table="results/tables/corpora.csv",
+    log:
+        "results/logs/tabulate_corpora.log",
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        corpora=MODEL_CORPORA,
+        models=config["models"],
+        code=code_version("paraphrastic.corpus.corpus_tables"),
+    message:
+        "Tabulate the corpora"
+    script:
+        "../workflow/scripts/tabulate_corpora.py"
+
+
+rule tabulate_funnel:
+    input:
+        selected=[f"results/selected/{model}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
+        merged=expand("results/corpora/{model}/counts.json", model=config["models"]),
+    output:
+        funnel="results/tables/funnel.csv",
+        overlap="results/tables/filter_overlap.csv",
+    log:
+        "results/logs/tabulate_funnel.log",
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        corpora=MODEL_CORPORA,
+        models=config["models"],
+        code=code_version("paraphrastic.corpus.corpus_tables"),
+    message:
+        "Tabulate the filter funnel"
+    script:
+        "../workflow/scripts/tabulate_funnel.py"
+
+
+rule draw_funnel:
+    input:
+        funnel=rules.tabulate_funnel.output.funnel,
+        overlap=rules.tabulate_funnel.output.overlap,
+    output:
+        svg=report("results/figures/funnel.svg", category="Corpora"),
+        png="results/figures/funnel.png",
+    log:
+        "results/logs/draw_funnel.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.corpus.figures"),
+    message:
+        "Draw the filter funnel"
+    script:
+        "../workflow/scripts/draw_funnel.py"

@@ -1,0 +1,177 @@
+"""What a corpus is like, in the figures of ParaNMT-50M's Table 2."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.parses import parse_entropy
+from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.text import collapse_spaces
+from paraphrastic.corpus.tokens import tokenise
+from paraphrastic.errors import InputError
+from paraphrastic.files import write_json
+
+_SIDES = ("source", "target")
+_SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])
+# Statistics are written with so many digits, in which sums do not depend on how the pairs came in blocks.
+_DIGITS = 6
+
+
+def describe_corpus(
+    scored: Sequence[str | Path],
+    output: str | Path,
+    sample: str | Path,
+    *,
+    languages: tuple[str, str],
+    sentences: int,
+    parsers: Mapping[str, str],
+    seed: int,
+    block_rows: int = BLOCK_ROWS,
+) -> dict[str, Any]:
+    """Measure a corpus in one pass, and draw the sentences that the other measures are taken on.
+
+    Lengths, in tokens, and paraphrase scores are of all pairs; `std` is the standard deviation. The two sides
+    of paraphrases are in one language, and the sources stand for it, as in the paper (section 5, "we sampled
+    100k source sentences").
+
+    Args:
+        scored: made by `score_pairs`; the shards of a corpus, in order.
+        output: JSON: `pairs`, `sampled`, `paraphrase_score` (`mean` and `std`; null where no pair has one),
+            and `sides`: by language its `side`, `length` (`mean` and `std`) and `parse_entropy` (or null).
+        sample: Parquet: `source` and `target` of `sentences` random pairs, or of all where there are fewer.
+        languages: of the sources and of the targets.
+        sentences: sampled.
+        parsers: a command by language; see `parses.parse_entropy`.
+        seed: of the sample.
+        block_rows: pairs held in memory besides the sample; no output depends on it.
+
+    Returns:
+        What `output` says.
+
+    Raises:
+        InputError: a damaged or empty input, a full disk, a parser that fails.
+    """
+    sides = dict(zip(reversed(languages), reversed(_SIDES), strict=True))
+    moments = {name: _Moments() for name in (*sides.values(), "paraphrase_score")}
+    drawn = StreamSample[tuple[str, str]](sentences)
+    random = np.random.default_rng(seed)
+    pairs = 0
+    columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
+    shards = (read_blocks(shard, columns=columns, rows=block_rows) for shard in scored)
+    for block in chain.from_iterable(shards):
+        pairs += block.num_rows
+        for side in sides.values():
+            moments[side].add(block[f"{side}_tokens"].to_numpy())
+        moments["paraphrase_score"].add(block["paraphrase_score"].drop_null().to_numpy())
+        keys = random.random(block.num_rows)
+        rows = drawn.candidates(keys)
+        chosen = block.select(_SIDES).take(pa.array(rows))
+        texts = (collapse_spaces(chosen[name].to_pylist()) for name in _SIDES)
+        for key, pair in zip(keys[rows], zip(*texts, strict=True), strict=True):
+            drawn.add(float(key), pair)
+    if not pairs:
+        name = scored[0] if len(scored) == 1 else Path(scored[0]).parent
+        raise InputError(f"{name}: the corpus is empty: no pairs")
+    sampled = drawn.items()
+    with write_blocks(sample, _SAMPLE_SCHEMA) as writer:
+        for start in range(0, len(sampled), BLOCK_ROWS):
+            arrays = [
+                pa.array(side, pa.string()) for side in zip(*sampled[start : start + BLOCK_ROWS], strict=True)
+            ]
+            writer.write(pa.RecordBatch.from_arrays(arrays, schema=_SAMPLE_SCHEMA))
+    result = {
+        "pairs": pairs,
+        "sampled": len(sampled),
+        "paraphrase_score": moments["paraphrase_score"].summary(),
+        "sides": {
+            language: {
+                "side": side,
+                "length": moments[side].summary(),
+                "parse_entropy": _rounded(
+                    parse_entropy([pair[_SIDES.index(side)] for pair in sampled], parsers[language])
+                )
+                if language in parsers
+                else None,
+            }
+            for language, side in sorted(sides.items(), key=lambda item: item[1])
+        },
+    }
+    write_json(output, result)
+    return result
+
+
+class WordStatistics:
+    """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
+
+    Every sentence is a document, and those of all samples together are the documents: as in the paper, which
+    took frequencies from Wikipedia, one yardstick for all corpora. Words are those of `tokens.tokenise`.
+    """
+
+    def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
+        self._tokens = {name: tokenise(texts) for name, texts in samples.items()}
+        self._documents = sum(len(texts) for texts in samples.values())
+        self._frequencies: Counter[str] = Counter()
+        for tokens in self._tokens.values():
+            # Sentence and word in one integer, each of them once.
+            vocabulary = max(1, len(tokens.words))
+            distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
+            counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words))
+            self._frequencies.update(dict(zip(tokens.words, counts.tolist(), strict=False)))
+
+    def idf(self, name: Any) -> tuple[float | None, float | None]:
+        """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.
+
+        The IDF of a word in d of N documents is ln(N / d). Sentences without a word are left out; where
+        there is no other, there is no mean.
+        """
+        tokens = self._tokens[name]
+        frequencies = np.array([self._frequencies[word] for word in tokens.words], np.float64)
+        idf = np.log(self._documents / frequencies)
+        lengths = np.diff(tokens.offsets)
+        sums = np.bincount(tokens.owners, weights=idf[tokens.ids], minlength=len(lengths))
+        means = sums[lengths > 0] / lengths[lengths > 0]
+        return (float(means.mean()), float(means.std())) if len(means) else (None, None)
+
+    def vocabulary_entropy(self, name: Any) -> float:
+        """Entropy of a sample's words, in nats."""
+        return entropy(np.bincount(self._tokens[name].ids))
+
+
+def entropy(counts: npt.ArrayLike) -> float:
+    """Entropy, in nats, of the distribution that these counts stand for."""
+    values = np.asarray(counts, np.float64)
+    shares = values[values > 0] / values.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
+class _Moments:
+    """Mean and standard deviation of a stream of numbers."""
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._sum = 0.0
+        self._squares = 0.0
+
+    def add(self, values: npt.NDArray[Any]) -> None:
+        values = values.astype(np.float64)
+        self._n += len(values)
+        self._sum += float(values.sum())
+        self._squares += float((values * values).sum())
+
+    def summary(self) -> dict[str, float] | None:
+        if not self._n:
+            return None
+        mean = self._sum / self._n
+        variance = max(0.0, self._squares / self._n - mean * mean)
+        return {"mean": _rounded(mean), "std": _rounded(variance**0.5)}
+
+
+def _rounded(value: float) -> float:
+    return round(value, _DIGITS)

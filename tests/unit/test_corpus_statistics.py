@@ -1,0 +1,327 @@
+"""Statistics of corpora, parses, the tables of the corpora and the picture of the funnel."""
+
+import csv
+import json
+import math
+import statistics
+import sys
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
+from paraphrastic.corpus.figures import draw_funnel
+from paraphrastic.corpus.filters import REASONS, build_filters
+from paraphrastic.corpus.parses import parse_entropy, top_levels
+from paraphrastic.corpus.score import SCORED_SCHEMA
+from paraphrastic.corpus.statistics import WordStatistics, describe_corpus, entropy
+from paraphrastic.errors import InputError
+
+
+def write_scored(path: Path, pairs: list[tuple[str, str]], scores: list[float | None] | None = None) -> Path:
+    columns = {
+        "source": [source for source, _ in pairs],
+        "target": [target for _, target in pairs],
+        "line": list(range(1, len(pairs) + 1)),
+        "source_tokens": [len(source.split()) for source, _ in pairs],
+        "target_tokens": [len(target.split()) for _, target in pairs],
+        "paraphrase_score": scores or [None] * len(pairs),
+    }
+    arrays = [pa.array(columns.get(f.name, [None] * len(pairs)), f.type) for f in SCORED_SCHEMA]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=SCORED_SCHEMA), path)
+    return path
+
+
+def describe(tmp_path: Path, *scored: Path, languages=("en", "de"), name="corpus", **changes):
+    settings = {"sentences": 1000, "parsers": {}, "seed": 1, **changes}
+    outputs = tmp_path / f"{name}.json", tmp_path / f"{name}.parquet"
+    result = describe_corpus(scored, *outputs, languages=languages, **settings)
+    assert result == json.loads(outputs[0].read_text())
+    return result, pq.read_table(outputs[1]).to_pylist()
+
+
+def test_a_small_corpus_by_hand(tmp_path: Path) -> None:
+    scored = write_scored(tmp_path / "s", [("a b", "x"), ("a b c d", "x  y z")], [0.5, None])
+    result, sample = describe(tmp_path, scored)
+    assert result == {
+        "pairs": 2,
+        "sampled": 2,
+        "paraphrase_score": {"mean": 0.5, "std": 0.0},
+        "sides": {
+            "en": {"side": "source", "length": {"mean": 3.0, "std": 1.0}, "parse_entropy": None},
+            "de": {"side": "target", "length": {"mean": 2.0, "std": 1.0}, "parse_entropy": None},
+        },
+    }
+    assert sorted(map(tuple, (row.values() for row in sample))) == [("a b", "x"), ("a b c d", "x y z")]
+    result, _ = describe(tmp_path, write_scored(tmp_path / "s", [("a b", "x")]), languages=("en", "en"))
+    assert result["paraphrase_score"] is None
+    assert list(result["sides"]) == ["en"]
+    assert result["sides"]["en"]["side"] == "source"
+
+
+def random_pairs(size: int) -> tuple[list[tuple[str, str]], list[float | None]]:
+    draw = np.random.default_rng(4)
+    texts = [" ".join(draw.choice(list("abcdefgh"), draw.integers(0, 12))) for _ in range(2 * size)]
+    scores = [None if draw.random() < 0.2 else float(np.float32(draw.random())) for _ in range(size)]
+    return list(zip(texts[:size], texts[size:], strict=True)), scores
+
+
+def test_figures_are_those_of_the_standard_library(tmp_path: Path) -> None:
+    pairs, scores = random_pairs(700)
+    result, sample = describe(tmp_path, write_scored(tmp_path / "s", pairs, scores), sentences=100)
+    given = [score for score in scores if score is not None]
+    for side, number in (("en", 0), ("de", 1)):
+        lengths = [len(pair[number].split()) for pair in pairs]
+        assert result["sides"][side]["length"]["mean"] == pytest.approx(statistics.mean(lengths), abs=1e-6)
+        assert result["sides"][side]["length"]["std"] == pytest.approx(statistics.pstdev(lengths), abs=1e-6)
+    assert result["paraphrase_score"]["mean"] == pytest.approx(statistics.mean(given), abs=1e-6)
+    assert result["paraphrase_score"]["std"] == pytest.approx(statistics.pstdev(given), abs=1e-6)
+    assert len(sample) == result["sampled"] == 100
+    assert {tuple(row.values()) for row in sample} <= set(pairs)
+
+
+def test_the_sample_is_random_seeded_and_no_matter_of_blocks(tmp_path: Path) -> None:
+    pairs = [(f"s {n}", f"t {n}") for n in range(2000)]
+    scored = write_scored(tmp_path / "s", pairs, random_pairs(2000)[1])
+    written = []
+    for rows in (7, 65_536):
+        _, sample = describe(tmp_path, scored, sentences=200, block_rows=rows)
+        written.append([(tmp_path / name).read_bytes() for name in ("corpus.json", "corpus.parquet")])
+    assert written[0] == written[1]
+    numbers = [int(row["source"].split()[1]) for row in sample]
+    assert all(row["target"] == f"t {number}" for row, number in zip(sample, numbers, strict=True))
+    assert 800 < sum(numbers) / 200 < 1200
+    assert describe(tmp_path, scored, sentences=200, seed=2)[1] != sample
+
+
+def test_shards_are_one_corpus(tmp_path: Path) -> None:
+    pairs, scores = random_pairs(500)
+    whole = write_scored(tmp_path / "s", pairs, scores)
+    cuts = [(0, 200), (200, 200), (200, 500)]
+    shards = [
+        write_scored(tmp_path / f"s{number}", pairs[start:end], scores[start:end])
+        for number, (start, end) in enumerate(cuts)
+    ]
+    assert describe(tmp_path, *shards, sentences=50) == describe(tmp_path, whole, sentences=50)
+    with pytest.raises(InputError, match=rf"{tmp_path}: the corpus is empty: no pairs"):
+        describe(tmp_path, shards[1], shards[1])
+
+
+def test_an_empty_or_damaged_corpus(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"s: the corpus is empty: no pairs"):
+        describe(tmp_path, write_scored(tmp_path / "s", []))
+    (tmp_path / "s").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match=r"s: not readable as Parquet"):
+        describe(tmp_path, tmp_path / "s")
+    assert [path.name for path in tmp_path.iterdir()] == ["s"]
+
+
+def test_idf_and_entropy_by_hand() -> None:
+    # Four documents in all: a in 3, b in 2, c and d in 1.
+    words = WordStatistics({"one": ["a b", "A a!", ""], "two": ["b c d a"]})
+    ln = math.log
+    a, b, rare, mark = ln(4 / 3), ln(4 / 2), ln(4), ln(4)
+    means = [(a + b) / 2, (2 * a + mark) / 3]
+    mean, deviation = words.idf("one")
+    assert mean == pytest.approx(statistics.mean(means))
+    assert deviation == pytest.approx(statistics.pstdev(means))
+    assert words.idf("two") == pytest.approx(((a + b + 2 * rare) / 4, 0.0))
+    # a three times, b and ! once each.
+    assert words.vocabulary_entropy("one") == pytest.approx(-(0.6 * ln(0.6) + 2 * 0.2 * ln(0.2)))
+    assert words.vocabulary_entropy("two") == pytest.approx(ln(4))
+    assert WordStatistics({"none": ["", " "]}).idf("none") == (None, None)
+
+
+def test_idf_and_entropy_are_those_of_a_plain_count() -> None:
+    texts = {name: [pair[side] for pair in random_pairs(300)[0]] for side, name in enumerate(("one", "two"))}
+    documents = [set(text.split()) for sample in texts.values() for text in sample]
+    frequencies = Counter(word for document in documents for word in document)
+    words = WordStatistics(texts)
+    for name, sample in texts.items():
+        split = [text.split() for text in sample]
+        idf = [[math.log(len(documents) / frequencies[word]) for word in each] for each in split if each]
+        means = [statistics.mean(each) for each in idf]
+        assert words.idf(name) == pytest.approx((statistics.mean(means), statistics.pstdev(means)))
+        counts = Counter(word for each in split for word in each)
+        shares = [count / counts.total() for count in counts.values()]
+        assert words.vocabulary_entropy(name) == pytest.approx(-sum(p * math.log(p) for p in shares))
+
+
+def test_entropy() -> None:
+    assert entropy([5, 0, 5]) == pytest.approx(math.log(2))
+    assert entropy([7]) == entropy([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("parse", "top"),
+    [
+        ("(ROOT (S (NP (PRP She)) (VP (VBZ sings) (NP (NNS songs))) (. .)))", "(S(NP)(VP)(.))"),
+        ("( (S (NP (PRP She)) (VP (VBZ sings))))", "(S(NP)(VP))"),
+        ("((S (NP (PRP She)) (VP (VBZ sings))))", "(S(NP)(VP))"),
+        ("(S (NP She) (VP sings))", "(S(NP)(VP))"),
+        ("(TOP (FRAG (UH Yes)))", "(FRAG(UH))"),
+        ("She sings", None),
+        ("(ROOT (S", None),
+        ("(ROOT (S (NP x))) )", None),
+        ("(S (NP x)) (S (NP y))", None),
+        ("", None),
+    ],
+)
+def test_the_top_two_levels_of_a_parse(parse: str, top: str | None) -> None:
+    assert top_levels(parse) == top
+
+
+def parser(tmp_path: Path, body: str) -> str:
+    (tmp_path / "parser.py").write_text(f"import sys\nfor line in sys.stdin:\n    {body}\n")
+    return f"{sys.executable} {tmp_path}/parser.py"
+
+
+def test_parse_entropy(tmp_path: Path) -> None:
+    # Words of one letter are nouns, others verbs: (NP), (VP), (VP), (NP)(VP).
+    command = parser(
+        tmp_path,
+        'print("(ROOT (S", *(f"({(len(w) > 1 and chr(86) or chr(78))}P {w})" for w in line.split()), "))")',
+    )
+    found = parse_entropy(["a", "bb", "", "cc", "a bb"], command)
+    assert found == pytest.approx(-(2 * 0.25 * math.log(0.25) + 0.5 * math.log(0.5)))
+    scored = write_scored(tmp_path / "s", [("a", "x"), ("bb", "x")])
+    result, _ = describe(tmp_path, scored, parsers={"en": command})
+    assert result["sides"]["en"]["parse_entropy"] == pytest.approx(math.log(2), abs=1e-6)
+    assert result["sides"]["de"]["parse_entropy"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("print(line)", "line 1 is no bracketed parse: 'a b'"),
+        ('print("(S (NP x))"); break', "1 parses of 2 sentences"),
+        ('sys.exit("no model")', "ended with status 1: no model"),
+        ("sys.exit(3)", "ended with status 3: it says nothing"),
+    ],
+)
+def test_parsers_that_fail(tmp_path: Path, body: str, message: str) -> None:
+    with pytest.raises(InputError, match=message) as error:
+        parse_entropy(["a b", "c"], parser(tmp_path, body))
+    assert str(error.value).startswith("statistics.parsers: ")
+    assert "\n" not in str(error.value)
+
+
+def test_a_parser_that_is_not_there() -> None:
+    with pytest.raises(InputError, match=r"statistics\.parsers: nowhere -x: cannot be run: No such file"):
+        parse_entropy(["a"], "nowhere -x")
+
+
+def test_the_table_of_the_corpora(tmp_path: Path) -> None:
+    described = []
+    for corpus, pairs in (("one", [("a b", "x"), ("a a", "y")]), ("two", [("b c d a", "x y")])):
+        scored = write_scored(tmp_path / "s", pairs, [0.5, 0.75] if corpus == "one" else None)
+        describe(tmp_path, scored, name=corpus)
+        described.append((("de", corpus), tmp_path / f"{corpus}.json", tmp_path / f"{corpus}.parquet"))
+    # A second model of the same corpus: its documents are not counted twice.
+    described.append((("other", "one"), *described[0][1:]))
+    merged = {}
+    for model, kept in (("de", [2, 1]), ("other", [1])):
+        merged[model] = tmp_path / f"{model}.counts.json"
+        merged[model].write_text(json.dumps({"kept": sum(kept), "corpora": [{"kept": n} for n in kept]}))
+    tabulate_corpora(described, merged, tmp_path / "table.csv")
+    header, *rows = (tmp_path / "table.csv").read_text().splitlines()
+    assert header == (
+        "model,corpus,language,pairs,used,length,length_std,idf,idf_std,vocabulary_entropy,"
+        "paraphrase_score,paraphrase_score_std,parse_entropy"
+    )
+    # Of three English documents, a is in 3, b in 2, c and d in 1; of three German ones, x in 2, y in 2.
+    b, rare, entropy_of_one = math.log(3 / 2), math.log(3), -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
+    one = f"2,2,2.00,0.00,{b / 4:.2f},{b / 4:.2f},{entropy_of_one:.2f},0.62,0.12,no parser"
+    assert rows[0] == f"de,one,en,{one}"
+    assert rows[1] == f"de,one,de,2,2,1.00,0.00,{b:.2f},0.00,{math.log(2):.2f},0.62,0.12,no parser"
+    assert rows[2] == f"de,two,en,1,1,4.00,0.00,{(b + 2 * rare) / 4:.2f},0.00,{math.log(4):.2f},,,no parser"
+    assert rows[4:] == [
+        "de,all,en-de,3,3,,,,,,,,",
+        f"other,one,en,{one.replace('2,2,', '2,1,', 1)}",
+        rows[6],
+        "other,all,en-de,2,1,,,,,,,,",
+    ]
+
+
+SELECTED = {
+    "read": 100,
+    "kept": 60,
+    "dropped": {"empty": 0, "length": 30, "language": 10},
+    "fails": {"empty": 0, "length": 30, "language": 15},
+    "fails_both": {"empty": {"length": 0, "language": 0}, "length": {"language": 5}},
+}
+MERGED = {"read": 60, "duplicates": 4, "contaminated": 3, "capped": 2, "kept": 51}
+
+
+def funnel(tmp_path: Path) -> tuple[Path, Path]:
+    (tmp_path / "selected.json").write_text(json.dumps(SELECTED))
+    (tmp_path / "merged.json").write_text(json.dumps({**MERGED, "corpora": [{"file": "x", **MERGED}]}))
+    outputs = tmp_path / "funnel.csv", tmp_path / "overlap.csv"
+    tabulate_funnel(
+        [(("de", "tanzil"), tmp_path / "selected.json")], {"de": tmp_path / "merged.json"}, *outputs
+    )
+    return outputs
+
+
+def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
+    flow, overlap = funnel(tmp_path)
+    assert flow.read_text().splitlines() == [
+        "model,corpus,read,empty,length,language,trigram_overlap,paraphrase_score,"
+        "duplicates,contaminated,capped,kept",
+        "de,tanzil,100,0,30,10,,,4,3,2,51",
+    ]
+    (row,) = csv.DictReader(flow.open())
+    losses = [int(row[step] or 0) for step in FUNNEL[1:-1]]
+    assert int(row["read"]) - sum(losses) == int(row["kept"])
+    assert overlap.read_text().splitlines() == [
+        "model,corpus,filter,empty,length,language,trigram_overlap,paraphrase_score",
+        "de,tanzil,empty,0,0,0,,",
+        "de,tanzil,length,0,30,5,,",
+        "de,tanzil,language,0,5,15,,",
+    ]
+
+
+def test_the_table_has_a_column_for_every_filter() -> None:
+    everything = {
+        "length": {"min": 1, "max": 2},
+        "language": {"min_confidence": 0.5},
+        "trigram_overlap": {"max": 1},
+        "paraphrase_score": {"min": 0},
+    }
+    assert tuple(each.reason for each in build_filters(everything, ("en", "en"))) == REASONS
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    tables = funnel(tmp_path)
+    outputs = [tmp_path / "funnel.svg", tmp_path / "funnel.png"]
+    draw_funnel(*tables, outputs)
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
+    shown = {text for text in texts if text and "\n" not in text}
+    assert {"tanzil   de", "51 of 100", "51.0", "30.0", "10.0", "4.0"} <= shown
+    assert "3.0" not in shown  # too narrow for a number
+    # Filters that drop something, the pairs that both drop, and shares of either's.
+    assert {"length", "language", "duplicate", "contaminated", "5", "17 %", "33 %"} <= shown
+    assert "trigram overlap" not in shown
+    before = [path.read_bytes() for path in outputs]
+    draw_funnel(*tables, outputs)
+    assert [path.read_bytes() for path in outputs] == before
+
+
+def test_a_picture_of_nothing(tmp_path: Path) -> None:
+    flow, overlap = funnel(tmp_path)
+    flow.write_text(flow.read_text().splitlines()[0] + "\n")
+    with pytest.raises(InputError, match=r"funnel\.csv: there are no corpora in it"):
+        draw_funnel(flow, overlap, [tmp_path / "funnel.svg"])
+
+
+def test_a_picture_without_a_filter(tmp_path: Path) -> None:
+    flow, overlap = funnel(tmp_path)
+    overlap.write_text(overlap.read_text().splitlines()[0] + "\n")
+    draw_funnel(flow, overlap, [tmp_path / "funnel.svg"])
+    assert "Which filters" not in (tmp_path / "funnel.svg").read_text()

@@ -1,0 +1,18 @@
+"""Measure what a corpus is like.
+
+Input: scored. Outputs: statistics, sample (of its sentences).
+"""
+
+from adapter import step
+from paraphrastic.corpus.statistics import describe_corpus
+
+with step(snakemake):
+    describe_corpus(
+        snakemake.input.scored,
+        snakemake.output.statistics,
+        snakemake.output.sample,
+        languages=tuple(snakemake.wildcards.pair.split("-")),
+        sentences=snakemake.params.sentences,
+        parsers=snakemake.params.parsers,
+        seed=snakemake.params.seed,
+    )

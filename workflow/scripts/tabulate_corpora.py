@@ -1,0 +1,15 @@
+"""Write the table of the corpora and of the pairs that are used.
+
+Inputs: statistics, samples, merged (counts). Output: table.
+"""
+
+from adapter import step
+from paraphrastic.corpus.corpus_tables import tabulate_corpora
+
+with step(snakemake):
+    corpora = snakemake.params.corpora
+    tabulate_corpora(
+        list(zip(corpora, snakemake.input.statistics, snakemake.input.samples, strict=True)),
+        dict(zip(snakemake.params.models, snakemake.input.merged, strict=True)),
+        snakemake.output.table,
+    )
