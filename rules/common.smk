@@ -11,8 +11,9 @@ from snakemake.exceptions import WorkflowError
 from paraphrastic.code_version import code_version
 from paraphrastic.config import CORPUS_KINDS, check_config, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
+from paraphrastic.estimate import estimate
 from paraphrastic.registry import read_registry
-from paraphrastic.sources import named_datasets
+from paraphrastic.sources import named_datasets, opus_corpora
 
 try:
     REGISTRY = read_registry(config.get("registry", "config/datasets.tsv"))
@@ -23,11 +24,16 @@ try:
             registry=REGISTRY,
         )
     )
-    REGISTRY |= named_datasets(config)
+    OPUS_CORPORA = {
+        corpus.file().location: corpus
+        for model in config["models"]
+        for corpus in opus_corpora(config["definitions"][model], REGISTRY)
+    }
+    REGISTRY |= named_datasets(config, REGISTRY)
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# Corpora by name, the registry's and those that the configuration names by path.
+# Corpora by name, the registry's and those that only the configuration names.
 CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
 TABLES = {
     "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
@@ -50,6 +56,16 @@ def corpus_files(name, languages):
         {"languages": file.languages, "members": file.members, "version": file.version}
         for file in REGISTRY[name].select(languages)
     ]
+
+
+def version_of(name, file_name):
+    """Version of a file of a data set; within OPUS's corpora it differs by language pair."""
+    return {file.name: file.version for file in REGISTRY[name].files}.get(file_name)
+
+
+def opus_estimate():
+    """Lines on what the corpora of OPUS that are still to be downloaded will cost."""
+    return estimate([corpus for path, corpus in OPUS_CORPORA.items() if not Path(path).exists()])
 
 
 def pair_name(model):

@@ -14,7 +14,7 @@ rule download_file:
         "../envs/download.yaml"
     params:
         # Addresses and mirror may change without a new download; another version may not.
-        version=lambda wildcards: REGISTRY[wildcards.dataset].version,
+        version=lambda wildcards: version_of(wildcards.dataset, wildcards.file),
     message:
         "Fetch {wildcards.dataset}: {wildcards.file}"
     script:

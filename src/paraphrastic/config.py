@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
 from paraphrastic.errors import InputError
+from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.registry import Dataset
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
 
@@ -46,7 +47,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path, registry: Mapping[s
             checked["definitions"][model] = completed
         faults = list(_name_files(checked, registry))
     if not faults:
-        datasets = {**registry, **named_datasets(checked)}
+        datasets = {**registry, **named_datasets(checked, registry)}
         faults = list(dict.fromkeys(_semantic_faults(checked, written, datasets)))
     if faults:
         raise InputError("\n".join(f"config: {fault}" for fault in faults))
@@ -157,14 +158,16 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
     for key in ("language_id", "word_vectors", "evaluation.sts"):
         section, _, entry = key.partition(".")
         name = config[section][entry] if entry else config[section]
-        if name is not None:
-            yield from _dataset_faults(key, name, registry, corpus=False)
+        if name is not None and (fault := _dataset_fault(name, registry, corpus=False)):
+            yield f"{key}: {fault}"
     for model, definition in config["definitions"].items():
-        yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry)
+        for fault in _corpora_faults(definition, registry, config["mirror"]):
+            yield f"definitions.{model}.corpora: {fault}"
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         for name in definition["max_pairs"]:
-            yield from _dataset_faults(path["max_pairs"], name, registry, corpus=True)
+            if fault := _dataset_fault(name, registry, corpus=True):
+                yield f"{path['max_pairs']}: {fault}"
         for kind, thresholds in definition["selection"].items():
             for name in ("length", "trigram_overlap", "paraphrase_score"):
                 allowed = thresholds[name]
@@ -179,21 +182,37 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
                 yield f"{path['selection']}.{kind}.language: needs language_id, which is null"
 
 
-def _corpora_faults(path: str, definition: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _corpora_faults(definition: Json, registry: Mapping[str, Dataset], mirror: str | None) -> Iterator[str]:
+    languages = tuple(definition["languages"])
+    listed = read_list(languages) if len(languages) == 2 else {}
     for name in definition["corpora"]:
-        faults = list(_dataset_faults(path, name, registry, corpus=True))
-        yield from faults
-        if not faults:
+        fault = _dataset_fault(name, registry, corpus=True, listed=listed or {})
+        in_opus = name not in registry or registry[name].kind == "opus"
+        if fault is None:
             try:
-                registry[name].select(tuple(definition["languages"]))
+                registry[name].select(languages)
+                continue
             except InputError as error:
-                yield f"{path}: {error}"
+                fault = str(error)
+        if listed is None and in_opus:
+            fault += f"; what OPUS has can be used once it is listed: {list_command(languages, mirror)}"
+        elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
+            fault += f"; OPUS has it as {same!r}"
+        yield fault
 
 
-def _dataset_faults(key: str, name: str, registry: Mapping[str, Dataset], *, corpus: bool) -> Iterator[str]:
+def _dataset_fault(
+    name: str,
+    registry: Mapping[str, Dataset],
+    *,
+    corpus: bool,
+    listed: Mapping[str, OpusCorpus] | None = None,
+) -> str | None:
+    """What is wrong with a name that should be one of a corpus, or of another data set."""
     if name not in registry:
-        guess = difflib.get_close_matches(name, registry, n=1)
-        hint = f"; did you mean {guess[0]!r}?" if guess else ""
-        yield f"{key}: {name!r} is not in the registry of data sets{hint}"
-    elif corpus != (registry[name].kind in CORPUS_KINDS):
-        yield f"{key}: {name!r} is {'not ' if corpus else ''}a corpus (its kind is {registry[name].kind!r})"
+        guess = difflib.get_close_matches(name, [*(listed or ()), *registry], n=1)
+        where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
+        return f"{name!r} is not in {where}" + (f"; did you mean {guess[0]!r}?" if guess else "")
+    if corpus != (registry[name].kind in CORPUS_KINDS):
+        return f"{name!r} is {'not ' if corpus else ''}a corpus (its kind is {registry[name].kind!r})"
+    return None
