@@ -1,5 +1,8 @@
 """From corpora to paraphrastic sentence embeddings and their tables; see docs/architecture.md."""
 
+import re
+
+from snakemake.logging import logger
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -31,8 +34,8 @@ include: "rules/tables.smk"
 
 
 wildcard_constraints:
-    corpus="|".join(CORPORA),
-    dataset="|".join(REGISTRY),
+    corpus="|".join(map(re.escape, CORPORA)),
+    dataset="|".join(map(re.escape, REGISTRY)),
     model="|".join(config["definitions"]),
     pair="[a-z]{2,3}-[a-z]{2,3}",
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
@@ -41,6 +44,12 @@ wildcard_constraints:
 localrules:
     all,
     paper_tables,
+
+
+# Before the first job of a run, and not in a dry run.
+onstart:
+    for line in opus_estimate():
+        logger.info(line)
 
 
 # All models that the configuration names, and their table.

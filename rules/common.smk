@@ -11,15 +11,24 @@ from snakemake.exceptions import WorkflowError
 from paraphrastic.code_version import code_version
 from paraphrastic.config import CORPUS_KINDS, check_config, dropped_kinds, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
+from paraphrastic.estimate import estimate
+from paraphrastic.registry import read_registry
+from paraphrastic.sources import opus_corpora
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
     checked, REGISTRY = check_config(config, schema=schema)
     config.update(checked)
+    registered = read_registry(config["registry"])
+    OPUS_CORPORA = {
+        corpus.file().location: corpus
+        for model in config["models"]
+        for corpus in opus_corpora(config["definitions"][model], registered)
+    }
 except InputError as error:
     raise WorkflowError(str(error)) from None
 
-# Corpora by name, the registry's and those that the configuration names by path.
+# Corpora by name, the registry's and those that only the configuration names.
 CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
 # Each model with each of its corpora, as the tables of the corpora list them.
 MODEL_CORPORA = [
@@ -91,6 +100,11 @@ def testset_files():
         for name, testset in testset_names().items()
         for file in REGISTRY[name].files
     ]
+
+
+def opus_estimate():
+    """Lines on what the corpora of OPUS that are still to be downloaded will cost."""
+    return estimate([corpus for path, corpus in OPUS_CORPORA.items() if not Path(path).exists()])
 
 
 def pair_name(model):

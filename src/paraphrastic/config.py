@@ -15,6 +15,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
+from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.registry import Dataset, read_registry
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
 
@@ -53,7 +54,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         _fill_defaults(completed, rules["$defs"]["definition"], rules)
         checked["definitions"][model] = completed
     _refuse(_name_files(checked, registry))
-    datasets = {**registry, **named_datasets(checked)}
+    datasets = {**registry, **named_datasets(checked, registry)}
     _refuse(_semantic_faults(checked, written, datasets))
     return checked, datasets
 
@@ -193,7 +194,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
     if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
     for model, definition in config["definitions"].items():
-        yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry)
+        yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         for name in definition["max_pairs"]:
@@ -225,25 +226,42 @@ def _selection_faults(
                 yield f"{path}.paraphrase_score: {name!r} has no score of its own, and word_vectors is null"
 
 
-def _corpora_faults(path: str, definition: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+def _corpora_faults(
+    path: str, definition: Json, registry: Mapping[str, Dataset], mirror: str | None
+) -> Iterator[str]:
+    languages = tuple(definition["languages"])
+    listed = read_list(languages) if len(languages) == 2 else {}
     for name in definition["corpora"]:
-        faults = list(_dataset_faults(path, name, registry, CORPUS_KINDS))
-        yield from faults
+        faults = list(_dataset_faults(path, name, registry, CORPUS_KINDS, listed or {}))
+        in_opus = name not in registry or registry[name].kind == "opus"
         if not faults:
             try:
-                registry[name].select(tuple(definition["languages"]))
+                registry[name].select(languages)
+                continue
             except InputError as error:
-                yield f"{path}: {error}"
+                faults = [f"{path}: {error}"]
+        hint = ""
+        if listed is None and in_opus:
+            hint = f"; what OPUS has can be used once it is listed: {list_command(languages, mirror)}"
+        elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
+            hint = f"; OPUS has it as {same!r}"
+        yield from (fault + hint for fault in faults)
 
 
 def _dataset_faults(
-    key: str, name: str | None, registry: Mapping[str, Dataset], kinds: tuple[str, ...]
+    key: str,
+    name: str | None,
+    registry: Mapping[str, Dataset],
+    kinds: tuple[str, ...],
+    listed: Mapping[str, OpusCorpus] | None = None,
 ) -> Iterator[str]:
+    """What is wrong with a data set's name; `listed` are corpora of OPUS that it might have been."""
     if name is None:
         return
     if name not in registry:
-        guess = difflib.get_close_matches(name, registry, n=1)
+        guess = difflib.get_close_matches(name, [*(listed or ()), *registry], n=1)
+        where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
         hint = f"; did you mean {guess[0]!r}?" if guess else ""
-        yield f"{key}: {name!r} is not in the registry of data sets{hint}"
+        yield f"{key}: {name!r} is not in {where}{hint}"
     elif registry[name].kind not in kinds:
         yield f"{key}: {name!r} is of kind {registry[name].kind!r}; needed is {' or '.join(kinds)}"

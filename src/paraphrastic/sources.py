@@ -12,6 +12,7 @@ from typing import Any
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json, sha256, write_json
+from paraphrastic.opus import OpusCorpus, read_list
 from paraphrastic.registry import Dataset, RemoteFile, columns_fault
 
 # Kinds that are one file, by the endings of their names.
@@ -69,29 +70,49 @@ def file_faults(
             yield f"{at}.columns: {fault}"
 
 
-def named_datasets(config: Mapping[str, Any]) -> dict[str, Dataset]:
+def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
     """Data sets that a checked configuration names beside the registry's.
 
-    The version of a file is its digest, so that what was made of another content is made again.
+    The version of a file is its digest, so that what was made of other content is made again.
     """
     datasets: dict[str, Dataset] = {}
     for definition in config["definitions"].values():
         languages = tuple(definition["languages"])
         for name, entry in definition["files"].items():
-            version = f"sha256:{_digest(name, Path(entry['path']))}"
-            dataset = datasets.setdefault(name, Dataset(name, version, entry["kind"], "own", ()))
-            file = RemoteFile(
-                dataset=name,
-                name=Path(entry["path"]).name,
-                languages=languages,
-                addresses=(),
-                members=tuple(entry["columns"]),
-                version=version,
-                path=entry["path"],
-            )
-            if not any(set(other.languages) == set(languages) for other in dataset.files):
-                datasets[name] = replace(dataset, files=(*dataset.files, file))
+            _add(datasets, entry["kind"], _own_file(name, entry, languages))
+        for corpus in opus_corpora(definition, registry):
+            _add(datasets, "opus", corpus.file())
     return datasets
+
+
+def opus_corpora(definition: Mapping[str, Any], registry: Mapping[str, Dataset]) -> list[OpusCorpus]:
+    """The corpora of a checked definition that are neither files nor in the registry, as OPUS lists them."""
+    names = [name for name in definition["corpora"] if name not in {*definition["files"], *registry}]
+    if not names or len(definition["languages"]) != 2:
+        return []
+    listed = read_list(definition["languages"]) or {}
+    return [listed[name] for name in names if name in listed]
+
+
+def _own_file(name: str, entry: Entry, languages: tuple[str, ...]) -> RemoteFile:
+    path = Path(entry["path"])
+    return RemoteFile(
+        dataset=name,
+        name=path.name,
+        languages=languages,
+        addresses=(),
+        members=tuple(entry["columns"]),
+        version=f"sha256:{_digest(name, path)}",
+        path=entry["path"],
+    )
+
+
+def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
+    """Add a file to its data set, unless that has one in the same languages."""
+    new = Dataset(file.dataset, file.version, kind, "see its source", ())
+    dataset = datasets.setdefault(file.dataset, new)
+    if not any(set(other.languages) == set(file.languages) for other in dataset.files):
+        datasets[file.dataset] = replace(dataset, files=(*dataset.files, file))
 
 
 def _plain_name(path: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import yaml
 from paraphrastic.config import check_config, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
+from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,6 +18,7 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
 DEFAULT = "config/datasets.tsv"
+REGISTRY = read_registry(ROOT / DEFAULT)
 
 
 def load(name: str) -> dict:
@@ -208,7 +210,7 @@ def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
     assert definition["files"] == {
         "my_data_v2": {"path": "My-Data.v2.tsv.gz", "kind": "tsv", "columns": ["3", "1"]}
     }
-    dataset = named_datasets(config)["my_data_v2"]
+    dataset = named_datasets(config, REGISTRY)["my_data_v2"]
     (file,) = dataset.select(("en", "de"))
     digest = sha256("My-Data.v2.tsv.gz")
     assert (file.location, file.members, file.version) == (
@@ -224,7 +226,7 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     config["max_pairs"] = {"ours": 10}
     # The same file may serve other languages: a translation memory has many.
     config["definitions"]["fr"]["corpora"] = [entry]
-    datasets = named_datasets(checked(config))
+    datasets = named_datasets(checked(config), REGISTRY)
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
 
 
@@ -232,7 +234,7 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     config = checked(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
 
     def version() -> str:
-        return named_datasets(config)["my_data_v2"].version
+        return named_datasets(config, REGISTRY)["my_data_v2"].version
 
     first = version()
     path = Path("My-Data.v2.tsv.gz")
@@ -247,9 +249,9 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
 
 def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
-    first = named_datasets(config)
+    first = named_datasets(config, REGISTRY)
     monkeypatch.setattr("paraphrastic.sources.sha256", lambda path: pytest.fail("read again"))
-    assert named_datasets(config) == first
+    assert named_datasets(config, REGISTRY) == first
 
 
 @pytest.mark.parametrize(

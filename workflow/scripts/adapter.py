@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 from paraphrastic.download import fetch
 from paraphrastic.errors import InputError
 from paraphrastic.registry import read_registry
+from paraphrastic.sources import named_datasets
 
 
 @contextmanager
@@ -36,7 +37,9 @@ def step(snakemake: Any) -> Iterator[None]:
 def fetched(snakemake: Any, paths: list[str]) -> None:
     """Verify the downloads among the paths, and fetch again what is damaged."""
     registry = read_registry(snakemake.config["registry"])
-    files = {file.location: file for dataset in registry.values() for file in dataset.files}
+    registry |= named_datasets(snakemake.config, registry)
+    every = (file for dataset in registry.values() for file in dataset.files)
+    files = {file.location: file for file in every if file.path is None}
     for path in paths:
         if path in files:
             fetch(files[path], path, mirror=snakemake.config["mirror"])

@@ -1,0 +1,255 @@
+"""OPUS by name: its list, what a configuration makes of it, the command, and the estimate."""
+
+import copy
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_config import REGISTRY, changed, checked
+
+from paraphrastic.cli import main
+from paraphrastic.errors import InputError
+from paraphrastic.estimate import archive_bytes, estimate
+from paraphrastic.opus import OpusCorpus, fetch_list, read_list
+from paraphrastic.sources import named_datasets
+
+ROOT = Path(__file__).resolve().parents[2]
+QUERY = "?source=en&target=pl&preprocessing=moses&version=latest"
+
+
+def entry(corpus: str, pairs: object, size: object, *, file: str = "en-pl.txt.zip", **fields: object) -> dict:
+    """An entry as the API gives it."""
+    return {
+        "alignment_pairs": pairs,
+        "corpus": corpus,
+        "documents": "",
+        "id": 1,
+        "latest": "True",
+        "preprocessing": "moses",
+        "size": size,
+        "source": "en",
+        "source_tokens": 1,
+        "target": "pl",
+        "target_tokens": 1,
+        "url": f"https://object.pouta.csc.fi/OPUS-{corpus}/v1/moses/{file}",
+        "version": "v1",
+    } | fields
+
+
+ENTRIES = [
+    entry("EUbookshop", 500, 20, file="en-pl.strict.txt.zip"),
+    entry("EUbookshop", 600, 40),
+    entry("CCMatrix", 74_070_714, 5_000_000),
+    entry("ELRC-5067-SciPar", "1000", ""),
+    entry("TED2020", None, 100),
+]
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A mirror with OPUS's answer, in a folder to run in; what is returned is the answer's file."""
+    monkeypatch.chdir(tmp_path)
+    answer = tmp_path / "mirror/opus.nlpl.eu/opusapi" / QUERY
+    answer.parent.mkdir(parents=True)
+    answer.write_text(json.dumps({"corpora": ENTRIES}))
+    return answer
+
+
+def fetched(*, refresh: bool = False) -> dict[str, OpusCorpus]:
+    return fetch_list(("pl", "en"), mirror="mirror", refresh=refresh)
+
+
+def test_the_list_is_kept_and_largest_first(answers: Path) -> None:
+    assert read_list(("en", "pl")) is None
+    corpora = fetched()
+    assert list(corpora) == ["CCMatrix", "ELRC-5067-SciPar", "EUbookshop", "TED2020"]
+    assert corpora["CCMatrix"] == OpusCorpus(
+        name="CCMatrix",
+        version="v1",
+        languages=("en", "pl"),
+        address="https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip",
+        pairs=74_070_714,
+        size=5_000_000 * 1024,
+    )
+    # Of several files of one name and version, the usual one; counts that are text, and counts that are none.
+    assert corpora["EUbookshop"].pairs == 600
+    assert (corpora["ELRC-5067-SciPar"].pairs, corpora["ELRC-5067-SciPar"].size) == (1000, None)
+    assert corpora["TED2020"].pairs is None
+    assert list(Path("resources/opus").iterdir()) == [Path("resources/opus/en-pl.json")]
+    answers.unlink()
+    assert fetched() == read_list(("pl", "en")) == corpora
+
+
+def test_a_list_is_fetched_again_when_asked(answers: Path) -> None:
+    fetched()
+    answers.write_text(json.dumps({"corpora": [entry("CCMatrix", 1, 1, version="v2")]}))
+    assert fetched()["CCMatrix"].version == "v1"
+    assert fetched(refresh=True)["CCMatrix"].version == "v2"
+    answers.unlink()
+    with pytest.raises(InputError, match="could not be fetched"):
+        fetched(refresh=True)
+    assert fetched()["CCMatrix"].version == "v2"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cause"),
+    [
+        ("<html>busy</html>", "not readable as JSON"),
+        ('["corpora"]', "not a list of OPUS's corpora"),
+        ('{"corpora": [7]}', "entry 1: has no corpus"),
+        (json.dumps({"corpora": [entry("A", 1, 1), entry("B", 1, 1, url="")]}), "entry 2: has no url"),
+        (
+            json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}),
+            "is no http(s) address",
+        ),
+        ('{"corpora": []}', "OPUS has no corpus in en-pl"),
+        (json.dumps({"corpora": [entry("../../x", 1, 1)]}), "OPUS has no corpus in en-pl"),
+    ],
+)
+def test_an_answer_that_cannot_be_used_is_one_line_and_not_kept(
+    answers: Path, answer: str, cause: str
+) -> None:
+    answers.write_text(answer)
+    with pytest.raises(InputError) as error:
+        fetched()
+    assert cause in str(error.value)
+    assert "\n" not in str(error.value)
+    assert "resources/opus/en-pl.json" in str(error.value) or "OPUS has no corpus" in str(error.value)
+    assert read_list(("en", "pl")) is None
+
+
+def polish(*corpora: str) -> dict:
+    return changed("definitions.fr", {"languages": ["en", "pl"], "corpora": list(corpora)})
+
+
+def test_a_listed_name_is_a_data_set(answers: Path) -> None:
+    fetched()
+    config = polish("CCMatrix", "ELRC-5067-SciPar")
+    config["max_pairs"] = {"CCMatrix": 10}
+    datasets = named_datasets(checked(config), REGISTRY)
+    assert list(datasets) == ["CCMatrix", "ELRC-5067-SciPar"]
+    (file,) = datasets["CCMatrix"].select(("pl", "en"))
+    assert file.location == "resources/downloads/CCMatrix/en-pl.txt.zip"
+    assert file.addresses == ("https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip",)
+    assert file.version == "v1"
+    assert file.members_of("pl") == ("CCMatrix.en-pl.pl", "CCMatrix.pl-en.pl")
+    assert file.name_is_shared
+
+
+def faults(config: dict) -> list[str]:
+    with pytest.raises(InputError) as error:
+        checked(config)
+    return str(error.value).split("\n")
+
+
+def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path) -> None:
+    config = polish("CCMatrix") | {"mirror": "mirror"}
+    assert faults(config) == [
+        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; what OPUS has can "
+        "be used once it is listed: paraphrastic corpora --languages en-pl --mirror mirror"
+    ]
+    (line,) = faults(polish("tanzil"))
+    assert "data set 'tanzil' has nothing in en-pl; " in line
+    assert line.endswith(
+        "; what OPUS has can be used once it is listed: paraphrastic corpora --languages en-pl"
+    )
+    command = line.rsplit(": ", 1)[1]
+    assert main([*command.split()[1:], "--mirror", "mirror"]) == 0
+    checked(polish("CCMatrix"))
+
+
+def test_a_name_that_opus_does_not_have(answers: Path) -> None:
+    answers.write_text(json.dumps({"corpora": [*ENTRIES, entry("Tanzil", 5, 5)]}))
+    fetched()
+    assert faults(polish("CCMatrx")) == [
+        "config: definitions.fr.corpora: 'CCMatrx' is not in the registry of data sets or in OPUS's list; "
+        "did you mean 'CCMatrix'?"
+    ]
+    (line,) = faults(polish("tanzil"))
+    assert line.endswith("; OPUS has it as 'Tanzil'")
+
+
+def test_paraphrases_are_not_looked_for_in_opus(answers: Path) -> None:
+    config = copy.deepcopy(changed("definitions.en.corpora", ["CCMatrix"]))
+    assert faults(config) == [
+        "config: definitions.en.corpora: 'CCMatrix' is not in the registry of data sets"
+    ]
+
+
+def test_the_command_lists_and_estimates(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpora", "--languages", "pl-en", "--mirror", "mirror"]) == 0
+    header, *rows = [re.split("  +", line) for line in capsys.readouterr().out.splitlines()]
+    assert header == ["corpus", "version", "pairs", "compressed"]
+    assert rows[0] == ["CCMatrix", "v1", "74,070,714", "5.1 GB"]
+    assert [row[0] for row in rows[1:]] == ["ELRC-5067-SciPar", "EUbookshop", "TED2020"]
+    assert rows[3][2:] == ["?", "102.4 kB"]
+    assert main(["corpora", "--languages", "en-pl", "--estimate", "CCMatrix", "TED2020"]) == 0
+    shown = capsys.readouterr().out
+    assert "OPUS does not say their size: TED2020" in shown
+    assert "estimate for CCMatrix v1 en-pl: 74,070,714 pairs" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--mirror", "nowhere"], "mirror: 'nowhere' is neither a folder nor an http(s) address"),
+        (
+            ["--mirror", "mirror", "--estimate", "CCMatrx"],
+            "'CCMatrx' is not among OPUS's corpora in en-pl; did you mean 'CCMatrix'?",
+        ),
+    ],
+)
+def test_faults_of_the_command_are_one_line(
+    answers: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+) -> None:
+    assert main(["corpora", "--languages", "en-pl", *arguments]) == 1
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == f"paraphrastic: error: {line}\n"
+
+
+@pytest.mark.parametrize("pair", ["en", "en-en", "en-pl-de", "EN-pl", "en-../x"])
+def test_a_wrong_pair(answers: Path, capsys: pytest.CaptureFixture[str], pair: str) -> None:
+    with pytest.raises(SystemExit):
+        main(["corpora", "--languages", pair])
+    assert f"{pair!r} is not a pair such as en-pl" in capsys.readouterr().err
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "paraphrastic.cli", *arguments],
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_is_light_and_its_help_has_an_example(answers: Path) -> None:
+    run = command("corpora", "--help")
+    assert run.returncode == 0
+    assert "paraphrastic corpora --languages en-pl --estimate CCMatrix OpenSubtitles" in run.stdout
+    run = command("corpora", "--languages", "en-pl", "--mirror", "mirror")
+    assert run.returncode == 0
+    loaded = {line.rsplit("|", 1)[1].strip().partition(".")[0] for line in run.stderr.splitlines()}
+    assert not loaded & {"numpy", "torch", "yaml", "pyarrow", "sentencepiece", "jsonschema"}
+
+
+def test_an_estimate_adds_up() -> None:
+    def corpus(pairs: int | None, size: int | None) -> OpusCorpus:
+        return OpusCorpus("A", "v1", ("en", "pl"), "https://host/en-pl.txt.zip", pairs, size)
+
+    one, two = estimate([corpus(10**6, 10**8)]), estimate([corpus(10**6, 10**8)] * 2)
+    disk = [float(re.search(r"([\d.]+) MB in all", line)[1]) for line in (one[1], two[1])]
+    assert disk[0] == pytest.approx(100 + 320)
+    assert disk[1] == pytest.approx(2 * disk[0])
+    assert "22.2 minutes an epoch" in one[3]
+    # A size that cannot be true is replaced by one from the number of pairs.
+    assert archive_bytes(corpus(10**6, 1024)) == 40 * 10**6
+    assert archive_bytes(corpus(None, 1024)) == 1024
+    assert estimate([]) == []
+    assert len(estimate([corpus(None, 5)])) == 1
