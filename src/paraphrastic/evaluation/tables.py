@@ -61,7 +61,7 @@ def render_table(table: Path, markdown: Path, latex: Path, *, caption: str, bold
     """
     text = pd.read_csv(table, dtype=str, keep_default_na=False)
     values = text.apply(pd.to_numeric, errors="coerce")
-    figures = text.columns[(values.notna() | text.eq("")).all()]
+    figures = text.columns[(values.notna() | (text == "")).all()]
     values = values[figures]
     best = values.eq(values.max()) & bold_best
     bold = text.copy()
