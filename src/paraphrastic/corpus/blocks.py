@@ -29,7 +29,8 @@ def read_blocks(
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; one that is missing or damaged is an `InputError` that names it."""
     try:
-        file = pq.ParquetFile(path)
+        # Buffered ahead, all columns of the file would be in memory by the time it was read.
+        file = pq.ParquetFile(path, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not readable as Parquet: {_one_line(error)}") from None
     with file:
