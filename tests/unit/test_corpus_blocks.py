@@ -105,3 +105,16 @@ def test_a_sample_of_a_short_stream_is_all_of_it():
     for index in sample.candidates(np.array([0.5, 0.1])):
         sample.add([0.5, 0.1][index], "ab"[index])
     assert sample.items() == ["b", "a"]
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    generator = np.random.default_rng(1)
+    path = tmp_path / "large.parquet"
+    schema = pa.schema([("noise", pa.binary())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for _ in range(40):
+            writer.write_table(pa.table([[generator.bytes(1000) for _ in range(500)]], schema=schema))
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in read_blocks(path, rows=500)]
+    assert len(held) == 40
+    assert max(held) < path.stat().st_size / 5

@@ -40,6 +40,12 @@ def test_words_of_the_normal_form(text: str, words: list[str]) -> None:
     assert words_of(text) == words
 
 
+def test_ascii_is_as_all_text_is() -> None:
+    text = "".join(map(chr, range(128))) * 2
+    # A letter beyond ASCII sends the text the other way.
+    assert words_of(text) == words_of(f"{text} é")[:-1]
+
+
 @pytest.mark.parametrize("text", ["İSTANBUL IŞIĞI", "STRASSE ẞ", "ΟΔΥΣΣΕΥΣ", "ǅ ŉ"])
 def test_lower_casing_does_not_change_the_normal_form(text: str) -> None:
     assert words_of(text.lower()) == words_of(text)

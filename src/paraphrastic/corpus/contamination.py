@@ -119,7 +119,7 @@ class TestSentences:
                 yield number, similarity
 
     def _ngrams(self, words: list[str]) -> set[tuple[str, ...]]:
-        return set(zip(*(words[start:] for start in range(self._ngram)), strict=False))
+        return set(zip(*[words[start:] for start in range(self._ngram)], strict=False))
 
 
 def mark_contamination(

@@ -14,7 +14,8 @@ _IGNORED = re.compile("[\u0307\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06e
 # Marks belong to the word around them, and Python's \w does not know them.
 _MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
 _WORD = re.compile(rf"[{_SPACELESS}]|(?:(?![_{_SPACELESS}])[\w{_MARKS}])+")
-_ASCII_WORD = re.compile(r"[a-z0-9]+")
+# The same for ASCII, several times as fast: letters lower-cased, all but letters and digits a space.
+_ASCII = bytes(ord(chr(b).lower()) if chr(b).isalnum() else 32 for b in range(128)) + bytes(128)
 
 
 def words_of(text: str) -> list[str]:
@@ -25,7 +26,7 @@ def words_of(text: str) -> list[str]:
     by another language's rules takes one for the other. Two texts are the same when these words, put
     together, are: then neither hyphens nor a segmenter make a difference.
     """
-    text = unicodedata.normalize("NFKC", text).casefold()
     if text.isascii():
-        return _ASCII_WORD.findall(text)
+        return text.encode().translate(_ASCII).decode().split()
+    text = unicodedata.normalize("NFKC", text).casefold()
     return _WORD.findall(_IGNORED.sub("", text).replace("ı", "i"))
