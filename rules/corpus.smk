@@ -158,6 +158,7 @@ rule merge_pairs:
     params:
         drop=dropped_kinds(config),
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
+        near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
         max_pairs=lambda wildcards: [
             config["definitions"][wildcards.model]["max_pairs"].get(corpus)
             for corpus in config["definitions"][wildcards.model]["corpora"]

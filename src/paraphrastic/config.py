@@ -27,7 +27,7 @@ CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "
 UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
-OVERRIDABLE = ("selection", "duplicates", "max_pairs", "vocabulary", "training", "sweep")
+OVERRIDABLE = ("selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "training", "sweep")
 
 
 def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:

@@ -28,6 +28,7 @@ def merge(tmp_path, selected, output="merged.parquet", **changes):
         "duplicates": "keep_one",
         "contaminated": [],
         "drop": [],
+        "near_duplicates": None,
         "max_pairs": [None] * len(selected),
         "seed": 1,
         "memory_mb": 200,
@@ -56,17 +57,17 @@ def two(tmp_path):
 
 def test_keep_one_keeps_the_first_copy(tmp_path, two):
     counts, rows = merge(tmp_path, two)
+    none = dict.fromkeys(("near_duplicates", "contaminated", "capped"), 0)
     assert places(rows) == [(0, 1), (0, 3), (0, 7), (0, 9), (1, 1), (1, 3)]
     assert {(row["source"], row["target"]) for row in rows if row["corpus"] == 1} == {("b", "a"), ("x", "y")}
     assert counts == {
         "read": 10,
         "duplicates": 4,
-        "contaminated": 0,
-        "capped": 0,
         "kept": 6,
+        **none,
         "corpora": [
-            {"file": str(two[0]), "read": 5, "duplicates": 1, "contaminated": 0, "capped": 0, "kept": 4},
-            {"file": str(two[1]), "read": 5, "duplicates": 3, "contaminated": 0, "capped": 0, "kept": 2},
+            {"file": str(two[0]), "read": 5, "duplicates": 1, "kept": 4, **none},
+            {"file": str(two[1]), "read": 5, "duplicates": 3, "kept": 2, **none},
         ],
     }
     assert pq.read_schema(tmp_path / "merged.parquet").types == [
@@ -244,6 +245,7 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         contaminated=[],
         drop=[],
         duplicates="keep_one",
+        near_duplicates=None,
         max_pairs=[None, None],
         seed=1,
         memory_mb=200,

@@ -255,7 +255,7 @@ SELECTED = {
     "fails": {"empty": 0, "length": 30, "language": 15},
     "fails_both": {"empty": {"length": 0, "language": 0}, "length": {"language": 5}},
 }
-MERGED = {"read": 60, "duplicates": 4, "contaminated": 3, "capped": 2, "kept": 51}
+MERGED = {"read": 60, "duplicates": 4, "near_duplicates": 0, "contaminated": 3, "capped": 2, "kept": 51}
 
 
 def funnel(tmp_path: Path) -> tuple[Path, Path]:
@@ -272,8 +272,8 @@ def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     assert flow.read_text().splitlines() == [
         "model,corpus,read,empty,length,language,trigram_overlap,paraphrase_score,"
-        "duplicates,contaminated,capped,kept",
-        "de,tanzil,100,0,30,10,,,4,3,2,51",
+        "duplicates,near_duplicates,contaminated,capped,kept",
+        "de,tanzil,100,0,30,10,,,4,0,3,2,51",
     ]
     (row,) = csv.DictReader(flow.open())
     losses = [int(row[step] or 0) for step in FUNNEL[1:-1]]

@@ -14,6 +14,7 @@ with step(snakemake):
         contaminated=snakemake.input.contaminated,
         drop=snakemake.params.drop,
         duplicates=snakemake.params.duplicates,
+        near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
         memory_mb=snakemake.resources.mem_mb // 2,

@@ -11,7 +11,7 @@ from paraphrastic.corpus.statistics import WordStatistics
 from paraphrastic.files import atomic_output, read_json
 
 # What becomes of the pairs of a corpus, in order.
-FUNNEL = ("read", *REASONS, "duplicates", "contaminated", "capped", "kept")
+FUNNEL = ("read", *REASONS, "duplicates", "near_duplicates", "contaminated", "capped", "kept")
 _STATISTICS = (
     "length", "length_std", "idf", "idf_std", "vocabulary_entropy",
     "paraphrase_score", "paraphrase_score_std", "parse_entropy",

@@ -22,6 +22,7 @@ _FATES = {
     "trigram_overlap": ("trigram overlap", "#009e73"),
     "paraphrase_score": ("paraphrase score", "#f0e442"),
     "duplicates": ("duplicate", "#d55e00"),
+    "near_duplicates": ("near duplicate", "#f6b48f"),
     "contaminated": ("contaminated", "#cc79a7"),
     "capped": ("over the cap", "#999999"),
 }

@@ -1,6 +1,6 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, write_blocks
+from paraphrastic.corpus.near_duplicates import mark_near_duplicates
 from paraphrastic.errors import InputError
 from paraphrastic.files import OWNER, full_disk_named, remove_leftovers, write_json
 
@@ -28,6 +29,7 @@ def merge_pairs(
     contaminated: Sequence[str | Path],
     drop: Sequence[str],
     duplicates: str,
+    near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
     seed: int,
     memory_mb: int,
@@ -42,13 +44,15 @@ def merge_pairs(
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the number in this list, from 0.
-        counts: JSON: pairs `read`, `duplicates`, `contaminated`, `capped` and `kept`, in all and by corpus; a
-            pair that is both a duplicate and contaminated counts as a duplicate.
+        counts: JSON: pairs `read`, `duplicates`, `near_duplicates`, `contaminated`, `capped` and `kept`, in
+            all and by corpus; a pair that is several of these counts as the first.
         contaminated: Parquet files made by `mark_contamination`, one for each of `selected`; none where
             `drop` is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
         duplicates: `keep_one` keeps the copy of the first corpus, there that of the first line;
             `drop_all` drops every copy (the original's `sort | uniq -u`).
+        near_duplicates: `ngram` and `min_similarity` of pairs that are left out because an earlier one, by
+            corpus and line, is nearly the same, as in `mark_near_duplicates`; None keeps them.
         max_pairs: of each corpus, at most so many are kept, drawn at random after duplicates were dropped.
         output: the Parquet file.
         seed: of the draw and of the order.
@@ -79,6 +83,10 @@ def merge_pairs(
         database.execute("SET enable_progress_bar = false")
         _list_rows(database, selected)
         _drop_duplicates(database, keep_one=duplicates == "keep_one")
+        database.execute("CREATE TABLE near_rows (place BIGINT)")
+        if near_duplicates:
+            mark_near_duplicates(database, **near_duplicates, seed=seed)
+        database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
         _drop_contaminated(database, contaminated, drop)
         _cap(database, max_pairs, seed)
         result = _count(database, selected)
@@ -131,7 +139,7 @@ def _drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool) -> 
 def _drop_contaminated(
     database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], kinds: Sequence[str]
 ) -> None:
-    """Make the table `clean_rows`: the unique pairs without contamination of these kinds.
+    """Make the table `clean_rows`: the distinct pairs without contamination of these kinds.
 
     Copies of a pair are contaminated alike, so that it does not matter which of them was kept.
     """
@@ -147,7 +155,9 @@ def _drop_contaminated(
             """,  # noqa: S608
             [list(kinds)],
         )
-    database.execute("CREATE TABLE clean_rows AS FROM unique_rows ANTI JOIN contaminated_rows USING (place)")
+    database.execute(
+        "CREATE TABLE clean_rows AS FROM distinct_rows ANTI JOIN contaminated_rows USING (place)"
+    )
 
 
 def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], seed: int) -> None:
@@ -173,13 +183,15 @@ def _count(database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path]) 
 
     read = by_corpus("rows", "corpus")
     unique = by_corpus("unique_rows", "number")
+    distinct = by_corpus("distinct_rows", "number")
     clean = by_corpus("clean_rows", "number")
     kept = by_corpus("kept", "number")
     corpora = [
         {
             "read": read[number],
             "duplicates": read[number] - unique.get(number, 0),
-            "contaminated": unique.get(number, 0) - clean.get(number, 0),
+            "near_duplicates": unique.get(number, 0) - distinct.get(number, 0),
+            "contaminated": distinct.get(number, 0) - clean.get(number, 0),
             "capped": clean.get(number, 0) - kept.get(number, 0),
             "kept": kept.get(number, 0),
         }

@@ -1,0 +1,133 @@
+"""Pairs that are nearly the same as an earlier one, found by MinHash without comparing all with all."""
+
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rensa import RMinHash
+
+from paraphrastic.corpus.blocks import BLOCK_ROWS
+from paraphrastic.corpus.normal_form import words_of
+
+_PERMUTATIONS = 128
+# Of the pairs that are just as similar as asked for, at most this share may go unseen.
+_MISSED = 0.05
+
+
+def mark_near_duplicates(
+    database: duckdb.DuckDBPyConnection, *, ngram: int, min_similarity: float, seed: int
+) -> None:
+    """Fill the table `near_rows` with the places of pairs that are nearly the same as an earlier one.
+
+    The similarity of two pairs is Jaccard's of their word n-grams, each together with the side that it stands
+    on, in the normal form of `words_of`. A side of fewer than `ngram` words is one n-gram. MinHash (Broder,
+    1997) with locality-sensitive hashing proposes which pairs to compare, and the n-grams themselves decide:
+    every pair that is marked is as similar as asked for to an earlier one, and at least 95 % of those that
+    are will be marked. In a bucket, a pair is compared with the one before it and with the first, so that the
+    work grows with the number of pairs and a chain of small changes counts as one sentence.
+
+    Args:
+        database: with the view `rows` (`place`, `source`, `target`), the table `unique_rows` (`place`) of the
+            pairs to look at, and the empty table `near_rows` (`place`).
+        ngram: words of an n-gram.
+        min_similarity: above 0, at most 1.
+        seed: of the hash functions.
+    """
+    rows = rows_per_band(min_similarity)
+    database.execute("CREATE TABLE near_buckets (place BIGINT, bucket BIGINT)")
+    pairs = "SELECT place, source, target FROM rows SEMI JOIN unique_rows USING (place)"
+    for block in _read(database, pairs):
+        buckets = _buckets(block, ngram=ngram, rows=rows, seed=seed)
+        places = np.repeat(block["place"].to_numpy(), buckets.shape[1])
+        _insert(database, "near_buckets", place=places, bucket=buckets.reshape(-1))
+    # Comparing all pairs of a bucket would take the square of its size.
+    database.execute(
+        """
+        CREATE TABLE near_candidates AS
+        SELECT DISTINCT place, earlier FROM (
+            SELECT place, unnest([lag(place) OVER bucket_mates, first(place) OVER bucket_mates])
+                   AS earlier
+            FROM near_buckets
+            SEMI JOIN (SELECT bucket FROM near_buckets GROUP BY bucket HAVING count(*) > 1) USING (bucket)
+            WINDOW bucket_mates AS (PARTITION BY bucket ORDER BY place)
+        ) WHERE earlier < place
+        """
+    )
+    database.execute("DROP TABLE near_buckets")
+    candidates = """
+        SELECT later.place AS place, later.source AS source, later.target AS target,
+               first.source AS first_source, first.target AS first_target
+        FROM near_candidates
+        JOIN rows AS later ON later.place = near_candidates.place
+        JOIN rows AS first ON first.place = near_candidates.earlier
+        """
+    for block in _read(database, candidates):
+        near = _similarities(block, ngram=ngram) >= min_similarity
+        _insert(database, "near_rows", place=np.unique(block["place"].to_numpy()[near]))
+
+
+def _read(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
+    """Blocks of a result, during which the database can be written to."""
+    with database.cursor() as cursor:
+        yield from cursor.sql(query).to_arrow_reader(BLOCK_ROWS)
+
+
+def _insert(database: duckdb.DuckDBPyConnection, table: str, **columns: npt.NDArray[np.int64]) -> None:
+    database.register("new_rows", pa.table(columns))
+    database.execute(f"INSERT INTO {table} FROM new_rows")
+    database.unregister("new_rows")
+
+
+def rows_per_band(min_similarity: float) -> int:
+    """Hashes that two pairs must share to be compared: as many as miss few enough of the similar ones."""
+    rows = 1
+    while (1 - min_similarity ** (rows + 1)) ** (_PERMUTATIONS // (rows + 1)) <= _MISSED:
+        rows += 1
+        if rows == _PERMUTATIONS // 2:
+            break
+    return rows
+
+
+def ngrams_of(source: str, target: str, ngram: int) -> set[str]:
+    """The word n-grams of a pair, each with its side."""
+    grams = set()
+    for side, text in (("<", source), (">", target)):
+        words = words_of(text)
+        if len(words) < ngram:
+            grams.add(side + " ".join(words))
+        else:
+            grams.update(
+                side + " ".join(gram)
+                for gram in zip(*[words[start:] for start in range(ngram)], strict=False)
+            )
+    return grams
+
+
+def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> npt.NDArray[np.int64]:
+    """The buckets of each pair, [pairs, bands]: a hash of the band's number and of its minima."""
+    grams = list(map(list, _ngrams(block, "source", "target", ngram=ngram)))
+    minima = np.array(RMinHash.digests_from_token_sets(grams, _PERMUTATIONS, seed), np.uint64)
+    bands = _PERMUTATIONS // rows
+    minima = minima[:, : bands * rows].reshape(len(grams), bands, rows)
+    hashes = np.broadcast_to(np.arange(bands, dtype=np.uint64), minima.shape[:2])
+    for row in range(rows):
+        # A multiplication that spreads the bits upwards, and a shift that carries them down.
+        hashes = (hashes ^ minima[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
+        hashes = hashes ^ (hashes >> np.uint64(29))
+    return hashes.view(np.int64)
+
+
+def _similarities(block: pa.RecordBatch, *, ngram: int) -> npt.NDArray[np.float64]:
+    pairs = zip(
+        _ngrams(block, "source", "target", ngram=ngram),
+        _ngrams(block, "first_source", "first_target", ngram=ngram),
+        strict=True,
+    )
+    return np.array([len(one & other) / len(one | other) for one, other in pairs])
+
+
+def _ngrams(block: pa.RecordBatch, source: str, target: str, *, ngram: int) -> Iterator[set[str]]:
+    for texts in zip(block[source].to_pylist(), block[target].to_pylist(), strict=True):
+        yield ngrams_of(*texts, ngram)

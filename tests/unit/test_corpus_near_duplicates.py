@@ -1,0 +1,117 @@
+"""Near duplicates by MinHash, beside comparing every pair with every other."""
+
+import gzip
+from itertools import combinations
+
+import numpy as np
+import pytest
+from test_corpus_merge import merge, places, write
+
+from paraphrastic.corpus.near_duplicates import ngrams_of, rows_per_band
+
+BIGRAMS = {"ngram": 2, "min_similarity": 0.6}
+
+
+def grams_of(pair, ngram):
+    """The word n-grams of both sides, written once more."""
+    both = set()
+    for side, text in enumerate(pair):
+        words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
+        spans = [tuple(words[i : i + ngram]) for i in range(len(words) - ngram + 1)] or [tuple(words)]
+        both |= {(side, span) for span in spans}
+    return both
+
+
+@pytest.fixture
+def five(tmp_path):
+    """The second and the fourth are near the first, the latter of another corpus; the fifth is not."""
+    one = write(
+        tmp_path / "one",
+        [
+            ("a man rides a brown horse on the beach", "ein mann reitet ein pferd am strand"),
+            ("A man rides a brown horse on the beach.", "ein mann reitet ein pferd am Strand"),
+            ("two dogs", "zwei hunde"),
+        ],
+    )
+    other = write(
+        tmp_path / "other",
+        [
+            ("a man rides a brown horse on the beach", "ein mann reitet ein braunes pferd am strand"),
+            ("a man rides a brown horse on the beach", "mehrere leute sitzen um einen tisch herum"),
+        ],
+    )
+    return [one, other]
+
+
+def test_the_first_of_near_duplicates_is_kept(tmp_path, five):
+    counts, rows = merge(tmp_path, five, near_duplicates=BIGRAMS)
+    assert places(rows) == [(0, 1), (0, 3), (1, 2)]
+    assert [corpus["near_duplicates"] for corpus in counts["corpora"]] == [1, 1]
+    assert counts["duplicates"] == 0
+    _, rows = merge(tmp_path, five[::-1], near_duplicates=BIGRAMS)
+    assert places(rows) == [(0, 1), (0, 2), (1, 3)]
+
+
+def test_at_similarity_one_only_the_way_of_writing_may_differ(tmp_path, five):
+    _, rows = merge(tmp_path, five, near_duplicates={"ngram": 1, "min_similarity": 1.0})
+    assert places(rows) == [(0, 1), (0, 3), (1, 1), (1, 2)]
+
+
+def test_sides_are_not_mixed_up(tmp_path):
+    path = write(
+        tmp_path / "one", [("red wine", "white wine"), ("white wine", "red wine"), ("", ""), ("a", "")]
+    )
+    _, rows = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.9})
+    assert len(rows) == 4
+
+
+def test_sentences_shorter_than_an_ngram_are_compared_as_a_whole():
+    assert ngrams_of("Two dogs.", "zwei rote Hunde hier", 3) == {
+        "<two dogs", ">zwei rote hunde", ">rote hunde hier"
+    }  # fmt: skip
+
+
+def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path):
+    path = write(tmp_path / "one", [("the very same sentence over and over", f"t{n}") for n in range(20_000)])
+    counts, _ = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.7})
+    assert counts["kept"] == 1
+
+
+def test_neither_threads_nor_memory_matter(tmp_path, five):
+    rng = np.random.default_rng(1)
+    words = [f"w{n}" for n in range(40)]
+    pairs = [(" ".join(rng.choice(words, 6)), " ".join(rng.choice(words, 6))) for _ in range(3000)]
+    path = write(tmp_path / "many", [pair for pair in pairs for _ in range(2)])
+    settings = {"near_duplicates": {"ngram": 1, "min_similarity": 0.4}}
+    counts, rows = merge(tmp_path, [path, *five], **settings)
+    assert 100 < counts["near_duplicates"] < 2900
+    again, same = merge(tmp_path, [path, *five], **settings, threads=1, memory_mb=80)
+    assert (counts, rows) == (again, same)
+
+
+@pytest.mark.parametrize(("similar", "missed"), [(0.3, 0.05), (0.7, 0.05), (0.95, 0.05)])
+def test_bands_find_the_similar_pairs(similar, missed):
+    rows = rows_per_band(similar)
+    assert (1 - similar**rows) ** (128 // rows) <= missed
+    assert (1 - similar ** (rows + 1)) ** (128 // (rows + 1)) > missed
+
+
+def test_against_comparing_all_captions(tmp_path, mirror):
+    """Exact on real sentences: none too many; of those that are near an earlier one, nearly all."""
+    folder = next(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task2/raw"))
+    with gzip.open(folder / "train.1.en.gz", "rt") as one, gzip.open(folder / "train.2.en.gz", "rt") as other:
+        pairs = list(dict.fromkeys((a.strip(), b.strip()) for a, b in zip(one, other, strict=True)))[:900]
+    # Some of them once more, with a word left out.
+    pairs += [(source.replace(" a ", " ", 1), target) for source, target in pairs[:300]]
+    grams = [grams_of(pair, 1) for pair in pairs]
+    near = {
+        j
+        for i, j in combinations(range(len(pairs)), 2)
+        if len(grams[i] & grams[j]) >= 0.6 * len(grams[i] | grams[j])
+    }
+    path = write(tmp_path / "captions", pairs, list(range(len(pairs))))
+    counts, rows = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.6})
+    dropped = set(range(len(pairs))) - {row["line"] for row in rows}
+    assert counts["near_duplicates"] > 200
+    assert dropped <= near
+    assert len(dropped) >= 0.95 * len(near)

@@ -1,0 +1,31 @@
+"""The benchmarks run; what they measure depends on the machine, and nothing is asked of it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_corpus_benchmark(tmp_path):
+    output = tmp_path / "corpus.json"
+    command = [
+        sys.executable,
+        "benchmarks/corpus.py",
+        "--pairs",
+        "300",
+        "--repeats",
+        "1",
+        "--output",
+        str(output),
+    ]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    figures = json.loads(output.read_text())
+    assert set(figures["labels"]["all labels"]) == {"pairs_per_second", "reference", "ratio"}
+    steps = figures["steps"]["300"]
+    assert list(steps) == [
+        "extract", "score", "describe", "select", "mark contamination", "merge", "merge, near duplicates"
+    ]  # fmt: skip
+    assert all(10 < step["peak_mb"] < 2000 and step["pairs_per_second"] > 0 for step in steps.values())
+    assert len(result.stdout.splitlines()) == len(figures["labels"]) + len(steps)
