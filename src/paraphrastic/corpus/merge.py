@@ -1,17 +1,16 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, write_blocks
+from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
+from paraphrastic.corpus.database import quoted_parquet, random_integer, temporary_database
 from paraphrastic.errors import InputError
-from paraphrastic.files import OWNER, full_disk_named, remove_leftovers, write_json
+from paraphrastic.files import write_json
 
 _MERGED_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
@@ -64,19 +63,9 @@ def merge_pairs(
     """
     if duplicates not in ("keep_one", "drop_all"):
         raise ValueError(f"duplicates: {duplicates!r} is neither keep_one nor drop_all")
-    Path(temporary).mkdir(parents=True, exist_ok=True)
-    remove_leftovers(Path(temporary), "merge-")
-    with (
-        full_disk_named(temporary),
-        TemporaryDirectory(dir=temporary, prefix=f"merge-{OWNER}.") as folder,
-        _database_errors(output, temporary),
-        duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,
-    ):
-        database.execute(f"SET memory_limit = '{memory_mb}MB'")
-        database.execute(f"SET threads = {threads}")
-        database.execute("SET temp_directory = ?", [folder])
-        database.execute("SET preserve_insertion_order = false")
-        database.execute("SET enable_progress_bar = false")
+    with temporary_database(
+        output, done="merged", memory_mb=memory_mb, threads=threads, temporary=temporary
+    ) as database:
         _list_rows(database, selected)
         _drop_duplicates(database, keep_one=duplicates == "keep_one")
         _drop_contaminated(database, contaminated, drop)
@@ -90,7 +79,7 @@ def merge_pairs(
             shuffled = database.sql(
                 f"""
                 SELECT source, target, corpus, line FROM rows JOIN kept USING (place)
-                ORDER BY {_random(seed, "shuffle")}, place
+                ORDER BY {random_integer(seed, "shuffle")}, place
                 """  # noqa: S608
             )
             for block in shuffled.to_arrow_reader(BLOCK_ROWS):
@@ -103,8 +92,7 @@ def _list_rows(database: duckdb.DuckDBPyConnection, selected: Sequence[str | Pat
     """Define the view `rows`: all pairs, read from the files each time, with their place."""
     parts = []
     for number, path in enumerate(selected):
-        with open_parquet(path):  # names a damaged file better than DuckDB does
-            name = str(path).replace("'", "''")
+        name = quoted_parquet(path)
         parts.append(
             f"""
             SELECT source, target, {number}::SMALLINT AS corpus, line,
@@ -137,8 +125,7 @@ def _drop_contaminated(
     """
     database.execute("CREATE TABLE contaminated_rows (place BIGINT)")
     for number, path in enumerate(contaminated):
-        with open_parquet(path):
-            name = str(path).replace("'", "''")
+        name = quoted_parquet(path)
         database.execute(
             f"""
             INSERT INTO contaminated_rows
@@ -156,14 +143,9 @@ def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], s
     for number, limit in enumerate(max_pairs):
         part = f"SELECT place, number FROM clean_rows WHERE number = {number}"  # noqa: S608
         if limit is not None:
-            part += f" ORDER BY {_random(seed, 'cap')}, place LIMIT {limit}"
+            part += f" ORDER BY {random_integer(seed, 'cap')}, place LIMIT {limit}"
         parts.append(f"({part})")
     database.execute(f"CREATE TABLE kept AS {' UNION ALL '.join(parts)}")
-
-
-def _random(seed: int, purpose: str) -> str:
-    """An SQL expression: a random integer of a place, the same in every run, another for each purpose."""
-    return f"md5_number_lower('{seed} {purpose} ' || place)"
 
 
 def _count(database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path]) -> dict[str, Any]:
@@ -188,13 +170,3 @@ def _count(database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path]) 
     totals = {key: sum(each[key] for each in corpora) for key in corpora[0]}
     files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
     return {**totals, "corpora": files}
-
-
-@contextmanager
-def _database_errors(output: str | Path, temporary: str | Path) -> Iterator[None]:
-    """Make one line of what DuckDB says about a full disk, too little memory or a damaged file."""
-    try:
-        yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InvalidInputException) as error:
-        cause = " ".join(str(error).split("\n\n")[0].split())
-        raise InputError(f"{output}: cannot be merged, with temporary data in {temporary}: {cause}") from None
