@@ -26,7 +26,7 @@ selection:
   paraphrase: {language: null, trigram_overlap: null, paraphrase_score: null, length: {min: 1}}
 max_pairs: {sample_paranmt: 100}
 vocabulary: {size: 300}
-training: {dimension: 16, epochs: 1}
+training: {dimension: 32, init_std: 0.1, learning_rate: 0.01, epochs: 20}
 evaluation: {sts: sample_sts}
 """
 RUN = ("--configfile", "config.yaml", "--")
