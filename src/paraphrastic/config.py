@@ -23,7 +23,18 @@ from paraphrastic.sources import complete_entry, corpus_name, file_faults, named
 Json = dict[str, Any]
 
 # Kinds of data sets that hold training pairs.
-CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "jsonl", "parquet", "tmx", "mined")
+CORPUS_KINDS = (
+    "opus",
+    "manythings",
+    "aligned",
+    "paranmt",
+    "captions",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "tmx",
+    "mined",
+)
 # Those of them that never come with paraphrase scores.
 UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx", "mined")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
@@ -124,12 +135,10 @@ def _name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
             known |= files
             languages = definition["languages"]
             for name in files:
-                first = orders.setdefault((name, *sorted(languages)), languages)
+                first = orders.setdefault(f"{name} {sorted(languages)}", languages)
                 if files[name]["kind"] == "tsv" and first != languages:
-                    yield (
-                        f"{section}.{key}.corpora: the columns of {name!r} are {'-'.join(first)} elsewhere: give "
-                        "the file another name and its columns here"
-                    )
+                    elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
+                    yield f"{section}.{key}.corpora: {elsewhere}: give it another name and its columns here"
     for name in config["mined"]:
         if name in registry or name in known:
             owner = "the registry of data sets" if name in registry else "a file"

@@ -86,7 +86,7 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
 
 
 def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
-    """The corpora of a checked definition that are neither files nor among the `others`, as OPUS lists them."""
+    """The corpora of a checked definition that are no files and none of `others`, as OPUS lists them."""
     names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
     if not names or len(definition["languages"]) != 2:
         return []

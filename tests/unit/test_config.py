@@ -364,7 +364,11 @@ def test_a_mined_corpus_is_a_corpus() -> None:
 def test_definitions_needed_are_those_of_encoders_too() -> None:
     config = checked(mining())
     config["models"] = ["en"]
-    assert [entry["languages"] for entry in definitions_needed(config)] == [["en"], ["de", "en"], ["en", "de"]]
+    assert [entry["languages"] for entry in definitions_needed(config)] == [
+        ["en"],
+        ["de", "en"],
+        ["en", "de"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -375,13 +379,19 @@ def test_definitions_needed_are_those_of_encoders_too() -> None:
         ({"min_similarty": 0.5}, "mined.found.min_similarty: unknown key; did you mean 'min_similarity'?"),
         ({"corpora": ["sample_paranmt"]}, "'sample_paranmt' has nothing in de-en; it has en"),
         ({"corpora": ["found"]}, "mined.found.corpora: data set 'found' has nothing in de-en; it has en"),
-        ({"encoder": "dee"}, "mined.found.encoder: 'dee' is not described under definitions; did you mean 'de'?"),
+        (
+            {"encoder": "dee"},
+            "mined.found.encoder: 'dee' is not described under definitions; did you mean 'de'?",
+        ),
         ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
         ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
         ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
         ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
-        ({"languages": ["en", "de"]}, "definitions.en.corpora: data set 'found' has nothing in en; it has de"),
+        (
+            {"languages": ["en", "de"]},
+            "definitions.en.corpora: data set 'found' has nothing in en; it has de",
+        ),
     ],
 )
 def test_faults_of_mined_corpora(changes: dict, message: str) -> None:

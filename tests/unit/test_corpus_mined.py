@@ -176,7 +176,7 @@ def test_examples(tmp_path):
     below = [row for row in table if row[0] == "below_similarity"]
     assert len(below) == 5
     assert [row[1:4] for row in below] == [["", "", "0.1000"]] * 5
-    assert all(900 < int(row[4]) and row[5] == "far" for row in below)
+    assert all(int(row[4]) > 900 and row[5] == "far" for row in below)
 
 
 def test_nothing_to_mine(tmp_path):

@@ -82,9 +82,7 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert counts["groups"] > 300
     assert (mined / f"{PAIRS}.examples.tsv").read_text().count("\ngroup\t") == 40
     corpora = json.loads((mined / MODEL).read_text())["corpora"]
-    assert re.fullmatch(
-        r"xx-en of bitext sha256:\w{64}, by the encoder xx at 0\.5", corpora["bitext_mined"]
-    )
+    assert re.fullmatch(r"xx-en of bitext sha256:\w{64}, by the encoder xx at 0\.5", corpora["bitext_mined"])
     assert "| bitext_mined | xx-en of bitext" in (mined / "results/models/en/README.md").read_text()
     assert f"en,bitext_mined,{len(drawn)}," in (mined / "results/tables/funnel.csv").read_text()
 

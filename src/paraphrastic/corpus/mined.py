@@ -244,8 +244,9 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
         f"""
         WITH
             chosen AS (
-                SELECT source, sentences,
-                       row_number() OVER (ORDER BY {random_integer(seed, "examples", "first")}, first) AS number
+                SELECT source, sentences, row_number() OVER (
+                    ORDER BY {random_integer(seed, "examples", "first")}, first
+                ) AS number
                 FROM groups QUALIFY number <= {size}
             ),
             shown AS (
@@ -261,6 +262,4 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
 
 
 def _cells(*values: Any) -> list[str]:
-    return [
-        f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values
-    ]
+    return [f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values]
