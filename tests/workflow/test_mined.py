@@ -107,6 +107,9 @@ def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
     assert "error in measure_similarity: encoder: neither a model folder nor one of" in run.stdout
     assert "Traceback" not in run.stdout
 
+    edit(mined / "config.yaml", "{path: encoder}", "{sentence_transformers: some/model}")
+    assert "measure_similarity" in planned(mined, *RUN, PAIRS + ".parquet").rules
+
 
 def test_the_example_of_the_documentation_plans(pipeline: Path) -> None:
     page = (ROOT / "docs/corpora.md").read_text(encoding="utf-8")

@@ -244,10 +244,10 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
         f"""
         WITH
             chosen AS (
-                SELECT source, sentences, row_number() OVER (
-                    ORDER BY {random_integer(seed, "examples", "first")}, first
-                ) AS number
-                FROM groups QUALIFY number <= {size}
+                SELECT source, sentences, row_number() OVER (ORDER BY random, first) AS number FROM (
+                    SELECT *, {random_integer(seed, "examples", "first")} AS random FROM groups
+                    ORDER BY random, first LIMIT {size}
+                )
             ),
             shown AS (
                 SELECT number, sentences.place, chosen.sentences
