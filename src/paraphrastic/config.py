@@ -136,7 +136,9 @@ def _name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
             languages = definition["languages"]
             for name in files:
                 first = orders.setdefault(f"{name} {sorted(languages)}", languages)
-                if files[name]["kind"] == "tsv" and first != languages:
+                # Columns that are named by the languages need no order.
+                ordered = files[name]["kind"] == "tsv" or files[name]["columns"]
+                if ordered and first != languages:
                     elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
                     yield f"{section}.{key}.corpora: {elsewhere}: give it another name and its columns here"
     for name in config["mined"]:

@@ -421,11 +421,17 @@ def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, owner: st
         checked(config)
 
 
-def test_columns_of_a_file_have_one_order(mine: Path) -> None:
+@pytest.mark.parametrize(
+    "file", [{"path": "mine.tsv"}, {"path": "mine.tsv", "kind": "jsonl", "columns": ["a", "b"]}]
+)
+def test_columns_of_a_file_have_one_order(mine: Path, file: dict) -> None:
     Path("mine.tsv").write_text("a\tb\n")
-    config = mining(corpora=[{"path": "mine.tsv"}])
-    config["definitions"]["de"]["corpora"] = [{"path": "mine.tsv"}]
+    config = mining(corpora=[file])
+    config["definitions"]["de"]["corpora"] = [file]
     with pytest.raises(InputError, match=r"mined.found.corpora: the columns of 'mine' are en-de elsewhere"):
         checked(config)
     config["mined"]["found"]["corpora"] = [{"path": "mine.tsv", "name": "turned", "columns": [2, 1]}]
     assert checked(config)["mined"]["found"]["corpora"] == ["turned"]
+    by_language = {"path": "mine.tsv", "kind": "jsonl"}
+    config["mined"]["found"]["corpora"] = config["definitions"]["de"]["corpora"] = [by_language]
+    assert checked(config)["mined"]["found"]["corpora"] == ["mine"]
