@@ -1,7 +1,5 @@
 """From corpora to paraphrastic sentence embeddings and their tables; see docs/architecture.md."""
 
-import re
-
 from snakemake.logging import logger
 from snakemake.utils import min_version
 
@@ -24,6 +22,7 @@ scattergather:
 
 include: "rules/download.smk"
 include: "rules/corpus.smk"
+include: "rules/mined.smk"
 include: "rules/contamination.smk"
 include: "rules/statistics.smk"
 include: "rules/vocabulary.smk"
@@ -34,8 +33,9 @@ include: "rules/tables.smk"
 
 
 wildcard_constraints:
-    corpus="|".join(map(re.escape, CORPORA)),
-    dataset="|".join(map(re.escape, REGISTRY)),
+    corpus=one_of(CORPORA),
+    dataset=one_of(REGISTRY),
+    mined=one_of(config["mined"]),
     model="|".join(config["definitions"]),
     pair="[a-z]{2,3}-[a-z]{2,3}",
     run=r"dropout-[0-9.e-]+-megabatch-\d+",

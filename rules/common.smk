@@ -1,5 +1,6 @@
 """The checked configuration, the registry, and the paths that several phases share."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from paraphrastic.code_version import code_version
 from paraphrastic.config import CORPUS_KINDS, check_config, dropped_kinds, pair_of, selection_kind, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.estimate import estimate
+from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
 
@@ -22,8 +24,8 @@ try:
     registered = read_registry(config["registry"])
     OPUS_CORPORA = {
         corpus.file().location: corpus
-        for model in config["models"]
-        for corpus in opus_corpora(config["definitions"][model], registered)
+        for definition in definitions_needed(config)
+        for corpus in opus_corpora(definition, {*registered, *config["mined"]})
     }
 except InputError as error:
     raise WorkflowError(str(error)) from None
@@ -64,6 +66,11 @@ def default_targets():
     return sorted(forced) or ["results/tables/sts.csv", *models]
 
 
+def one_of(names):
+    """A regular expression for one of the names, which matches nothing where there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
 def downloads(name, languages=()):
     """Files of a data set, all or those of the languages, as the download rule names them.
 
@@ -85,6 +92,21 @@ def corpus_files(name, languages):
         {"languages": file.languages, "members": file.members, "version": file.version}
         for file in REGISTRY[name].select(languages)
     ]
+
+
+def bitext_pair(mined):
+    """The pair of the bitexts that a corpus is mined from, such as de-en for English paraphrases."""
+    return "-".join(config["mined"][mined]["languages"])
+
+
+def encoder_files(mined):
+    """The files of the encoder that a corpus is mined with; none of one that has only a name."""
+    encoder = config["mined"][mined]["encoder"]
+    if isinstance(encoder, str):
+        names = ["model.safetensors", "sentencepiece.model", "config.json"]
+        return [f"results/models/{encoder}/{name}" for name in names]
+    files = Path(encoder["path"]).rglob("*") if "path" in encoder else []
+    return sorted(str(file) for file in files if file.is_file())
 
 
 def testset_names():

@@ -11,6 +11,8 @@ rule extract_corpus:
         "results/logs/extract_corpus/{corpus}/{pair}.log",
     benchmark:
         "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
+    wildcard_constraints:
+        corpus=one_of(name for name in CORPORA if name not in config["mined"]),
     conda:
         "../envs/corpus.yaml"
     resources:
@@ -52,7 +54,8 @@ rule train_language_id:
 
 rule score_pairs:
     input:
-        pairs=rules.extract_corpus.output.pairs,
+        # By its path: mined pairs are made by another rule.
+        pairs="results/pairs/{corpus}/{pair}.parquet",
         language_id=lambda wildcards: language_id_model(),
         word_vectors=lambda wildcards: (
             downloads(config["word_vectors"])

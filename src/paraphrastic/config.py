@@ -15,6 +15,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
+from paraphrastic.ingredients import encoder_faults, mined_datasets
 from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.registry import Dataset, read_registry
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
@@ -22,9 +23,20 @@ from paraphrastic.sources import complete_entry, corpus_name, file_faults, named
 Json = dict[str, Any]
 
 # Kinds of data sets that hold training pairs.
-CORPUS_KINDS = ("opus", "manythings", "aligned", "paranmt", "captions", "tsv", "jsonl", "parquet", "tmx")
+CORPUS_KINDS = (
+    "opus",
+    "manythings",
+    "aligned",
+    "paranmt",
+    "captions",
+    "tsv",
+    "jsonl",
+    "parquet",
+    "tmx",
+    "mined",
+)
 # Those of them that never come with paraphrase scores.
-UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx")
+UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx", "mined")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
 OVERRIDABLE = ("selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "training", "sweep")
@@ -36,7 +48,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     In a completed definition all `corpora` are names; `files` describes those that are given by a path.
 
     Returns:
-        The configuration, and the data sets by name: the registry's, and those given by a path.
+        The configuration, and the data sets by name: the registry's, and those that only it names.
 
     Raises:
         InputError: one line for each fault, with the path of the key.
@@ -53,8 +65,11 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         completed = _merge(copy.deepcopy(completed), definition)
         _fill_defaults(completed, rules["$defs"]["definition"], rules)
         checked["definitions"][model] = completed
+    for mined in checked["mined"].values():
+        _fill_defaults(mined, rules["$defs"]["mined"], rules)
     _refuse(_name_files(checked, registry))
     datasets = {**registry, **named_datasets(checked, registry)}
+    datasets |= mined_datasets(checked, datasets)
     _refuse(_semantic_faults(checked, written, datasets))
     return checked, datasets
 
@@ -109,13 +124,27 @@ def selection_kind(definition: Mapping[str, Any]) -> str:
 def _name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     """Put names in the place of corpora with a path, described under `files`; faults of these entries."""
     known: Json = {}
-    for model, definition in config["definitions"].items():
-        corpora = definition["corpora"]
-        yield from file_faults(f"definitions.{model}.corpora", corpora, known, registry)
-        files = {corpus_name(entry): complete_entry(entry) for entry in corpora if not isinstance(entry, str)}
-        definition["corpora"] = [corpus_name(entry) for entry in corpora]
-        definition["files"] = files
-        known |= files
+    orders: Json = {}
+    for section in ("definitions", "mined"):
+        for key, definition in config[section].items():
+            corpora = definition["corpora"]
+            yield from file_faults(f"{section}.{key}.corpora", corpora, known, registry)
+            files = {corpus_name(each): complete_entry(each) for each in corpora if not isinstance(each, str)}
+            definition["corpora"] = [corpus_name(entry) for entry in corpora]
+            definition["files"] = files
+            known |= files
+            languages = definition["languages"]
+            for name in files:
+                first = orders.setdefault(f"{name} {sorted(languages)}", languages)
+                # Columns that are named by the languages need no order.
+                ordered = files[name]["kind"] == "tsv" or files[name]["columns"]
+                if ordered and first != languages:
+                    elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
+                    yield f"{section}.{key}.corpora: {elsewhere}: give it another name and its columns here"
+    for name in config["mined"]:
+        if name in registry or name in known:
+            owner = "the registry of data sets" if name in registry else "a file"
+            yield f"mined.{name}: the name is taken by {owner}: give it another name"
 
 
 def _plain(value: Any) -> Any:
@@ -193,6 +222,9 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         yield from _dataset_faults(f"contamination.testsets.{testset}", name, registry, kinds)
     if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
+    for name, mined in config["mined"].items():
+        yield from _corpora_faults(f"mined.{name}.corpora", mined, registry, config["mirror"])
+        yield from encoder_faults(name, config)
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.

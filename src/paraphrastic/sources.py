@@ -76,18 +76,18 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
     The version of a file is its digest, so that what was made of other content is made again.
     """
     datasets: dict[str, Dataset] = {}
-    for definition in config["definitions"].values():
+    for definition in (*config["definitions"].values(), *config["mined"].values()):
         languages = tuple(definition["languages"])
         for name, entry in definition["files"].items():
             _add(datasets, entry["kind"], _own_file(name, entry, languages))
-        for corpus in opus_corpora(definition, registry):
+        for corpus in opus_corpora(definition, {*registry, *config["mined"]}):
             _add(datasets, "opus", corpus.file())
     return datasets
 
 
-def opus_corpora(definition: Mapping[str, Any], registry: Mapping[str, Dataset]) -> list[OpusCorpus]:
-    """The corpora of a checked definition that are neither files nor in the registry, as OPUS lists them."""
-    names = [name for name in definition["corpora"] if name not in {*definition["files"], *registry}]
+def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
+    """The corpora of a checked definition that are no files and none of `others`, as OPUS lists them."""
+    names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
     if not names or len(definition["languages"]) != 2:
         return []
     listed = read_list(definition["languages"]) or {}

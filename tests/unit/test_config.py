@@ -10,6 +10,7 @@ import yaml
 from paraphrastic.config import check_config, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
+from paraphrastic.ingredients import definitions_needed
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
 
@@ -339,3 +340,98 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
     paraphrase = config["selection"]["paraphrase"]
     assert paraphrase["length"] == {"min": 5, "max": 40, "count": "mean"}
     assert (paraphrase["paraphrase_score"]["min"], paraphrase["trigram_overlap"]["max"]) == (0.4, 0.7)
+
+
+def mining(**changes: object) -> dict:
+    """The default configuration with a mined corpus and a model of it."""
+    config = load("config")
+    mined = {"languages": ["de", "en"], "corpora": ["sample_opus"], "encoder": "de"}
+    config["mined"] = {"found": {**mined, **changes}}
+    config["definitions"]["en"]["corpora"] = ["found"]
+    config["definitions"]["en"]["selection"] = {"paraphrase": {"paraphrase_score": None}}
+    return config
+
+
+def test_a_mined_corpus_is_a_corpus() -> None:
+    config = {**mining(), "registry": str(ROOT / DEFAULT)}
+    complete, datasets = check_config(config, schema=SCHEMA)
+    assert complete["mined"]["found"]["min_similarity"] == 0.7
+    found = datasets["found"]
+    assert (found.kind, found.version) == ("mined", "de-en of sample_opus 1, by the encoder de at 0.7")
+    assert found.select(("en",))[0].version == found.version
+
+
+def test_definitions_needed_are_those_of_encoders_too() -> None:
+    config = checked(mining())
+    config["models"] = ["en"]
+    assert [entry["languages"] for entry in definitions_needed(config)] == [
+        ["en"],
+        ["de", "en"],
+        ["en", "de"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"languages": ["de"]}, "mined.found.languages: has 1 entry, at least 2 are needed"),
+        ({"min_similarity": 70}, "mined.found.min_similarity: 70 is greater than the maximum of 1"),
+        ({"min_similarty": 0.5}, "mined.found.min_similarty: unknown key; did you mean 'min_similarity'?"),
+        ({"corpora": ["sample_paranmt"]}, "'sample_paranmt' has nothing in de-en; it has en"),
+        ({"corpora": ["found"]}, "mined.found.corpora: data set 'found' has nothing in de-en; it has en"),
+        (
+            {"encoder": "dee"},
+            "mined.found.encoder: 'dee' is not described under definitions; did you mean 'de'?",
+        ),
+        ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
+        ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
+        ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
+        ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
+        ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
+        (
+            {"languages": ["en", "de"]},
+            "definitions.en.corpora: data set 'found' has nothing in en; it has de",
+        ),
+    ],
+)
+def test_faults_of_mined_corpora(changes: dict, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        checked(mining(**changes))
+    assert message in str(error.value)
+    assert all(line.startswith("config: ") for line in str(error.value).split("\n"))
+
+
+def test_a_cycle_through_other_models_is_told() -> None:
+    config = mining(encoder="other")
+    config["definitions"]["other"] = {**config["definitions"]["en"], "corpora": ["second"]}
+    config["mined"]["second"] = {**config["mined"]["found"], "encoder": "en"}
+    with pytest.raises(InputError) as error:
+        checked(config)
+    assert "config: mined.found.encoder: 'other' is itself made of what it is to mine: " in str(error.value)
+    assert "other needs second needs en needs found" in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "owner"), [("multi30k", "the registry of data sets"), ("mine", "a file")])
+def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, owner: str) -> None:
+    Path("mine.tsv").write_text("a\tb\n")
+    config = mining(corpora=[{"path": "mine.tsv"}])
+    config["mined"] = {name: config["mined"]["found"]}
+    config["definitions"]["en"]["corpora"] = [name]
+    with pytest.raises(InputError, match=f"mined.{name}: the name is taken by {owner}: give it another name"):
+        checked(config)
+
+
+@pytest.mark.parametrize(
+    "file", [{"path": "mine.tsv"}, {"path": "mine.tsv", "kind": "jsonl", "columns": ["a", "b"]}]
+)
+def test_columns_of_a_file_have_one_order(mine: Path, file: dict) -> None:
+    Path("mine.tsv").write_text("a\tb\n")
+    config = mining(corpora=[file])
+    config["definitions"]["de"]["corpora"] = [file]
+    with pytest.raises(InputError, match=r"mined.found.corpora: the columns of 'mine' are en-de elsewhere"):
+        checked(config)
+    config["mined"]["found"]["corpora"] = [{"path": "mine.tsv", "name": "turned", "columns": [2, 1]}]
+    assert checked(config)["mined"]["found"]["corpora"] == ["turned"]
+    by_language = {"path": "mine.tsv", "kind": "jsonl"}
+    config["mined"]["found"]["corpora"] = config["definitions"]["de"]["corpora"] = [by_language]
+    assert checked(config)["mined"]["found"]["corpora"] == ["mine"]

@@ -1,0 +1,67 @@
+"""Corpora of paraphrases that are mined from bitext: how similar its sides are, then the draw."""
+
+
+rule measure_similarity:
+    input:
+        pairs=lambda wildcards: f"results/pairs/{wildcards.corpus}/{bitext_pair(wildcards.mined)}.parquet",
+        encoder=lambda wildcards: encoder_files(wildcards.mined),
+    output:
+        similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
+    log:
+        "results/logs/measure_similarity/{mined}/{corpus}/{scatteritem}.log",
+    benchmark:
+        "results/benchmarks/measure_similarity/{mined}/{corpus}/{scatteritem}.tsv"
+    conda:
+        "../envs/encode.yaml"
+    # Shards share the work; a profile can give more to an encoder that uses them (set-threads).
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=1440,
+    params:
+        encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
+        code=code_version("paraphrastic.corpus.similarity"),
+    message:
+        "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
+    script:
+        "../workflow/scripts/measure_similarity.py"
+
+
+rule draw_paraphrases:
+    input:
+        measured=lambda wildcards: [
+            shard
+            for corpus in config["mined"][wildcards.mined]["corpora"]
+            for shard in gather.shard(
+                f"results/similarity/{wildcards.mined}/{corpus}/{{scatteritem}}.parquet"
+            )
+        ],
+    output:
+        pairs="results/pairs/{mined}/{pair}.parquet",
+        counts=report(
+            "results/pairs/{mined}/{pair}.counts.json",
+            category="Corpora",
+            labels={"corpus": "{mined}"},
+        ),
+        examples=report(
+            "results/pairs/{mined}/{pair}.examples.tsv",
+            category="Corpora",
+            labels={"corpus": "{mined}"},
+        ),
+    log:
+        "results/logs/draw_paraphrases/{mined}/{pair}.log",
+    benchmark:
+        "results/benchmarks/draw_paraphrases/{mined}/{pair}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=120,
+    params:
+        min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.mined"),
+    message:
+        "Draw paraphrases for {wildcards.mined}"
+    script:
+        "../workflow/scripts/draw_paraphrases.py"

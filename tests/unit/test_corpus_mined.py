@@ -1,0 +1,269 @@
+"""Mined paraphrases: what is grouped, what is drawn, and that none of it is left to chance."""
+
+import gzip
+import json
+import random
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus import blocks
+from paraphrastic.corpus.mined import draw_paraphrases
+from paraphrastic.corpus.similarity import SIMILARITY_SCHEMA, measure_similarity
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+
+
+def write(path, rows, *, group_rows=None):
+    """Rows `source, target[, similarity]` as `measure_similarity` writes them; similar where not said."""
+    columns = [
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        range(1, len(rows) + 1),
+        [row[2] if len(row) > 2 else 1.0 for row in rows],
+    ]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SIMILARITY_SCHEMA, strict=True)]
+    pq.write_table(pa.table(arrays, schema=SIMILARITY_SCHEMA), path, row_group_size=group_rows)
+    return path
+
+
+def draw(tmp_path, measured, output="mined.parquet", **changes):
+    settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
+    output, counts, examples = (tmp_path / name for name in (output, "counts.json", "examples.tsv"))
+    result = draw_paraphrases(
+        measured, output, counts=counts, examples=examples, temporary=tmp_path / "temporary", **settings
+    )
+    assert result == json.loads(counts.read_text())
+    assert list((tmp_path / "temporary").iterdir()) == []
+    reasons = ("below_similarity", "empty", "repeated", "alone", "sentences")
+    assert result["read"] == sum(result[reason] for reason in reasons)
+    rows = pq.read_table(output).to_pylist()
+    assert result["pairs"] == len(rows)
+    return result, rows
+
+
+def groups_of(rows):
+    """Sets of sentences that pairs connect."""
+    groups = []
+    for row in rows:
+        joined = [group for group in groups if group & {row["source"], row["target"]}]
+        groups = [group for group in groups if group not in joined]
+        groups.append(set().union({row["source"], row["target"]}, *joined))
+    return sorted(map(sorted, groups))
+
+
+ROWS = [
+    ("Ja.", "Yes."),
+    ("Nein.", "No."),
+    ("ja.", "Sure."),
+    ("Ja?", "Really?"),  # a question is not its statement
+    ("JA. ", "yes!"),  # the first one's words
+    ("Nein.", "Nope.", 0.69999),
+    ("Nein.", "Never.", 0.7),
+    ("Danke.", "Thanks."),
+    ("Danke.", "thanks"),
+    ("Ja.", "...", 0.9),
+    ("--", "Dashes.", 0.9),
+    ("Nein.", "Not at all."),
+]
+
+
+def test_exact_groups(tmp_path):
+    result, rows = draw(tmp_path, [write(tmp_path / "one", ROWS)])
+    assert groups_of(rows) == [["Never.", "No.", "Not at all."], ["Sure.", "Yes."]]
+    assert result == {
+        "read": 12,
+        "below_similarity": 1,
+        "empty": 2,
+        "repeated": 2,
+        "alone": 2,
+        "groups": 2,
+        "sentences": 5,
+        "largest_group": 3,
+        "pairs": 3,
+    }
+    lines = {row[1]: number for number, row in enumerate(ROWS, start=1)}
+    assert all(row["line"] == lines[row["source"]] for row in rows)
+    assert pq.read_schema(tmp_path / "mined.parquet").names == ["source", "target", "line"]
+
+
+def test_groups_reach_across_bitexts_and_quoted_paths(tmp_path):
+    one = write(tmp_path / "o'ne", [("a", "x"), ("b", "y")])
+    other = write(tmp_path / "other", [("c", "z"), ("a", "w")])
+    _, rows = draw(tmp_path, [one, other])
+    assert groups_of(rows) == [["w", "x"]]
+    assert rows[0]["line"] == (1 if rows[0]["source"] == "x" else 2)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
+    generator = random.Random(seed)
+    rows = [(f"s{generator.randrange(60)}", f"t {generator.randrange(500)}") for _ in range(400)]
+    expected = {}
+    for source, target in rows:
+        expected.setdefault(source, set()).add(target)
+    expected = {source: targets for source, targets in expected.items() if len(targets) > 1}
+    result, drawn = draw(tmp_path, [write(tmp_path / "one", rows)], seed=seed)
+    # A target can stand in several groups: as often as in groups, and once more where one is odd.
+    occurrences = Counter(row[side] for row in drawn for side in ("source", "target"))
+    of_groups = Counter(target for targets in expected.values() for target in targets)
+    extra = occurrences - of_groups
+    assert not of_groups - occurrences
+    assert extra.total() == sum(len(targets) % 2 for targets in expected.values())
+    assert result["pairs"] == sum((len(targets) + 1) // 2 for targets in expected.values())
+    for row in drawn:
+        assert row["source"] != row["target"]
+        assert any({row["source"], row["target"]} <= targets for targets in expected.values())
+
+
+def test_the_draw_is_random_and_seeded(tmp_path):
+    path = write(tmp_path / "one", [(f"s{n // 4}", f"t {n}") for n in range(4000)])
+    pairs = {
+        seed: {(row["source"], row["target"]) for row in draw(tmp_path, [path], seed=seed)[1]}
+        for seed in (1, 2)
+    }
+    assert len(pairs[1]) == len(pairs[2]) == 2000
+    # Of a group's four sentences, each has each of the three others beside it with the same chance, on
+    # either side.
+    assert 250 < len(pairs[1] & pairs[2]) < 420
+    distances = Counter(abs(int(one[2:]) - int(other[2:])) for one, other in pairs[1])
+    assert 560 < distances[2] < 780
+    assert 900 < sum(int(one[2:]) < int(other[2:]) for one, other in pairs[1]) < 1100
+
+
+def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path):
+    rows = [(f"source {n % 30_000}", f"target {n} " + "x" * 50, (n % 10) / 10) for n in range(150_000)]
+    whole = write(tmp_path / "whole", rows)
+    table = pq.read_table(whole)
+    parts = [tmp_path / "part1", tmp_path / "part2", tmp_path / "part3"]
+    for path, (start, stop) in zip(parts, [(0, 7), (7, 90_000), (90_000, 150_000)], strict=True):
+        pq.write_table(table.slice(start, stop - start), path)
+    outputs = []
+    for measured, settings in (
+        ([whole], {"threads": 1}),
+        ([whole], {"threads": 4}),
+        ([whole], {"memory_mb": 80}),
+        (parts, {"block_rows": 1000}),
+    ):
+        draw(tmp_path, measured, **settings)
+        outputs.append([(tmp_path / name).read_bytes() for name in ("mined.parquet", "examples.tsv")])
+    assert outputs.count(outputs[0]) == len(outputs)
+
+
+def test_a_huge_group_has_no_more_pairs_than_sentences(tmp_path):
+    n = 300_001
+    path = write(tmp_path / "one", [("What?", f"t {number}") for number in range(n)], group_rows=65_536)
+    result, rows = draw(tmp_path, [path], memory_mb=100)
+    assert (result["largest_group"], result["pairs"]) == (n, n // 2 + 1)
+    assert len({row[side] for row in rows for side in ("source", "target")}) == n
+
+
+def test_examples(tmp_path):
+    rows = [(f"s{n // 15}", f"t\t{n}", 0.8) for n in range(900)] + [
+        ("far\n", f"off {n}", 0.1) for n in range(90)
+    ]
+    draw(tmp_path, [write(tmp_path / "one", rows)], sample_size=5)
+    header, *table = [line.split("\t") for line in (tmp_path / "examples.tsv").read_text().splitlines()]
+    assert header == ["kind", "group", "sentences", "similarity", "line", "source", "target"]
+    shown = [row for row in table if row[0] == "group"]
+    assert Counter(row[1] for row in shown) == dict.fromkeys("12345", 10)
+    assert {row[2] for row in shown} == {"15"}
+    assert len({row[5] for row in shown}) == 5
+    assert {row[3] for row in shown} == {"0.8000"}
+    below = [row for row in table if row[0] == "below_similarity"]
+    assert len(below) == 5
+    assert [row[1:4] for row in below] == [["", "", "0.1000"]] * 5
+    assert all(int(row[4]) > 900 and row[5] == "far" for row in below)
+
+
+def test_nothing_to_mine(tmp_path):
+    path = write(tmp_path / "one", [("a", "b"), ("a", "B"), ("c", "d"), ("c", "e", 0.1)])
+    with pytest.raises(InputError) as caught:
+        draw(tmp_path, [path])
+    assert str(caught.value) == (
+        f"{tmp_path}: no source has two different targets, of 4 pairs read; "
+        "below_similarity 1, repeated 1, alone 2"
+    )
+    assert not (tmp_path / "mined.parquet").exists()
+    assert not (tmp_path / "counts.json").exists()
+
+
+def test_damaged_input(tmp_path):
+    path = write(tmp_path / "one", ROWS)
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match=r"one: not readable as Parquet"):
+        draw(tmp_path, [path])
+
+
+def by_length(calls):
+    """An encoder whose vectors point where the number of letters says."""
+
+    def embed(sentences):
+        calls.append(list(sentences))
+        angles = np.array([len(sentence) for sentence in sentences], np.float32)
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+    return Encoder("by length", embed)
+
+
+def write_pairs(path, pairs):
+    columns = [[one for one, _ in pairs], [other for _, other in pairs], list(range(1, len(pairs) + 1))]
+    pq.write_table(pa.table(columns, names=["source", "target", "line"]), path, row_group_size=10)
+    return path
+
+
+def test_similarity_is_the_cosine(tmp_path):
+    calls = []
+    path = write_pairs(tmp_path / "pairs", [("a", "bb"), ("ccc", "dd"), ("a", "e"), ("a", "bb")])
+    measure_similarity(path, tmp_path / "out", encoder=by_length(calls))
+    table = pq.read_table(tmp_path / "out")
+    assert table.schema == SIMILARITY_SCHEMA
+    assert table["similarity"].to_pylist() == pytest.approx([np.cos(1), np.cos(1), 1, np.cos(1)])
+    assert table["line"].to_pylist() == [1, 2, 3, 4]
+    # What recurs is embedded once.
+    assert calls == [["a", "ccc"], ["bb", "dd", "e"]]
+
+
+def test_similarities_depend_on_neither_blocks_nor_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 10)
+    path = write_pairs(tmp_path / "pairs", [("a" * (n % 7), "b" * (n % 5)) for n in range(45)])
+    measure_similarity(path, tmp_path / "whole", encoder=by_length([]))
+    measure_similarity(path, tmp_path / "blocks", encoder=by_length([]), block_rows=3)
+    assert (tmp_path / "whole").read_bytes() == (tmp_path / "blocks").read_bytes()
+    shards = []
+    for number in range(1, 8):
+        measure_similarity(path, tmp_path / "shard", encoder=by_length([]), shard=(number, 7))
+        shards.append(pq.read_table(tmp_path / "shard"))
+    assert pa.concat_tables(shards) == pq.read_table(tmp_path / "whole")
+
+
+def test_multi30k(tmp_path, mirror):
+    """Five captions an image beside one German one: 29,000 images with 28,466 German captions."""
+    folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
+
+    def lines(name):
+        return gzip.decompress((folder / name).read_bytes()).decode().split("\n")[:-1]
+
+    sides = [lines(f"train.{annotator}.en.gz") for annotator in range(1, 6)]
+    captions = list(zip(lines("train.1.de.gz"), *sides, strict=True))
+    path = write(
+        tmp_path / "task2", [(german, caption) for german, *english in captions for caption in english]
+    )
+    result, rows = draw(tmp_path, [path])
+    assert {row["source"] for row in rows} | {row["target"] for row in rows} <= {
+        caption for _, *english in captions for caption in english
+    }
+    assert result == {
+        "read": 145_000,
+        "below_similarity": 0,
+        "empty": 0,
+        "repeated": 50,
+        "alone": 0,
+        "groups": 28_466,
+        "sentences": 144_950,
+        "largest_group": 64,
+        "pairs": 86_535,
+    }

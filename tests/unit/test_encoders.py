@@ -1,0 +1,100 @@
+"""Encoders of any make behind one function."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import SETTINGS, train_model
+
+from paraphrastic.encoders import open_encoder
+from paraphrastic.errors import InputError
+from paraphrastic.model import load_model
+
+WORDS = ["dog", "cat", "hund", "runs"]
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    return train_model(write_training_data(base, sentence_pairs(400)), base / "model", SETTINGS).parent
+
+
+@pytest.fixture(scope="module")
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that sentence-transformers saved: averages of word vectors, the unit vectors."""
+    package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0} | {w: n + 1 for n, w in enumerate(WORDS)}, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    static = modules.StaticEmbedding(tokenizer, embedding_weights=np.eye(len(WORDS) + 1, dtype=np.float32))
+    folder = tmp_path_factory.mktemp("transformer")
+    package.SentenceTransformer(modules=[static]).save(str(folder))
+    return folder
+
+
+def test_a_model_folder_of_ours(own: Path) -> None:
+    sentences = ["The small dog", "", "das kleine Haus"]
+    encoder = open_encoder(own)
+    assert encoder.name == str(own)
+    np.testing.assert_array_equal(encoder.embed(sentences), load_model(own).embed_raw_text(sentences))
+
+
+def test_ours_is_opened_as_ours_where_it_is_both(own: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "both"
+    folder.mkdir()
+    for file in own.iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
+    (folder / "modules.json").write_text("[]")
+    assert open_encoder(folder).embed(["The small dog"]).shape == (1, load_model(own).dim)
+
+
+def test_a_folder_of_sentence_transformers(transformer: Path) -> None:
+    vectors = open_encoder(transformer).embed(["dog", "dog cat", "hund runs runs"])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(
+        vectors, [[0, 1, 0, 0, 0], [0, 0.5, 0.5, 0, 0], [0, 0, 0, 1 / 3, 2 / 3]], rtol=1e-6
+    )
+
+
+def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"neither a model folder nor .*: modules.json is missing"):
+        open_encoder(tmp_path)
+    (tmp_path / "config.json").write_text('{"encoder": "another"}')
+    with pytest.raises(InputError, match=r"neither a model folder"):
+        open_encoder(tmp_path)
+
+
+def test_a_damaged_folder_of_sentence_transformers_is_one_line(transformer: Path, tmp_path: Path) -> None:
+    (tmp_path / "modules.json").write_bytes((transformer / "modules.json").read_bytes()[:-5])
+    with pytest.raises(InputError, match=r"sentence-transformers cannot load this model: ") as caught:
+        open_encoder(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_sentence_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(InputError) as caught:
+        open_encoder("some/model")
+    assert str(caught.value) == (
+        "some/model: needs sentence-transformers, which is not installed: "
+        "pip install 'paraphrastic[sentence-transformers]'"
+    )
+
+
+def test_a_name_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+
+    def unreachable(name: str) -> None:
+        raise OSError("We couldn't connect to 'https://huggingface.co'.\nCheck your connection.")
+
+    monkeypatch.setattr(package, "SentenceTransformer", unreachable)
+    with pytest.raises(InputError) as caught:
+        open_encoder("some/model")
+    assert str(caught.value) == (
+        "some/model: sentence-transformers cannot load this model: "
+        "We couldn't connect to 'https://huggingface.co'. Check your connection."
+    )

@@ -1,0 +1,120 @@
+"""A mined corpus: its encoder is trained first, its threshold moves alone, a model is trained on it."""
+
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from pipelines import ROOT, planned, snakemake
+
+Edit = Callable[[Path, str, str], None]
+
+CONFIG = """
+models: [en]
+definitions:
+  xx: {languages: [en, xx], corpora: [{path: bitext.jsonl}]}
+  en: {languages: [en], corpora: [bitext_mined, sample_paranmt]}
+mined:
+  bitext_mined: {languages: [xx, en], corpora: [{path: bitext.jsonl}], encoder: xx, min_similarity: 0.5}
+language_id: null
+shards: 2
+selection:
+  bitext: {language: null}
+  paraphrase: {language: null, trigram_overlap: null, paraphrase_score: null, length: {min: 1}}
+max_pairs: {sample_paranmt: 100}
+vocabulary: {size: 300}
+training: {dimension: 32, init_std: 0.1, learning_rate: 0.01, epochs: 20}
+evaluation: {sts: sample_sts}
+"""
+RUN = ("--configfile", "config.yaml", "--")
+MODEL = "results/models/en/config.json"
+PAIRS = "results/pairs/bitext_mined/en-en"
+WORDS = [("small", "little"), ("big", "large"), ("quick", "fast"), ("begins", "starts"), ("shop", "store")]
+
+
+def bitext(path: Path) -> dict[str, set[str]]:
+    """600 sentences of an invented language, each with two translations; these by their source."""
+    generator = random.Random(1)
+    rows, translations = [], {}
+    for number in range(600):
+        words = generator.sample(WORDS, 3)
+        source = " ".join(f"{one}um" for one, _ in words) + f" {number}"
+        both = {" ".join(pair[side] for pair in words) + f" {number}" for side in (0, 1)}
+        translations[source] = both
+        rows += [{"en": english, "xx": source} for english in sorted(both)]
+    generator.shuffle(rows)
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return translations
+
+
+@pytest.fixture
+def mined(pipeline: Path) -> Path:
+    (pipeline / "config.yaml").write_text(CONFIG)
+    bitext(pipeline / "bitext.jsonl")
+    return pipeline
+
+
+def test_the_encoder_is_trained_before(mined: Path) -> None:
+    plan = planned(mined, *RUN, PAIRS + ".parquet")
+    assert plan.messages >= {
+        "Extract bitext xx-en",
+        "Extract bitext en-xx",
+        "Choose the best run of xx",
+        "Measure the similarity of bitext's sides for bitext_mined, shard 1-of-2",
+        "Measure the similarity of bitext's sides for bitext_mined, shard 2-of-2",
+        "Draw paraphrases for bitext_mined",
+    }
+    assert not [message for message in plan.messages if "paranmt" in message]
+
+
+def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
+    run = snakemake(mined, *RUN, MODEL, "results/tables/funnel.csv", "results/tables/corpora.csv")
+    assert run.returncode == 0, run.stdout
+    pairs = pl.read_parquet(mined / f"{PAIRS}.parquet")
+    translations = bitext(mined / "bitext.jsonl")
+    drawn = [{row["source"], row["target"]} for row in pairs.to_dicts()]
+    assert all(pair in translations.values() for pair in drawn)
+    counts = json.loads((mined / f"{PAIRS}.counts.json").read_text())
+    assert (counts["read"], counts["pairs"]) == (1200, len(drawn))
+    assert counts["groups"] > 300
+    assert (mined / f"{PAIRS}.examples.tsv").read_text().count("\ngroup\t") == 40
+    corpora = json.loads((mined / MODEL).read_text())["corpora"]
+    assert re.fullmatch(r"xx-en of bitext sha256:\w{64}, by the encoder xx at 0\.5", corpora["bitext_mined"])
+    assert "| bitext_mined | xx-en of bitext" in (mined / "results/models/en/README.md").read_text()
+    assert f"en,bitext_mined,{len(drawn)}," in (mined / "results/tables/funnel.csv").read_text()
+
+    assert planned(mined, *RUN, MODEL).rules == set()
+    edit(mined / "config.yaml", "min_similarity: 0.5", "min_similarity: 0.6")
+    plan = planned(mined, *RUN, MODEL)
+    assert {"draw_paraphrases", "score_pairs", "train_model"} <= plan.rules
+    assert plan.rules.isdisjoint({"extract_corpus", "measure_similarity"})
+    assert not [message for message in plan.messages if re.search(r"\bxx\b", message)]
+    edit(mined / "config.yaml", "size: 300", "size: 310")
+    assert "measure_similarity" in planned(mined, *RUN, MODEL).rules
+
+
+def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
+    edit(mined / "config.yaml", "encoder: xx", "encoder: {path: encoder}")
+    (mined / "encoder").mkdir()
+    (mined / "encoder/notes.txt").write_text("not a model")
+    plan = planned(mined, *RUN, PAIRS + ".parquet")
+    assert plan.rules == {"extract_corpus", "measure_similarity", "draw_paraphrases"}
+    run = snakemake(mined, *RUN, PAIRS + ".parquet")
+    assert run.returncode != 0
+    assert "error in measure_similarity: encoder: neither a model folder nor one of" in run.stdout
+    assert "Traceback" not in run.stdout
+
+    edit(mined / "config.yaml", "{path: encoder}", "{sentence_transformers: some/model}")
+    assert "measure_similarity" in planned(mined, *RUN, PAIRS + ".parquet").rules
+
+
+def test_the_example_of_the_documentation_plans(pipeline: Path) -> None:
+    page = (ROOT / "docs/corpora.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
+    (pipeline / "config.yaml").write_text(example)
+    plan = planned(pipeline, "--configfile", "config.yaml")
+    assert {"measure_similarity", "draw_paraphrases"} <= plan.rules
+    assert {"Choose the best run of de", "Choose the best run of en"} <= plan.messages

@@ -1,0 +1,20 @@
+"""Draw paraphrases from the translations of the same sentences.
+
+Input: measured. Outputs: pairs, counts, examples (for reading).
+"""
+
+from adapter import step
+from paraphrastic.corpus.mined import draw_paraphrases
+
+with step(snakemake):
+    draw_paraphrases(
+        snakemake.input.measured,
+        snakemake.output.pairs,
+        counts=snakemake.output.counts,
+        examples=snakemake.output.examples,
+        min_similarity=snakemake.params.min_similarity,
+        seed=snakemake.params.seed,
+        memory_mb=snakemake.resources.mem_mb // 2,
+        threads=snakemake.threads,
+        temporary=snakemake.resources.tmpdir,
+    )

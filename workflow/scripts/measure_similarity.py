@@ -1,0 +1,16 @@
+"""Measure how similar the sides of a bitext's pairs are to an encoder.
+
+Inputs: pairs, encoder (its files; none of one that has only a name). Output: similarity.
+"""
+
+from adapter import step
+from paraphrastic.corpus.similarity import measure_similarity
+from paraphrastic.encoders import open_encoder
+
+with step(snakemake):
+    measure_similarity(
+        snakemake.input.pairs,
+        snakemake.output.similarity,
+        encoder=open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
+    )
