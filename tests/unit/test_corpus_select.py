@@ -37,6 +37,7 @@ def block(**columns) -> pa.RecordBatch:
         "target_confidence": [0.9] * size,
         "trigram_overlap": [0.2] * size,
         "paraphrase_score": [0.8] * size,
+        "translation_score": [None] * size,
         **columns,
     }
     arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
