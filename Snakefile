@@ -30,13 +30,16 @@ include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
+include: "rules/filter_study.smk"
 include: "rules/tables.smk"
 
 
 wildcard_constraints:
     corpus="|".join(map(re.escape, CORPORA)),
     dataset="|".join(map(re.escape, REGISTRY)),
+    measure="|".join(MEASURES),
     model="|".join(config["definitions"]),
+    part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
 

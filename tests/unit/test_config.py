@@ -54,6 +54,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "selection",
         "contamination",
         "statistics",
+        "filter_study",
         "vocabulary",
         "training",
         "sweep",

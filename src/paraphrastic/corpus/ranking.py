@@ -20,9 +20,6 @@ from paraphrastic.corpus.database import (
 from paraphrastic.errors import InputError
 from paraphrastic.files import write_json
 
-# What pairs can be ranked by: columns of the scored pairs.
-MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
-
 
 def rank_pairs(
     candidates: Sequence[str | Path],
@@ -54,7 +51,7 @@ def rank_pairs(
         summary: JSON: the `measure`, pairs `read`, without a value (`unscored`), `duplicates`, `contaminated`
             and `ranked`, and of each part its number (`part`, from 1), the lowest and highest value (`min`,
             `max`), the `pairs` in it and how many were `sampled`.
-        measure: one of `MEASURES`.
+        measure: a column of the candidates.
         sample: pairs drawn from each part, or all where it has fewer.
         contaminated: Parquet files of `mark_contamination`, one for each of `candidates`; none where `drop`
             is empty.
@@ -70,8 +67,6 @@ def rank_pairs(
     Raises:
         InputError: no pair has a value; there are fewer pairs than parts; a damaged input; a full disk.
     """
-    if measure not in MEASURES:
-        raise ValueError(f"measure: {measure!r} is none of {', '.join(MEASURES)}")
     purpose = f"{summary}: pairs cannot be ranked"
     with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
         list_rows(database, candidates, columns=[measure])
