@@ -29,6 +29,7 @@ include: "rules/vocabulary.smk"
 include: "rules/dataset.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
+include: "rules/filter_study.smk"
 include: "rules/tables.smk"
 
 
@@ -36,7 +37,9 @@ wildcard_constraints:
     corpus=one_of(CORPORA),
     dataset=one_of(REGISTRY),
     mined=one_of(config["mined"]),
+    measure=one_of(MEASURES),
     model="|".join(config["definitions"]),
+    part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
 

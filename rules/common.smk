@@ -10,7 +10,16 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 from snakemake.exceptions import WorkflowError
 
 from paraphrastic.code_version import code_version
-from paraphrastic.config import CORPUS_KINDS, check_config, dropped_kinds, pair_of, selection_kind, sweep_runs
+from paraphrastic.config import (
+    CORPUS_KINDS,
+    MEASURES,
+    check_config,
+    dropped_kinds,
+    pair_of,
+    selection_kind,
+    study_settings,
+    sweep_runs,
+)
 from paraphrastic.errors import InputError
 from paraphrastic.estimate import estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
@@ -51,8 +60,16 @@ CORPUS_TABLES = {
     "filter_overlap": "Pairs that neither of two filters accepts; where the two are the same, pairs that it does not "
     "accept, whatever the others say",
 }
-TABLES = SYSTEM_TABLES | CORPUS_TABLES
-FIGURES = ["funnel"]
+STUDY_TABLES = {
+    "filter_study": "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, ranked "
+    "from the lowest values to the highest: on STS 2017 en-en, by which the best part is chosen, and on average on "
+    "STS 2012–2016 with its 95 % interval",
+}
+# The filter study is of one of the models, where it is on.
+STUDY = config["filter_study"]["model"]
+STUDY_PARTS = range(1, config["filter_study"]["parts"] + 1)
+TABLES = SYSTEM_TABLES | CORPUS_TABLES | (STUDY_TABLES if STUDY in config["models"] else {})
+FIGURES = ["funnel", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 def default_targets():
@@ -122,6 +139,17 @@ def testset_files():
         for name, testset in testset_names().items()
         for file in REGISTRY[name].files
     ]
+
+
+def study_files(name):
+    """Files of the filter study, of all measures, and of all parts if `{part}` is in the name."""
+    if STUDY is None:
+        raise WorkflowError("config: filter_study.model: is null, so that there is no filter study")
+    paths = f"results/filter_study/{STUDY}/{{measure}}/{name}"
+    measures = config["filter_study"]["rank_by"]
+    if "{part}" not in name:
+        return expand(paths, measure=measures)
+    return expand(paths, measure=measures, part=STUDY_PARTS)
 
 
 def opus_estimate():

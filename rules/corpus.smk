@@ -119,6 +119,7 @@ rule select_pairs:
         folding=lambda wildcards: text_modes(config["definitions"][wildcards.model]["languages"], "folding"),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
+        keep=[],
         code=code_version("paraphrastic.corpus.select"),
     message:
         "Select pairs of {wildcards.corpus} for {wildcards.model}"

@@ -41,7 +41,7 @@ rule render_table:
         mem_mb=500,
         runtime=10,
     params:
-        caption=lambda wildcards: TABLES[wildcards.table],
+        caption=lambda wildcards: (TABLES | STUDY_TABLES)[wildcards.table],
         bold_best=lambda wildcards: wildcards.table in SYSTEM_TABLES,
         code=code_version("paraphrastic.evaluation.tables"),
     message:

@@ -37,6 +37,10 @@ CORPUS_KINDS = (
 )
 # Those of them that never come with paraphrase scores.
 UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx", "mined")
+# Those that never come with translation scores.
+UNTRANSLATED_KINDS = (*UNSCORED_KINDS, "paranmt")
+# Scores of pairs that a filter study can rank by.
+MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
 OVERRIDABLE = ("selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "training", "sweep")
@@ -103,6 +107,12 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
         }
         for dropout, megabatch in product(definition["sweep"]["dropout"], definition["sweep"]["megabatch"])
     }
+
+
+def study_settings(config: Mapping[str, Any], model: str) -> Json:
+    """Training settings of the filter study: of the first run of the model's sweep, with the study's own."""
+    run = next(iter(sweep_runs(config, model).values()))
+    return {**run, **config["filter_study"]["training"]}
 
 
 def dropped_kinds(config: Mapping[str, Any]) -> list[str]:
@@ -225,6 +235,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
     for name, mined in config["mined"].items():
         yield from _corpora_faults(f"mined.{name}.corpora", mined, registry, config["mirror"])
         yield from encoder_faults(name, config)
+    yield from _study_faults(config, registry)
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.
@@ -236,6 +247,29 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
             yield from _selection_faults(
                 f"{path['selection']}.{kind}", thresholds, definition, config, registry, needed=needed
             )
+
+
+def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    study = config["filter_study"]
+    model = study["model"]
+    if model is None:
+        return
+    if model not in config["definitions"]:
+        there = ", ".join(config["definitions"])
+        yield f"filter_study.model: {model!r} is not described under definitions; there are {there}"
+        return
+    definition = config["definitions"][model]
+    if selection_kind(definition) != "paraphrase":
+        yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
+        return
+    unscored: dict[str, tuple[str, ...]] = {"translation_score": UNTRANSLATED_KINDS}
+    if config["word_vectors"] is None:
+        unscored["paraphrase_score"] = UNSCORED_KINDS
+    for measure in study["rank_by"]:
+        for name in definition["corpora"]:
+            if name in registry and registry[name].kind in unscored.get(measure, ()):
+                hint = ", and word_vectors is null" if measure == "paraphrase_score" else ""
+                yield f"filter_study.rank_by: {name!r} has no {measure.replace('_', ' ')} of its own{hint}"
 
 
 def _selection_faults(

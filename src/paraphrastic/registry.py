@@ -44,7 +44,7 @@ KINDS: dict[str, tuple[int, ...]] = {
     "sts": (0,),  # the archive of the STS test sets
     "file": (0, 1, 2),  # any other file, read by the step that names it
 }
-# Kinds whose `members` are the columns of source and target, and optionally of a score.
+# Kinds whose `members` are the columns of source and target, and optionally of scores.
 TABLES = ("tsv", "jsonl", "parquet")
 
 _NAME = re.compile(r"[a-z0-9_]+")
@@ -298,10 +298,17 @@ def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
         return "kind 'tmx' has no columns"
     if kind not in TABLES or not columns:
         return None
-    if len(columns) not in (2, 3) or len(set(columns)) < len(columns):
-        return f"kind {kind!r} needs two or three different columns: source, target, score"
-    numbers = [column for column in columns if column.isdecimal()]
-    if kind == "tsv" and numbers and (len(numbers) < len(columns) or "0" in numbers):
+    if len(columns) not in (2, 3, 4) or len(set(columns)) < len(columns):
+        return (
+            f"kind {kind!r} needs two to four different columns: source, target, paraphrase score, "
+            "translation score"
+        )
+    # A paraphrase score that is not there leaves its place to be filled.
+    named = [*columns[:2], *columns[3:]] if len(columns) == 4 and columns[2] == "-" else columns
+    if "-" in named:
+        return "'-' can only stand for the paraphrase score, before a translation score"
+    numbers = [column for column in named if column.isdecimal()]
+    if kind == "tsv" and numbers and (len(numbers) < len(named) or "0" in numbers):
         return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
     return None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paraphrastic.config import check_config, sweep_runs
+from paraphrastic.config import check_config, study_settings, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
 from paraphrastic.ingredients import definitions_needed
@@ -55,6 +55,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "selection",
         "contamination",
         "statistics",
+        "filter_study",
         "vocabulary",
         "training",
         "sweep",
@@ -182,6 +183,37 @@ def test_a_definition_overrides_key_by_key() -> None:
             "config: contamination.drop: near needs contamination.near_duplicates, which is null",
         ),
         ("statistics.parsers", {"en": ""}, "statistics.parsers.en: '' does not match"),
+        (
+            "filter_study.model",
+            "nn",
+            "filter_study.model: 'nn' is not described under definitions; there are en",
+        ),
+        ("filter_study.model", "fr", "filter_study.model: 'fr' is a model of bitext; needed is one of para"),
+        (
+            "filter_study.rank_by",
+            ["score"],
+            "filter_study.rank_by.0: 'score' is not one of ['paraphrase_score',",
+        ),
+        (
+            "filter_study.rank_by",
+            ["translation_score"],
+            "config: filter_study.rank_by: 'sample_paranmt' has no translation score of its own",
+        ),
+        (
+            "definitions.en",
+            {
+                "languages": ["en"],
+                "corpora": ["multi30k_captions"],
+                "selection": {"paraphrase": {"paraphrase_score": None}},
+            },
+            "filter_study.rank_by: 'multi30k_captions' has no paraphrase score of its own, and word_vectors",
+        ),
+        (
+            "filter_study.training",
+            {"epoch": 1},
+            "filter_study.training.epoch: unknown key; did you mean 'epochs'",
+        ),
+        ("filter_study.parts", 1, "filter_study.parts: 1 is less than the minimum of 2"),
         ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
     ],
@@ -320,6 +352,14 @@ def test_a_sweep_is_every_combination() -> None:
     assert list(sweep_runs(checked(load("paper")), "en")) == ["dropout-0.0-megabatch-100"]
 
 
+def test_the_study_is_trained_as_the_first_run_but_for_what_it_says() -> None:
+    config = checked(changed("filter_study.training", {"dimension": 64}))
+    first = next(iter(sweep_runs(config, "en").values()))
+    assert study_settings(config, "en") == {**first, "dimension": 64}
+    # The paper's one epoch is the default, and nothing else.
+    assert checked(changed("filter_study", {"model": "en"}))["filter_study"]["training"] == {"epochs": 1}
+
+
 def test_the_paper_configuration_has_the_papers_values() -> None:
     config = load("paper")
     assert config["training"] == {
@@ -340,6 +380,13 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
     paraphrase = config["selection"]["paraphrase"]
     assert paraphrase["length"] == {"min": 5, "max": 40, "count": "mean"}
     assert (paraphrase["paraphrase_score"]["min"], paraphrase["trigram_overlap"]["max"]) == (0.4, 0.7)
+    assert config["filter_study"] == {
+        "model": "en",
+        "rank_by": ["paraphrase_score", "trigram_overlap"],
+        "parts": 10,
+        "sample": 1_000_000,
+        "training": {"epochs": 1},
+    }
 
 
 def mining(**changes: object) -> dict:
@@ -349,6 +396,7 @@ def mining(**changes: object) -> dict:
     config["mined"] = {"found": {**mined, **changes}}
     config["definitions"]["en"]["corpora"] = ["found"]
     config["definitions"]["en"]["selection"] = {"paraphrase": {"paraphrase_score": None}}
+    config["filter_study"]["model"] = None
     return config
 
 

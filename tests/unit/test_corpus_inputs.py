@@ -273,6 +273,40 @@ def fault_again(tmp_path, lines):
     return fault(tmp_path, "jsonl", "\n".join(lines), bound=3)
 
 
+# Translation scores
+
+BOTH = {"paraphrase_score": 0.5, "translation_score": -2.25}
+ONE = {"translation_score": -2.25}
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "columns", "scores"),
+    [
+        ("tsv", "-2.25\tone\teins\t0.5\n", ("2", "3", "4", "1"), BOTH),
+        ("tsv", "-2.25\tone\teins\tx\n", ("2", "3", "-", "1"), ONE),
+        ("tsv", "nmt\ten\tde\n-2.25\tone\teins\n", ("en", "de", "-", "nmt"), ONE),
+        ("jsonl", '{"en": "one", "de": "eins", "score": 0.5, "translation_score": -2.25}', (), BOTH),
+        ("jsonl", '{"en": "one", "de": "eins", "translation_score": -2.25}', (), ONE),
+        ("jsonl", '{"en": "one", "de": "eins", "a": -2.25, "b": 0.5}', ("en", "de", "b", "a"), BOTH),
+        ("parquet", {"score": [0.5], "translation_score": [-2.25]}, (), BOTH),
+        ("parquet", {"nmt": [-2.25]}, ("en", "de", "-", "nmt"), ONE),
+    ],
+)
+def test_translation_scores(tmp_path, kind, content, columns, scores):
+    if isinstance(content, dict):
+        content = parquet(tmp_path, en=["one"], de=["eins"], **content)
+    _, (row,), _ = extract(tmp_path, kind, content, columns=columns)
+    assert {name: value for name, value in row.items() if name.endswith("score")} == scores
+    assert (row["source"], row["target"]) == ("one", "eins")
+
+
+def test_a_translation_score_that_is_none(tmp_path):
+    text = "a\tb\t0.5\t1\na\tb\t0.5\tnan\na\tb\tx\t1\n"
+    _, rows, faults = extract(tmp_path, "tsv", text, columns=("1", "2", "3", "4"), bound=2)
+    assert len(rows) == 1
+    assert faults == ["2\tthe score 'nan' is not a number", "3\tthe score 'x' is not a number"]
+
+
 # Parquet
 
 

@@ -209,7 +209,7 @@ def test_full_disk_is_one_line(tmp_path, monkeypatch, error):
     def full(*_, **__):
         raise error("IO Error: Could not write file: No space left on device\n\nMany words of advice")
 
-    monkeypatch.setattr("paraphrastic.corpus.merge._drop_duplicates", full)
+    monkeypatch.setattr("paraphrastic.corpus.merge.drop_duplicates", full)
     path = write(tmp_path / "one", [("a", "b")])
     with pytest.raises(InputError) as caught:
         merge(tmp_path, [path])

@@ -58,6 +58,15 @@ def test_own_score_unless_there_are_word_vectors(tmp_path):
     assert table["paraphrase_score"].to_pylist() == [pytest.approx(1), None]
 
 
+def test_translation_scores_are_passed_on(tmp_path):
+    pairs = write_pairs(tmp_path / "p", [("cat", "cat"), ("cat", "what")], [0.25, 0.75])
+    table = pq.read_table(pairs).append_column("translation_score", pa.array([-1.5, -2.5], pa.float32()))
+    pq.write_table(table, pairs)
+    table = scored(tmp_path, pairs, ("en", "en"))
+    assert table["translation_score"].to_pylist() == [-1.5, -2.5]
+    assert table["paraphrase_score"].to_pylist() == [0.25, 0.75]
+
+
 def test_chinese_is_segmented_after_its_language_is_identified(tmp_path, mirror):
     lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
     pairs = write_pairs(tmp_path / "p", [("We came to Tsinghua University.", "我们来到清华大学。")])

@@ -37,6 +37,7 @@ def block(**columns) -> pa.RecordBatch:
         "target_confidence": [0.9] * size,
         "trigram_overlap": [0.2] * size,
         "paraphrase_score": [0.8] * size,
+        "translation_score": [None] * size,
         **columns,
     }
     arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
@@ -227,6 +228,19 @@ def test_shards_are_selected_as_one_corpus(tmp_path):
     assert counts == whole[0]
     assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
     assert (tmp_path / "d").read_bytes() == (tmp_path / "dropped.tsv").read_bytes()
+
+
+def test_further_columns_are_kept_with_their_rows(tmp_path):
+    pairs = block(source=["A", "x", "C"], source_tokens=[1, 0, 1], paraphrase_score=[0.5, 1, 0.25])
+    select(tmp_path, pairs, {}, keep=["paraphrase_score", "translation_score"])
+    table = pq.read_table(tmp_path / "out.parquet")
+    assert table.schema.types[3:] == [pa.float32(), pa.float32()]
+    assert table.drop_columns("target").to_pydict() == {
+        "source": ["A", "C"],
+        "line": [1, 3],
+        "paraphrase_score": [0.5, 0.25],
+        "translation_score": [None, None],
+    }
 
 
 def test_multi30k_at_the_papers_lengths(tmp_path, mirror):

@@ -17,4 +17,5 @@ with step(snakemake):
         folding=snakemake.params.folding,
         lowercase=snakemake.params.lowercase,
         seed=snakemake.params.seed,
+        keep=snakemake.params.keep,
     )

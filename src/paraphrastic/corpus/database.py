@@ -1,39 +1,49 @@
-"""A DuckDB database for what does not fit into memory; it leaves nothing behind."""
+"""Pairs of several Parquet files in DuckDB, out of core: where they stand, their duplicates, random draws.
 
-from collections.abc import Iterator
+A pair's place is the number of its file and its row there in one integer, which orders all pairs. All random
+choice is by the MD5 of the seed and the place, so that it depends on neither threads nor memory.
+"""
+
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import pyarrow as pa
 
 from paraphrastic.corpus.blocks import open_parquet
 from paraphrastic.errors import InputError
 from paraphrastic.files import OWNER, full_disk_named, remove_leftovers
 
+# Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
+MERGED_SCHEMA = pa.schema(
+    [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
+)
+# Up to 2^40 rows a file.
+_FILE_SHIFT = 40
+
 
 @contextmanager
-def temporary_database(
-    output: str | Path, *, done: str, memory_mb: int, threads: int, temporary: str | Path
+def open_database(
+    temporary: str | Path, *, memory_mb: int, threads: int, purpose: str
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An empty database in a folder of its own, which is removed at the end.
+    """A database in a folder of its own in `temporary`, which is removed in the end.
+
+    A full disk, too little memory and a damaged file are one line.
 
     Args:
-        output: what is made, for messages.
-        done: what is done to make it, as a participle.
+        temporary: a folder, made if need be.
         memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
         threads: of DuckDB.
-        temporary: a folder for that, made if need be and left as it was.
-
-    Raises:
-        InputError: a full disk, too little memory, a damaged file; in one line.
+        purpose: what cannot be done where something fails, such as `pairs.parquet: cannot be merged`.
     """
     Path(temporary).mkdir(parents=True, exist_ok=True)
-    remove_leftovers(Path(temporary), f"{done}-")
+    remove_leftovers(Path(temporary), "pairs-")
     with (
         full_disk_named(temporary),
-        TemporaryDirectory(dir=temporary, prefix=f"{done}-{OWNER}.") as folder,
-        _errors_in_one_line(output, done, temporary),
+        TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder,
+        _database_errors(f"{purpose}, with temporary data in {temporary}"),
         duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,
     ):
         database.execute(f"SET memory_limit = '{memory_mb}MB'")
@@ -44,22 +54,84 @@ def temporary_database(
         yield database
 
 
-def quoted_parquet(path: str | Path) -> str:
-    """The path of a Parquet file for a query, without the quotes around it; a damaged file is named."""
-    with open_parquet(path):  # names a damaged file better than DuckDB does
-        return str(path).replace("'", "''")
+def list_rows(
+    database: duckdb.DuckDBPyConnection, files: Sequence[str | Path], *, columns: Sequence[str] = ()
+) -> None:
+    """Define the view `rows`: all pairs, read from the files each time.
+
+    Its columns are `source`, `target`, `corpus` (the number of the file), `line`, `place`, and `columns`.
+    """
+    parts = []
+    for number, path in enumerate(files):
+        parts.append(
+            f"""
+            SELECT source, target, {number}::SMALLINT AS corpus, line,
+                   ({number}::BIGINT << {_FILE_SHIFT}) + file_row_number AS place
+                   {"".join(f", {column}" for column in columns)}
+            FROM read_parquet({quoted(path)}, file_row_number = true)
+            """  # noqa: S608 - the name is quoted, and the columns are the caller's own words
+        )
+    database.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
 
 
-def random_integer(seed: int, purpose: str, column: str = "place") -> str:
+def drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool, where: str = "true") -> None:
+    """Make the table `unique_rows`: place and number (of the file) of the pairs that are no duplicates.
+
+    Pairs with the same source and target are; the first of them is kept, or none. Rows that are not as
+    `where` says are left out before.
+    """
+    # Grouping by the digest, since the texts themselves would have to be held, or spilled, as a whole.
+    database.execute(
+        f"""
+        CREATE TABLE unique_rows AS
+        SELECT min(place) AS place, (min(place) >> {_FILE_SHIFT})::SMALLINT AS number
+        FROM rows WHERE {where} GROUP BY md5_number(source || chr(10) || target)
+        {"" if keep_one else "HAVING count(*) = 1"}
+        """  # noqa: S608
+    )
+
+
+def drop_contaminated(
+    database: duckdb.DuckDBPyConnection,
+    contaminated: Sequence[str | Path],
+    kinds: Sequence[str],
+    *,
+    among: str = "unique_rows",
+) -> None:
+    """Make the table `clean_rows`: the rows `among` without contamination of these kinds.
+
+    Copies of a pair are contaminated alike, so that it does not matter which of them was kept.
+    """
+    database.execute("CREATE TABLE contaminated_rows (place BIGINT)")
+    for number, path in enumerate(contaminated):
+        database.execute(
+            f"""
+            INSERT INTO contaminated_rows
+            SELECT ({number}::BIGINT << {_FILE_SHIFT}) + row FROM read_parquet({quoted(path)})
+            WHERE list_contains(?, kind)
+            """,  # noqa: S608
+            [list(kinds)],
+        )
+    database.execute(f"CREATE TABLE clean_rows AS FROM {among} ANTI JOIN contaminated_rows USING (place)")
+
+
+def random_number(seed: int, purpose: str, column: str = "place") -> str:
     """An SQL expression: a random integer of a column, the same in every run, another for each purpose."""
     return f"md5_number_lower('{seed} {purpose} ' || {column})"
 
 
+def quoted(path: str | Path) -> str:
+    """A Parquet file's name in SQL; a damaged file is an `InputError`, which names it better than DuckDB."""
+    with open_parquet(path):
+        name = str(path).replace("'", "''")
+    return f"'{name}'"
+
+
 @contextmanager
-def _errors_in_one_line(output: str | Path, done: str, temporary: str | Path) -> Iterator[None]:
+def _database_errors(purpose: str) -> Iterator[None]:
     """Make one line of what DuckDB says about a full disk, too little memory or a damaged file."""
     try:
         yield
     except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InvalidInputException) as error:
         cause = " ".join(str(error).split("\n\n")[0].split())
-        raise InputError(f"{output}: cannot be {done}, with temporary data in {temporary}: {cause}") from None
+        raise InputError(f"{purpose}: {cause}") from None

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
-from paraphrastic.corpus.database import quoted_parquet, random_integer, temporary_database
+from paraphrastic.corpus.database import open_database, quoted, random_number
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.sampling import StreamSample
 from paraphrastic.errors import InputError
@@ -70,9 +70,8 @@ def draw_paraphrases(
         InputError: no group has two sentences; a damaged input; a full disk.
     """
     reading = _Reading(measured, min_similarity, seed, sample_size, block_rows)
-    with temporary_database(
-        output, done="mined", memory_mb=memory_mb, threads=threads, temporary=temporary
-    ) as database:
+    purpose = f"{output}: cannot be mined"
+    with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
         _group(database, reading)
         result = _count(database, reading)
         if not result["groups"]:
@@ -214,7 +213,7 @@ def _list_rows(database: duckdb.DuckDBPyConnection, measured: Sequence[str | Pat
         parts.append(
             f"""
             SELECT source, target, line, similarity, {first}::BIGINT + file_row_number AS place
-            FROM read_parquet('{quoted_parquet(path)}', file_row_number = true)
+            FROM read_parquet({quoted(path)}, file_row_number = true)
             """  # noqa: S608 - the name is quoted, and there is no other input
         )
         with open_parquet(path) as file:
@@ -232,7 +231,7 @@ def _draw(database: duckdb.DuckDBPyConnection, seed: int) -> None:
                    row_number() OVER shuffled AS number,
                    coalesce(lead(place) OVER shuffled, first_value(place) OVER shuffled) AS other
             FROM sentences SEMI JOIN groups USING (source)
-            WINDOW shuffled AS (PARTITION BY source ORDER BY {random_integer(seed, "draw")}, place)
+            WINDOW shuffled AS (PARTITION BY source ORDER BY {random_number(seed, "draw")}, place)
         ) WHERE number % 2 = 1
         """  # noqa: S608
     )
@@ -245,7 +244,7 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
         WITH
             chosen AS (
                 SELECT source, sentences, row_number() OVER (ORDER BY random, first) AS number FROM (
-                    SELECT *, {random_integer(seed, "examples", "first")} AS random FROM groups
+                    SELECT *, {random_number(seed, "examples", "first")} AS random FROM groups
                     ORDER BY random, first LIMIT {size}
                 )
             ),

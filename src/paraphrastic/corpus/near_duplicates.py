@@ -16,21 +16,21 @@ _PERMUTATIONS = 128
 _MISSED = 0.05
 
 
-def mark_near_duplicates(
+def drop_near_duplicates(
     database: duckdb.DuckDBPyConnection, *, ngram: int, min_similarity: float, seed: int
 ) -> None:
-    """Fill the table `near_rows` with the places of pairs that are nearly the same as an earlier one.
+    """Make the table `distinct_rows`: the unique pairs that are not nearly the same as an earlier one.
 
     The similarity of two pairs is Jaccard's of their word n-grams, each together with the side that it stands
     on, in the normal form of `words_of`. A side of fewer than `ngram` words is one n-gram. MinHash (Broder,
     1997) with locality-sensitive hashing proposes which pairs to compare, and the n-grams themselves decide:
-    every pair that is marked is as similar as asked for to an earlier one, and at least 95 % of those that
-    are will be marked. In a bucket, a pair is compared with the one before it and with the first, so that the
-    work grows with the number of pairs and a chain of small changes counts as one sentence.
+    every pair that is dropped is as similar as asked for to an earlier one, and at least 95 % of those that
+    are will be dropped. In a bucket, a pair is compared with the one before it and with the first, so that
+    the work grows with the number of pairs and a chain of small changes counts as one sentence.
 
     Args:
-        database: with the view `rows` (`place`, `source`, `target`), the table `unique_rows` (`place`) of the
-            pairs to look at, and the empty table `near_rows` (`place`).
+        database: with the view `rows` (`place`, `source`, `target`), and the table `unique_rows` (`place`,
+            `number`) of the pairs to look at.
         ngram: words of an n-gram.
         min_similarity: above 0, at most 1.
         seed: of the hash functions.
@@ -63,9 +63,11 @@ def mark_near_duplicates(
         JOIN rows AS later ON later.place = near_candidates.place
         JOIN rows AS first ON first.place = near_candidates.earlier
         """
+    database.execute("CREATE TABLE near_rows (place BIGINT)")
     for block in _read(database, candidates):
         near = _similarities(block, ngram=ngram) >= min_similarity
         _insert(database, "near_rows", place=np.unique(block["place"].to_numpy()[near]))
+    database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
 
 
 def _read(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,6 @@ from paraphrastic.errors import InputError
 _log = logging.getLogger(__name__)
 
 _PAIR_FIELDS = [("source", pa.string()), ("target", pa.string()), ("line", pa.int64())]
-_SCORE_FIELD = ("paraphrase_score", pa.float32())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +56,9 @@ def extract_corpus(
         tmx: translation memories, by the languages of their variants.
 
     Files that are no archives may be compressed with gzip, bzip2 or Zstandard, Parquet apart. Where a file
-    has a score it is written as `paraphrase_score`. Lines end at a newline only, with or without a carriage
-    return; a byte order mark is dropped and every control character becomes a space. Pairs with an empty
-    side are kept here: dropping them is for the selection, which counts them.
+    has scores they are written as `paraphrase_score` and `translation_score`. Lines end at a newline only,
+    with or without a carriage return; a byte order mark is dropped and every control character becomes a
+    space. Pairs with an empty side are kept here: dropping them is for the selection, which counts them.
 
     A row that cannot be read (bytes that are not UTF-8, a wrong number of columns, a score that is no
     number, broken JSON, a unit without one of the languages) is left out and counted; where the corpus is
@@ -87,8 +86,7 @@ def extract_corpus(
         unreadable_rows(unreadable, max_unreadable) as bad,
         _open_rows(kind, files, languages, max_member_bytes, bad) as rows,
     ):
-        fields = [*_PAIR_FIELDS, _SCORE_FIELD] if rows.scored else _PAIR_FIELDS
-        schema = pa.schema(fields)
+        schema = pa.schema([*_PAIR_FIELDS, *((score, pa.float32()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
             while block := list(islice(rows.rows, block_rows)):
                 columns = zip(*block, strict=True)
@@ -112,7 +110,7 @@ def _open_rows(
     max_bytes: int,
     unreadable: UnreadableRows,
 ) -> Iterator[Rows]:
-    """Rows `source, target, line[, score]` of a corpus."""
+    """Rows `source, target, line[, scores]` of a corpus."""
     first = files[0]
     with ExitStack() as stack:
         if kind == "opus":
@@ -134,10 +132,11 @@ def _open_rows(
             (stream,) = stack.enter_context(
                 open_members(first.path, [first.members[:1]], max_bytes=max_bytes)
             )
-            yield Rows(_paranmt_rows(stream, f"{first.path}: {first.members[0]}", unreadable), scored=True)
+            pairs = _paranmt_rows(stream, f"{first.path}: {first.members[0]}", unreadable)
+            yield Rows(pairs, ("paraphrase_score",))
         else:
             rows = _open_pairs(kind, first, max_bytes, unreadable, stack)
-            yield rows if languages[0] == first.languages[0] else Rows(_swapped(rows.rows), rows.scored)
+            yield rows if languages[0] == first.languages[0] else Rows(_swapped(rows.rows), rows.scores)
 
 
 def _open_pairs(

@@ -26,6 +26,7 @@ SCORED_SCHEMA = pa.schema(
         ("target_confidence", pa.float32()),
         ("trigram_overlap", pa.float32()),
         ("paraphrase_score", pa.float32()),
+        ("translation_score", pa.float32()),
     ]
 )
 _LANGUAGE_COLUMNS = ("source_language", "target_language")
@@ -48,8 +49,8 @@ def score_pairs(
     The language of each side is identified on the text as it came; then text of a language in
     `segmentation` is segmented, which is the text that tokens are counted on and that is written. The
     trigram overlap is null unless both sides are in one language; the paraphrase score is the word
-    vectors' cosine, or without word vectors the corpus's own, or null; languages and confidences are
-    null without an identifier.
+    vectors' cosine, or without word vectors the corpus's own, or null; the translation score is the
+    corpus's own, or null; languages and confidences are null without an identifier.
 
     Args:
         pairs: made by `extract_corpus`.
@@ -102,7 +103,8 @@ def _score_block(
     if word_vectors is not None:
         scores = word_vectors.paraphrase_score(columns["source"], columns["target"])
         columns["paraphrase_score"] = pa.array(scores, mask=np.isnan(scores))
-    elif "paraphrase_score" in block.schema.names:
-        columns["paraphrase_score"] = block["paraphrase_score"]
+    for name in ("paraphrase_score", "translation_score"):
+        if name in block.schema.names and name not in columns:
+            columns[name] = block[name]
     arrays = [columns.get(field.name, pa.nulls(block.num_rows, field.type)) for field in SCORED_SCHEMA]
     return pa.RecordBatch.from_arrays(arrays, schema=SCORED_SCHEMA)

@@ -45,10 +45,11 @@ def select_pairs(
     folding: Mapping[str, str],
     lowercase: bool,
     seed: int,
+    keep: Sequence[str] = (),
     sample_size: int = 20,
     block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
-    """Write the pairs that every filter accepts: `source`, `target`, `line`, in the same order.
+    """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
     A dropped pair's reason is the first filter that does not accept it, in the order empty, length,
     language, trigram_overlap, paraphrase_score. A pair without a score fails a threshold on that score.
@@ -65,6 +66,7 @@ def select_pairs(
         folding: of characters, as in `text.fold`; applied to the output before lower-casing.
         lowercase: whether the output is lower-cased. White space is always collapsed.
         seed: of the sample.
+        keep: further columns to write, of scores.
         sample_size: pairs of each reason in the sample.
         block_rows: pairs held in memory; no output depends on it.
 
@@ -79,11 +81,12 @@ def select_pairs(
     name = str(scored[0]) if len(scored) == 1 else str(Path(scored[0]).parent)
     _check_scores(scored, name, filters)
     tally = _Tally([each.reason for each in filters], sample_size, seed)
-    with write_blocks(output, _SELECTED_SCHEMA) as writer:
+    kept_fields = [pa.field(name, pa.float32()) for name in keep]
+    with write_blocks(output, pa.schema([*_SELECTED_SCHEMA, *kept_fields])) as writer:
         for block in chain.from_iterable(read_blocks(shard, rows=block_rows) for shard in scored):
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             tally.add(block, accepted)
-            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), folding, lowercase))
+            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), folding, lowercase, keep))
         result = tally.counts()
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
@@ -164,14 +167,18 @@ def _check_scores(scored: Sequence[str | Path], name: str, filters: Sequence[Fil
 
 
 def _kept_pairs(
-    block: pa.RecordBatch, kept: npt.NDArray[np.bool_], folding: Mapping[str, str], lowercase: bool
+    block: pa.RecordBatch,
+    kept: npt.NDArray[np.bool_],
+    folding: Mapping[str, str],
+    lowercase: bool,
+    keep: Sequence[str],
 ) -> pa.RecordBatch:
-    block = block.select(_SELECTED_SCHEMA.names).filter(pa.array(kept))
+    block = block.select([*_SELECTED_SCHEMA.names, *keep]).filter(pa.array(kept))
     sides = []
     for name in ("source", "target"):
         texts = collapse_spaces(fold(block[name].to_pylist(), folding))
         sides.append(pa.array(lowercase_texts(texts) if lowercase else texts, pa.string()))
-    return pa.RecordBatch.from_arrays([*sides, block["line"]], schema=_SELECTED_SCHEMA)
+    return pa.RecordBatch.from_arrays([*sides, *block.columns[2:]], schema=block.schema)
 
 
 def _cell(value: Any) -> str:

@@ -1,10 +1,11 @@
 """Tables of sentence pairs: TSV, JSON lines and Parquet.
 
-Which columns hold the sides is said by their names (`columns`: one a side, and optionally one with a
-score), or found in the file: columns named by the two languages, the same within a column `translation`, or
-`source` and `target`; then a column `score` is the score. A dot in a name leads into a nested object. In TSV,
-columns are numbers from 1, or names where the first line is a header; without either, there are two or three
-columns: source, target, score. The first row decides; a later one that is otherwise cannot be read.
+Which columns hold the sides is said by their names (`columns`: one a side, and optionally one with the
+paraphrase score and one with the translation score), or found in the file: columns named by the two
+languages, the same within a column `translation`, or `source` and `target`; then columns `score` and
+`translation_score` are the scores. A dot in a name leads into a nested object. In TSV, columns are numbers
+from 1, or names where the first line is a header; without either, there are two or three columns: source,
+target, paraphrase score. The first row decides; a later one that is otherwise cannot be read.
 """
 
 import json
@@ -21,13 +22,19 @@ from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
 from paraphrastic.corpus.lines import UnreadableRows, clean, readable_lines, shown
 from paraphrastic.errors import InputError
 
+# Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
+_SCORES = ("paraphrase_score", "translation_score")
+_FOUND_SCORES = ("score", "translation_score")
+# Says in `columns` that there is no paraphrase score before a translation score.
+_NO_COLUMN = "-"
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows `source, target, line`, and if `scored` a fourth column."""
+    """Rows `source, target, line`, and then a number for each of `scores`."""
 
     rows: Iterator[tuple[Any, ...]]
-    scored: bool = False
+    scores: tuple[str, ...] = ()
 
 
 def finite_score(value: object, label: str, line: int, unreadable: UnreadableRows) -> float | None:
@@ -49,12 +56,15 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
     if first is None:
         return Rows(iter(()))
     header = first[1].split("\t")
+    scores = _named_scores(columns)
+    columns = _without_gaps(columns)
     if not columns:
         if len(header) not in (2, 3):
             raise InputError(
                 f"{label}:{first[0]}: {len(header)} columns: say which ones are source and target"
             )
         places = list(range(len(header)))
+        scores = _SCORES[: len(places) - 2]
     elif all(column.isdecimal() for column in columns):
         places = [int(column) - 1 for column in columns]
         if max(places) >= len(header):
@@ -67,8 +77,8 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
             names = ", ".join(map(shown, header))
             raise InputError(f"{label}:{first[0]}: no column {shown(missing[0])}; the header has {names}")
         places = [header.index(column) for column in columns]
-        return Rows(_tsv_rows(lines, label, places, len(header), unreadable), len(places) == 3)
-    return Rows(_tsv_rows(chain([first], lines), label, places, len(header), unreadable), len(places) == 3)
+        return Rows(_tsv_rows(lines, label, places, len(header), unreadable), scores)
+    return Rows(_tsv_rows(chain([first], lines), label, places, len(header), unreadable), scores)
 
 
 def _tsv_rows(
@@ -78,15 +88,13 @@ def _tsv_rows(
     width: int,
     unreadable: UnreadableRows,
 ) -> Iterator[tuple[Any, ...]]:
-    source, target = places[:2]
+    source, target, *scores = places
     for number, line in lines:
         cells = line.split("\t")
         if len(cells) != width:
             unreadable.add(label, number, f"{len(cells)} columns, the first line has {width}")
-        elif len(places) == 2:
-            yield cells[source], cells[target], number
-        elif (score := finite_score(cells[places[2]], label, number, unreadable)) is not None:
-            yield cells[source], cells[target], number, score
+        elif (found := _scores([cells[place] for place in scores], label, number, unreadable)) is not None:
+            yield cells[source], cells[target], number, *found
 
 
 def jsonl_rows(
@@ -99,9 +107,10 @@ def jsonl_rows(
     """Rows of a file with one JSON object a line; empty lines are no rows."""
     records = _json_records(stream, label, unreadable)
     for number, record in records:
-        if names := _find_columns(_paths(record), languages, columns):
+        if found := _find_columns(_paths(record), languages, columns):
+            names, scores = found
             rest = chain([(number, record)], records)
-            return Rows(_json_rows(rest, label, names, unreadable), len(names) == 3)
+            return Rows(_json_rows(rest, label, names, unreadable), scores)
         unreadable.add(label, number, _missing(columns, languages, _paths(record)))
     return Rows(iter(()))
 
@@ -144,13 +153,14 @@ def parquet_rows(
     with open_parquet(path) as file:
         schema = file.schema_arrow
     types = dict(_leaves(schema))
-    names = _find_columns(list(types), languages, columns)
-    if not names:
+    found = _find_columns(list(types), languages, columns)
+    if not found:
         raise InputError(f"{path}: {_missing(columns, languages, list(types))}")
+    names, scores = found
     for name in names[:2]:
         if not _is_text(types[name]):
             raise InputError(f"{path}: the column {name!r} holds {types[name]}, not text")
-    return Rows(_parquet_rows(path, names, unreadable), len(names) == 3)
+    return Rows(_parquet_rows(path, names, unreadable), scores)
 
 
 def _parquet_rows(path: Path, names: Sequence[str], unreadable: UnreadableRows) -> Iterator[tuple[Any, ...]]:
@@ -165,16 +175,25 @@ def _parquet_rows(path: Path, names: Sequence[str], unreadable: UnreadableRows) 
 def _row(
     values: Sequence[Any], names: Sequence[str], label: str, number: int, unreadable: UnreadableRows
 ) -> tuple[Any, ...] | None:
-    """A row of source, target and perhaps score; None, with the row noted, where it cannot be read."""
+    """A row of source, target and perhaps scores; None, with the row noted, where it cannot be read."""
     for name, value in zip(names, values[:2], strict=False):
         if fault := _text_fault(value):
             unreadable.add(label, number, f"{name}: {fault}")
             return None
-    texts = clean(values[0]), clean(values[1])
-    if len(values) == 2:
-        return *texts, number
-    score = finite_score(values[2], label, number, unreadable)
-    return None if score is None else (*texts, number, score)
+    scores = _scores(values[2:], label, number, unreadable)
+    return None if scores is None else (clean(values[0]), clean(values[1]), number, *scores)
+
+
+def _scores(
+    values: Sequence[object], label: str, number: int, unreadable: UnreadableRows
+) -> list[float] | None:
+    """A row's scores; None, with the row noted, where one of them is no number."""
+    scores = []
+    for value in values:
+        if (score := finite_score(value, label, number, unreadable)) is None:
+            return None
+        scores.append(score)
+    return scores
 
 
 def _text_fault(value: object) -> str | None:
@@ -189,22 +208,38 @@ def _text_fault(value: object) -> str | None:
     return None
 
 
+def _named_scores(columns: Sequence[str]) -> tuple[str, ...]:
+    """The scores that `columns` names."""
+    return tuple(score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN)
+
+
+def _without_gaps(columns: Sequence[str]) -> list[str]:
+    return [column for column in columns if column != _NO_COLUMN]
+
+
 def _find_columns(
     paths: Sequence[str], languages: tuple[str, str], columns: Sequence[str]
-) -> tuple[str, ...] | None:
-    """Names of the source's, the target's and, if there is one, the score's column; None without them."""
+) -> tuple[list[str], tuple[str, ...]] | None:
+    """Names of the columns of source, target and scores, and these scores; None without the sides."""
     if columns:
-        return tuple(columns) if set(columns) <= set(paths) else None
+        names = _without_gaps(columns)
+        return (names, _named_scores(columns)) if set(names) <= set(paths) else None
     candidates = [("source", "target")]
     if languages[0] != languages[1]:
         nested = (f"translation.{languages[0]}", f"translation.{languages[1]}")
         candidates = [languages, nested, *candidates]
     found = next((names for names in candidates if set(names) <= set(paths)), None)
-    return (*found, "score") if found and "score" in paths else found
+    if not found:
+        return None
+    scores = {name: score for name, score in zip(_FOUND_SCORES, _SCORES, strict=True) if name in paths}
+    return [*found, *scores], tuple(scores.values())
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
-    wanted = " and ".join(columns) or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
+    wanted = (
+        " and ".join(_without_gaps(columns))
+        or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
+    )
     return f"no columns {wanted}; it has {shown(', '.join(paths))}"
 
 

@@ -39,14 +39,19 @@ def tabulate_sts(
 
 
 def _measured_row(result: Mapping[str, Any], statistic: str) -> dict[str, str]:
-    notes = [" ({} without {})".format(*name.split("/")) for name in result["missing"]]
     return {
-        "system": f"P-SP {result['model']}{''.join(notes)}",
+        "system": system_name(result),
         "source": result["source"],
         "data": result["data"],
         **{year: f"{100 * result['years'][year][statistic]:.1f}" for year in YEARS},
         "avg": f"{100 * result['avg'][statistic]:.1f}",
     }
+
+
+def system_name(result: Mapping[str, Any]) -> str:
+    """Name of a measured system, which says what its average is without, from JSON of `evaluate_sts`."""
+    notes = [" ({} without {})".format(*name.split("/")) for name in result["missing"]]
+    return f"P-SP {result['model']}{''.join(notes)}"
 
 
 def render_table(table: Path, markdown: Path, latex: Path, *, caption: str, bold_best: bool) -> None:

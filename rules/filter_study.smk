@@ -1,0 +1,187 @@
+"""What a model learns from each part of its corpora, ranked by a measure: ParaNMT-50M, section 6.3.
+
+Every part is a small data set of its own, which the steps of a model encode, train on and evaluate.
+"""
+
+
+# All pairs but those with an empty side, with the measures: the paper ranks the whole corpus.
+use rule select_pairs as list_candidates with:
+    output:
+        selected="results/filter_study/{model}/candidates/{corpus}.parquet",
+        counts="results/filter_study/{model}/candidates/{corpus}.counts.json",
+        dropped="results/filter_study/{model}/candidates/{corpus}.dropped.tsv",
+    log:
+        "results/logs/list_candidates/{model}/{corpus}.log",
+    benchmark:
+        "results/benchmarks/list_candidates/{model}/{corpus}.tsv"
+    params:
+        settings={},
+        keep=list(MEASURES),
+    message:
+        "List the pairs of {wildcards.corpus} to rank for {wildcards.model}"
+
+
+use rule mark_contamination as mark_candidates with:
+    input:
+        selected=rules.list_candidates.output.selected,
+        sentences=rules.gather_testsets.output.sentences,
+    output:
+        contaminated="results/filter_study/{model}/contamination/{corpus}.parquet",
+        counts="results/filter_study/{model}/contamination/{corpus}.counts.json",
+        examples="results/filter_study/{model}/contamination/{corpus}.examples.tsv",
+    log:
+        "results/logs/mark_candidates/{model}/{corpus}.log",
+    benchmark:
+        "results/benchmarks/mark_candidates/{model}/{corpus}.tsv"
+    message:
+        "Look for test sentences in the pairs of {wildcards.corpus} to rank for {wildcards.model}"
+
+
+rule rank_pairs:
+    input:
+        candidates=lambda wildcards: expand(
+            "results/filter_study/{model}/candidates/{corpus}.parquet",
+            model=wildcards.model,
+            corpus=config["definitions"][wildcards.model]["corpora"],
+        ),
+        contaminated=lambda wildcards: (
+            expand(
+                "results/filter_study/{model}/contamination/{corpus}.parquet",
+                model=wildcards.model,
+                corpus=config["definitions"][wildcards.model]["corpora"],
+            )
+            if dropped_kinds(config)
+            else []
+        ),
+    output:
+        parts=expand("results/filter_study/{{model}}/{{measure}}/{part}/pairs.parquet", part=STUDY_PARTS),
+        summary="results/filter_study/{model}/{measure}/parts.json",
+    log:
+        "results/logs/rank_pairs/{model}/{measure}.log",
+    benchmark:
+        "results/benchmarks/rank_pairs/{model}/{measure}.tsv"
+    conda:
+        "../envs/corpus.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=120,
+    params:
+        drop=dropped_kinds(config),
+        sample=config["filter_study"]["sample"],
+        seed=config["seed"],
+        code=code_version("paraphrastic.corpus.ranking"),
+    message:
+        "Rank the pairs of {wildcards.model} by {wildcards.measure} and draw from each part"
+    script:
+        "../workflow/scripts/rank_pairs.py"
+
+
+# With the vocabulary of the model, so that the parts differ in their pairs alone.
+use rule encode_dataset as encode_part with:
+    input:
+        pairs="results/filter_study/{model}/{measure}/{part}/pairs.parquet",
+        sentencepiece=rules.train_vocabulary.output.model,
+    output:
+        dataset="results/filter_study/{model}/{measure}/{part}/train.h5",
+    log:
+        "results/logs/encode_part/{model}/{measure}/{part}.log",
+    benchmark:
+        "results/benchmarks/encode_part/{model}/{measure}/{part}.tsv"
+    message:
+        "Encode part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
+
+
+use rule train_model as train_part with:
+    input:
+        dataset=rules.encode_part.output.dataset,
+        sentencepiece=rules.train_vocabulary.output.model,
+    output:
+        weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",
+        sentencepiece="results/filter_study/{model}/{measure}/{part}/sentencepiece.model",
+        config="results/filter_study/{model}/{measure}/{part}/config.json",
+    log:
+        "results/logs/train_part/{model}/{measure}/{part}.log",
+    benchmark:
+        "results/benchmarks/train_part/{model}/{measure}/{part}.tsv"
+    params:
+        settings=lambda wildcards: study_settings(config, wildcards.model),
+        about=lambda wildcards: {
+            **model_description(wildcards.model),
+            "rank_by": wildcards.measure,
+            "part": int(wildcards.part),
+        },
+    message:
+        "Train on part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
+
+
+use rule evaluate_run as score_part with:
+    input:
+        model=rules.train_part.output,
+        testsets="results/testsets/sts.parquet",
+    output:
+        score="results/filter_study/{model}/{measure}/{part}/development.json",
+    log:
+        "results/logs/score_part/{model}/{measure}/{part}.log",
+    benchmark:
+        "results/benchmarks/score_part/{model}/{measure}/{part}.tsv"
+    message:
+        "Score part {wildcards.part} of {wildcards.model} by {wildcards.measure}, on STS 2017 en-en"
+
+
+use rule evaluate_sts as evaluate_part with:
+    input:
+        model=rules.train_part.output,
+        testsets=rules.prepare_sts.output.testsets,
+        official="config/published/sts_digests.json",
+    output:
+        result="results/filter_study/{model}/{measure}/{part}/sts.json",
+    log:
+        "results/logs/evaluate_part/{model}/{measure}/{part}.log",
+    benchmark:
+        "results/benchmarks/evaluate_part/{model}/{measure}/{part}.tsv"
+    message:
+        "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"
+
+
+rule tabulate_filter_study:
+    input:
+        summaries=lambda wildcards: study_files("parts.json"),
+        development=lambda wildcards: study_files("{part}/development.json"),
+        sts=lambda wildcards: study_files("{part}/sts.json"),
+        published="config/published/filter_study.csv",
+    output:
+        table="results/tables/filter_study.csv",
+    log:
+        "results/logs/tabulate_filter_study.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.filter_study"),
+    message:
+        "Tabulate the filter study"
+    script:
+        "../workflow/scripts/tabulate_filter_study.py"
+
+
+rule draw_filter_study:
+    input:
+        table=rules.tabulate_filter_study.output.table,
+    output:
+        svg=report("results/figures/filter_study.svg", category="Corpora"),
+        png="results/figures/filter_study.png",
+    log:
+        "results/logs/draw_filter_study.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.corpus.figures"),
+    message:
+        "Draw the filter study"
+    script:
+        "../workflow/scripts/draw_filter_study.py"

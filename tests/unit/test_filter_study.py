@@ -1,0 +1,112 @@
+"""The table and the picture of the filter study."""
+
+import csv
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from paraphrastic.corpus.figures import draw_filter_study
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.filter_study import STUDY_COLUMNS, tabulate_filter_study
+from paraphrastic.evaluation.tables import render_table
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "config/published/filter_study.csv"
+
+# Development scores by measure and part; of equal ones the first is the best.
+SCORES = {"paraphrase_score": [70.04, 81.26, 75.0], "trigram_overlap": [60.0, 79.96, 79.96]}
+
+
+def write(path: Path, value: object) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return path
+
+
+def study(tmp_path: Path, *, data: str = "official", missing: tuple[str, ...] = ()) -> Path:
+    summaries, development, sts = [], [], []
+    for measure, scores in SCORES.items():
+        parts = []
+        for number, score in enumerate(scores, 1):
+            parts.append(
+                {"part": number, "min": number / 8, "max": number / 8 + 0.0625, "pairs": 900, "sampled": 100}
+            )
+            folder = tmp_path / measure / str(number)
+            development.append(write(folder / "development.json", {"pearson": score}))
+            average = {"pearson": score / 200, "interval": [score / 200 - 0.02, score / 200 + 0.0151]}
+            result = {"model": "en", "source": "measured", "data": data, "missing": missing, "avg": average}
+            sts.append(write(folder / "sts.json", result))
+        summaries.append(write(tmp_path / f"{measure}.json", {"measure": measure, "parts": parts}))
+    output = tmp_path / "filter_study.csv"
+    tabulate_filter_study(summaries, development, sts, PUBLISHED, output)
+    return output
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_row_for_each_part(tmp_path: Path) -> None:
+    table = study(tmp_path, data="sample")
+    found = rows(table)
+    assert list(found[0]) == STUDY_COLUMNS
+    assert list(found[1].values()) == [
+        "P-SP en", "measured", "sample", "paraphrase_score", "2", "0.2500", "0.3125", "900", "100",
+        "81.3", "40.6", "38.6", "42.1", "yes",
+    ]  # fmt: skip
+    places = [(row["rank_by"], row["part"], row["best"]) for row in found]
+    assert places == [
+        ("paraphrase_score", "1", ""),
+        ("paraphrase_score", "2", "yes"),
+        ("paraphrase_score", "3", ""),
+        ("trigram_overlap", "1", ""),
+        ("trigram_overlap", "2", "yes"),
+        ("trigram_overlap", "3", ""),
+    ]
+
+
+def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
+    found = rows(study(tmp_path, missing=("2013/SMT",)))
+    published = found[:3]
+    assert [(row["rank_by"], row["development"]) for row in published] == [
+        ("paraphrase_score", "83.8"),
+        ("trigram_overlap", "83.4"),
+        ("translation_score", "83.4"),
+    ]
+    assert {(row["system"], row["source"], row["part"], row["sts"]) for row in published} == {
+        ("LSTM Avg.", "published", "", "")
+    }
+    assert len(found) == 9
+    assert found[3]["system"] == "P-SP en (2013 without SMT)"
+
+
+def test_the_table_renders(tmp_path: Path) -> None:
+    table = study(tmp_path)
+    render_table(table, tmp_path / "t.md", tmp_path / "t.tex", caption="Study", bold_best=False)
+    assert "trigram_overlap" in (tmp_path / "t.md").read_text()
+    assert r"trigram\_overlap" in (tmp_path / "t.tex").read_text()
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    table = study(tmp_path)
+    outputs = [tmp_path / "filter_study.svg", tmp_path / "filter_study.png"]
+    draw_filter_study(table, outputs)
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
+    shown = {text for text in texts if text and "\n" not in text}
+    assert {"paraphrase score", "trigram overlap", "1", "2", "3", "STS 2012–2016, average"} <= shown
+    # Published rows have no part to be drawn at.
+    assert "translation score" not in shown
+    before = [path.read_bytes() for path in outputs]
+    draw_filter_study(table, outputs)
+    assert [path.read_bytes() for path in outputs] == before
+
+
+def test_a_picture_of_nothing(tmp_path: Path) -> None:
+    table = study(tmp_path)
+    table.write_text("\n".join(table.read_text().splitlines()[:4]) + "\n")
+    with pytest.raises(InputError, match=r"filter_study\.csv: there are no parts in it"):
+        draw_filter_study(table, [tmp_path / "filter_study.svg"])

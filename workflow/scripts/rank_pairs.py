@@ -1,0 +1,22 @@
+"""Rank the pairs of a model's corpora, cut them into parts and draw from each.
+
+Inputs: candidates, contaminated. Outputs: parts, summary.
+"""
+
+from adapter import step
+from paraphrastic.corpus.ranking import rank_pairs
+
+with step(snakemake):
+    rank_pairs(
+        snakemake.input.candidates,
+        snakemake.output.parts,
+        summary=snakemake.output.summary,
+        measure=snakemake.wildcards.measure,
+        contaminated=snakemake.input.contaminated,
+        sample=snakemake.params.sample,
+        drop=snakemake.params.drop,
+        seed=snakemake.params.seed,
+        memory_mb=snakemake.resources.mem_mb // 2,
+        threads=snakemake.threads,
+        temporary=snakemake.resources.tmpdir,
+    )
