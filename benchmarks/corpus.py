@@ -27,7 +27,7 @@ from nltk.tokenize import TreebankWordTokenizer
 from paraphrastic.corpus.contamination import mark_contamination
 from paraphrastic.corpus.language_id import LanguageIdentifier, train_language_id
 from paraphrastic.corpus.merge import merge_pairs
-from paraphrastic.corpus.overlap import trigram_overlap
+from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import score_pairs
 from paraphrastic.corpus.select import select_pairs
@@ -108,8 +108,8 @@ def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]
     treebank = speed(lambda: reference_overlap(sources[:few], targets[:few], TREEBANK), few)
     one_by_one = speed(lambda: reference_languages(folder / "lid.bin", sources[:few] + targets[:few]), few)
     averaged = speed(lambda: reference_scores(folder / "vectors.txt.gz", sources[:few], targets[:few]), few)
-    word = speed(lambda: trigram_overlap(sources, targets), len(pairs))
-    word_treebank = speed(lambda: trigram_overlap(sources, targets, tokenizer="treebank"), len(pairs))
+    word = speed(lambda: compare_words(sources, targets), len(pairs))
+    word_treebank = speed(lambda: compare_words(sources, targets, tokenizer="treebank"), len(pairs))
     languages = speed(lambda: identifier.identify(sources + targets), len(pairs))
     scores = speed(lambda: vectors.paraphrase_score(sources, targets), len(pairs))
     # What it takes to do one thing after the other.

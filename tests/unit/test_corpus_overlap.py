@@ -1,4 +1,4 @@
-"""Trigram overlap against known cases and a plain reference."""
+"""Trigram overlap and changed words against known cases and a plain reference."""
 
 import random
 import unicodedata
@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from paraphrastic.corpus import overlap
-from paraphrastic.corpus.overlap import trigram_overlap
+from paraphrastic.corpus.overlap import compare_words
+
+
+def overlap_of(sources, targets, **settings):
+    return compare_words(sources, targets, **settings)[0]
+
+
+def changed_words(sources, targets):
+    return compare_words(sources, targets)[1].tolist()
 
 
 def reference_words(text: str) -> list[str]:
@@ -37,6 +45,21 @@ def reference_overlap(source: str, target: str) -> float:
     return shared / total if total else 0.0
 
 
+def reference_change(source: str, target: str) -> int:
+    """Words of the longer sentence between the common beginning and the common end."""
+    one, other = (
+        [word for word in reference_words(text) if any(map(str.isalnum, word))] for text in (source, target)
+    )
+    longer, shorter = max(len(one), len(other)), min(len(one), len(other))
+    start = 0
+    while start < shorter and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < shorter - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    return longer - start - end
+
+
 @pytest.mark.parametrize(
     ("source", "target", "expected"),
     [
@@ -54,19 +77,46 @@ def reference_overlap(source: str, target: str) -> float:
     ],
 )
 def test_known_cases(source, target, expected):
-    forth, back = trigram_overlap([source], [target]), trigram_overlap([target], [source])
+    forth, back = overlap_of([source], [target]), overlap_of([target], [source])
     assert forth.dtype == np.float32
     assert forth == pytest.approx([expected])
     assert back == pytest.approx([expected])
 
 
 def test_trigrams_do_not_cross_sentences():
-    assert trigram_overlap(["a b", "c d"], ["x", "a b c d"]).tolist() == [0, 0]
-    assert trigram_overlap(["a b c", "d e f"], ["d e f", "a b c"]).tolist() == [0, 0]
+    assert overlap_of(["a b", "c d"], ["x", "a b c d"]).tolist() == [0, 0]
+    assert overlap_of(["a b c", "d e f"], ["d e f", "a b c"]).tolist() == [0, 0]
 
 
 def test_no_pairs():
-    assert trigram_overlap([], []).shape == (0,)
+    overlaps, changes = compare_words([], [])
+    assert overlaps.shape == changes.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("a dog on the grass.", "A dog on the lawn", 1),
+        ("a dog on the grass", "a dog on the .", 1),
+        ("one word more here", "one more here", 1),
+        ("don't go, John!", "Don't go John", 0),
+        ("a b c d e", "a x c y e", 3),
+        ("a a", "a a a", 1),
+        ("a b a b", "a b", 2),
+        ("a b c", "x y", 3),
+        ("", "a b", 2),
+        ("", ".", 0),
+    ],
+)
+def test_changed_words(source, target, expected):
+    assert changed_words([source, target, "x"], [target, source, "x"]) == [expected, expected, 0]
+
+
+def test_changed_words_of_random_pairs():
+    sources, targets = random_pairs(3000)
+    expected = [reference_change(s, t) for s, t in zip(sources, targets, strict=True)]
+    assert changed_words(sources, targets) == expected
+    assert len(set(expected)) > 8
 
 
 def random_pairs(count: int) -> tuple[list[str], list[str]]:
@@ -82,17 +132,19 @@ def test_few_bits_for_keys_change_nothing(monkeypatch, key_bits):
     monkeypatch.setattr(overlap, "_KEY_BITS", key_bits)
     if key_bits == 8:  # not enough for three words of a pair
         with pytest.raises(ValueError, match="a pair of more than two million words"):
-            trigram_overlap(["a b c d e f g"], ["h i j k"])
+            overlap_of(["a b c d e f g"], ["h i j k"])
         return
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
-    np.testing.assert_allclose(trigram_overlap(sources, targets), expected, rtol=1e-6)
+    np.testing.assert_allclose(overlap_of(sources, targets), expected, rtol=1e-6)
 
 
 def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
     sources = [f"w{n} x{n} y{n} z{n}" for n in range(32)]
     targets = [f"w{n} x{n} y{n} q" for n in range(32)]
     monkeypatch.setattr(overlap, "_KEY_BITS", 12)
-    assert trigram_overlap(sources, targets).tolist() == [0.5] * 32
+    overlaps, changes = compare_words(sources, targets)
+    assert overlaps.tolist() == [0.5] * 32
+    assert changes.tolist() == [1] * 32
 
 
 def test_real_sentences(mirror):
@@ -102,7 +154,8 @@ def test_real_sentences(mirror):
     sources, targets = [row[0] for row in rows], [row[1] for row in rows]
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
     assert sum(value > 0 for value in expected) > 100
-    np.testing.assert_allclose(trigram_overlap(sources, targets), expected, rtol=1e-6)
+    np.testing.assert_allclose(overlap_of(sources, targets), expected, rtol=1e-6)
+    assert changed_words(sources, targets) == list(map(reference_change, sources, targets))
 
 
 def test_treebank_words_are_those_of_nltk():
@@ -118,10 +171,10 @@ def test_treebank_words_are_those_of_nltk():
         sides = [Counter(zip(w, w[1:], w[2:], strict=False)) for w in (words(text.lower()) for text in pair)]
         expected.append((sides[0] & sides[1]).total() / min(side.total() for side in sides))
     sources, targets = zip(*pairs, strict=True)
-    found = trigram_overlap(sources, targets, tokenizer="treebank")
+    found = overlap_of(sources, targets, tokenizer="treebank")
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert found[0] == 1.0
-    assert trigram_overlap(sources, targets)[0] < 0.5
+    assert overlap_of(sources, targets)[0] < 0.5
 
 
 def test_tokenizers_decide_alike_on_real_sentences(mirror):
@@ -129,6 +182,6 @@ def test_tokenizers_decide_alike_on_real_sentences(mirror):
         text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode("utf-8")
     rows = [line.split("\t") for line in text.splitlines()[:5000]]
     sides = [row[0] for row in rows], [row[1] for row in rows]
-    decisions = [trigram_overlap(*sides, tokenizer=name) <= np.float32(0.7) for name in ("word", "treebank")]
+    decisions = [overlap_of(*sides, tokenizer=name) <= np.float32(0.7) for name in ("word", "treebank")]
     assert 0 < decisions[0].sum() < len(rows)
     assert np.mean(decisions[0] != decisions[1]) < 0.001

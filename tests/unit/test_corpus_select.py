@@ -36,6 +36,7 @@ def block(**columns) -> pa.RecordBatch:
         "source_confidence": [0.9] * size,
         "target_confidence": [0.9] * size,
         "trigram_overlap": [0.2] * size,
+        "changed_words": [5] * size,
         "paraphrase_score": [0.8] * size,
         "translation_score": [None] * size,
         **columns,
@@ -96,6 +97,11 @@ def test_bounds_are_included_and_null_fails(name):
     # In float32, in which scores are stored, 0.7 is less than 0.7 and 0.8 more than 0.8.
     pairs = block(**{name: [0.7, 0.8, 0.75, 0.69, 0.81, None, float("nan")]})
     assert accepted({name: {"min": 0.7, "max": 0.8}}, pairs) == [True] * 3 + [False] * 4
+
+
+def test_changed_words_are_asked_for_by_their_number():
+    pairs = block(changed_words=[0, 1, 2, 40, None])
+    assert accepted({"changed_words": {"min": 2}}, pairs) == [False, False, True, True, False]
 
 
 def test_no_settings_ask_for_tokens_only():

@@ -1,5 +1,6 @@
 """Filters of scored pairs; each tells a pair's score apart from what it accepts."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 # Why a pair can be dropped, in the order in which filters are asked.
-REASONS = ("empty", "length", "language", "trigram_overlap", "paraphrase_score")
+REASONS = ("empty", "length", "language", "trigram_overlap", "changed_words", "paraphrase_score")
 
 Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
@@ -145,7 +146,7 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
 
     Args:
         settings: `length: {min, max, count}`, `language: {min_confidence}`, `trigram_overlap: {min, max}`,
-            `paraphrase_score: {min, max}`; what is null or left out is not asked.
+            `changed_words: {min}`, `paraphrase_score: {min, max}`; what is null or left out is not asked.
         languages: that the sources and the targets have to be in.
     """
     filters: list[Filter] = [NotEmpty()]
@@ -156,6 +157,9 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
     if bounds := settings.get("trigram_overlap"):
         missing = "trigram overlap, as its sides differ in language; set selection.trigram_overlap to null"
         filters.append(ScoreRange("trigram_overlap", missing=missing, **{"min": -1.0, **bounds}))
+    if bounds := settings.get("changed_words"):
+        missing = "changed words, as its sides differ in language; set selection.changed_words to null"
+        filters.append(ScoreRange("changed_words", missing=missing, **{"max": math.inf, **bounds}))
     if bounds := settings.get("paraphrase_score"):
         missing = "paraphrase score; set selection.paraphrase_score to null or give word vectors"
         filters.append(ScoreRange("paraphrase_score", missing=missing, **{"max": 1.0, **bounds}))

@@ -1,4 +1,4 @@
-"""Trigram overlap of sentence pairs."""
+"""How far the words of two sentences are the same: trigram overlap, and how many words are changed."""
 
 from collections.abc import Sequence
 
@@ -11,19 +11,26 @@ from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenise
 _KEY_BITS = 63
 
 
-def trigram_overlap(
+def compare_words(
     sources: pa.Array | Sequence[str],
     targets: pa.Array | Sequence[str],
     *,
     tokenizer: Tokenizer = "word",
-) -> npt.NDArray[np.float32]:
-    """Share of the shorter sentence's word trigrams that the other sentence has too: float32 [pairs].
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+    """Trigram overlap and changed words of each pair; words are those of `tokens.tokenise`.
 
-    "Paraphrastic Representations at Scale", section on data: "calculated by counting trigrams in the two
-    sentences, and then dividing the number of shared trigrams by the total number in the sentence with
-    fewer tokens". Trigrams are counted with repetition: one that occurs twice in both sentences is shared
-    twice, so the overlap is within [0, 1] and the same from either side. It is 0 where the shorter
-    sentence has fewer than three words. Words are those of `tokens.tokenise`.
+    Returns:
+        `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that the other sentence
+        has too. "Paraphrastic Representations at Scale", section on data: "calculated by counting trigrams
+        in the two sentences, and then dividing the number of shared trigrams by the total number in the
+        sentence with fewer tokens". Trigrams are counted with repetition: one that occurs twice in both
+        sentences is shared twice, so the overlap is within [0, 1] and the same from either side. It is 0
+        where the shorter sentence has fewer than three words.
+
+        `changed`, int32 [pairs]: words of the longer sentence that are left when all words with which both
+        begin, and then all with which both end, are taken off; 0 where both have the same words.
+        Punctuation does not count. In short sentences it tells copies that the overlap does not: *a dog on
+        the grass* and *a dog on the lawn* have two of three trigrams in common.
     """
     sources, targets = (pa.array(side, pa.string()) for side in (sources, targets))
     pairs = len(sources)
@@ -34,13 +41,36 @@ def trigram_overlap(
             raise ValueError("a pair of more than two million words")
         middle = pairs // 2
         halves = [
-            trigram_overlap(sources[:middle], targets[:middle], tokenizer=tokenizer),
-            trigram_overlap(sources[middle:], targets[middle:], tokenizer=tokenizer),
+            compare_words(sources[:middle], targets[:middle], tokenizer=tokenizer),
+            compare_words(sources[middle:], targets[middle:], tokenizer=tokenizer),
         ]
-        return np.concatenate(halves)
+        overlaps, changes = zip(*halves, strict=True)
+        return np.concatenate(overlaps), np.concatenate(changes)
     shared = _shared_trigrams(tokens, pairs, word_bits)
     shorter = np.diff(tokens.offsets).reshape(2, pairs).min(axis=0) - 2
-    return (shared / np.maximum(shorter, 1)).astype(np.float32)
+    return (shared / np.maximum(shorter, 1)).astype(np.float32), _changed_words(tokens, pairs)
+
+
+def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
+    """Words that texts i and `pairs` + i do not begin or end with both: int32 [pairs]."""
+    is_word = np.array([any(map(str.isalnum, word)) for word in tokens.words], bool)[tokens.ids]
+    ids = tokens.ids[is_word]
+    offsets = np.concatenate(([0], np.cumsum(is_word)))[tokens.offsets]
+    starts, ends = offsets[:-1].reshape(2, pairs), offsets[1:].reshape(2, pairs)
+    lengths = ends - starts
+    shorter = lengths.min(axis=0)
+    firsts = np.cumsum(shorter) - shorter
+    place = np.arange(shorter.sum()) - np.repeat(firsts, shorter)
+
+    def run(sides: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Of [2, tokens] places to compare, how many of each pair's are the same before the first other."""
+        differ = np.flatnonzero(ids[sides[0]] != ids[sides[1]])
+        found = np.append(differ, len(place))[np.searchsorted(differ, firsts)]
+        return np.minimum(found - firsts, shorter)
+
+    beginning = run(np.repeat(starts, shorter, axis=1) + place)
+    end = run(np.repeat(ends, shorter, axis=1) - 1 - place)
+    return (lengths.max(axis=0) - np.minimum(beginning + end, shorter)).astype(np.int32)
 
 
 def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> npt.NDArray[np.int64]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
-from paraphrastic.corpus.overlap import trigram_overlap
+from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.text import count_tokens, segment
 from paraphrastic.corpus.tokens import Tokenizer
 from paraphrastic.corpus.word_vectors import WordVectors
@@ -25,6 +25,7 @@ SCORED_SCHEMA = pa.schema(
         ("source_confidence", pa.float32()),
         ("target_confidence", pa.float32()),
         ("trigram_overlap", pa.float32()),
+        ("changed_words", pa.int32()),
         ("paraphrase_score", pa.float32()),
         ("translation_score", pa.float32()),
     ]
@@ -48,9 +49,9 @@ def score_pairs(
 
     The language of each side is identified on the text as it came; then text of a language in
     `segmentation` is segmented, which is the text that tokens are counted on and that is written. The
-    trigram overlap is null unless both sides are in one language; the paraphrase score is the word
-    vectors' cosine, or without word vectors the corpus's own, or null; the translation score is the
-    corpus's own, or null; languages and confidences are null without an identifier.
+    trigram overlap and the changed words are null unless both sides are in one language; the paraphrase
+    score is the word vectors' cosine, or without word vectors the corpus's own, or null; the translation
+    score is the corpus's own, or null; languages and confidences are null without an identifier.
 
     Args:
         pairs: made by `extract_corpus`.
@@ -98,8 +99,8 @@ def _score_block(
         columns[side] = texts
         columns[f"{side}_tokens"] = count_tokens(texts)
     if languages[0] == languages[1]:
-        overlap = trigram_overlap(columns["source"], columns["target"], tokenizer=overlap_tokenizer)
-        columns["trigram_overlap"] = pa.array(overlap)
+        compared = compare_words(columns["source"], columns["target"], tokenizer=overlap_tokenizer)
+        columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
     if word_vectors is not None:
         scores = word_vectors.paraphrase_score(columns["source"], columns["target"])
         columns["paraphrase_score"] = pa.array(scores, mask=np.isnan(scores))

@@ -28,6 +28,7 @@ _SAMPLE_COLUMNS = (
     "target_language",
     "target_confidence",
     "trigram_overlap",
+    "changed_words",
     "paraphrase_score",
     "source",
     "target",
@@ -52,7 +53,8 @@ def select_pairs(
     """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
     A dropped pair's reason is the first filter that does not accept it, in the order empty, length,
-    language, trigram_overlap, paraphrase_score. A pair without a score fails a threshold on that score.
+    language, trigram_overlap, changed_words, paraphrase_score. A pair without a score fails a threshold on
+    that score.
 
     Args:
         scored: made by `score_pairs`; the shards of a corpus, in order.
