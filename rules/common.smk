@@ -60,6 +60,9 @@ CORPUS_TABLES = {
     "filter_overlap": "Pairs that neither of two filters accepts; where the two are the same, pairs that it does not "
     "accept, whatever the others say",
 }
+SWEEP_TABLES = {
+    "sweep": "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep, by which one is chosen",
+}
 STUDY_TABLES = {
     "filter_study": "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, ranked "
     "from the lowest values to the highest: on STS 2017 en-en, by which the best part is chosen, and on average on "
@@ -68,8 +71,8 @@ STUDY_TABLES = {
 # The filter study is of one of the models, where it is on.
 STUDY = config["filter_study"]["model"]
 STUDY_PARTS = range(1, config["filter_study"]["parts"] + 1)
-TABLES = SYSTEM_TABLES | CORPUS_TABLES | (STUDY_TABLES if STUDY in config["models"] else {})
-FIGURES = ["funnel", *(STUDY_TABLES if STUDY in config["models"] else [])]
+TABLES = SYSTEM_TABLES | CORPUS_TABLES | SWEEP_TABLES | (STUDY_TABLES if STUDY in config["models"] else {})
+FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 def default_targets():

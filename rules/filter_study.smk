@@ -180,7 +180,7 @@ rule draw_filter_study:
         mem_mb=500,
         runtime=10,
     params:
-        code=code_version("paraphrastic.corpus.figures"),
+        code=code_version("paraphrastic.figures.filter_study"),
     message:
         "Draw the filter study"
     script:

@@ -95,7 +95,7 @@ rule draw_funnel:
         mem_mb=500,
         runtime=10,
     params:
-        code=code_version("paraphrastic.corpus.figures"),
+        code=code_version("paraphrastic.figures.funnel"),
     message:
         "Draw the filter funnel"
     script:

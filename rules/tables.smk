@@ -27,6 +27,48 @@ rule tabulate_sts:
         "../workflow/scripts/tabulate_sts.py"
 
 
+rule tabulate_sweep:
+    input:
+        sweeps=expand("results/models/{model}/sweep.csv", model=config["models"]),
+    output:
+        table="results/tables/sweep.csv",
+    log:
+        "results/logs/tabulate_sweep.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        models=config["models"],
+        code=code_version("paraphrastic.training.choose"),
+    message:
+        "Tabulate the sweeps"
+    script:
+        "../workflow/scripts/tabulate_sweep.py"
+
+
+rule draw_sweep:
+    input:
+        table=rules.tabulate_sweep.output.table,
+    output:
+        svg=report("results/figures/sweep.svg", category="Training"),
+        png="results/figures/sweep.png",
+    log:
+        "results/logs/draw_sweep.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.figures.sweep"),
+    message:
+        "Draw the sweeps"
+    script:
+        "../workflow/scripts/draw_sweep.py"
+
+
 rule render_table:
     input:
         table="results/tables/{table}.csv",

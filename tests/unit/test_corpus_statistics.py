@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
-from paraphrastic.corpus.figures import draw_funnel
 from paraphrastic.corpus.filters import REASONS, build_filters
 from paraphrastic.corpus.parses import parse_entropy, top_levels
 from paraphrastic.corpus.score import SCORED_SCHEMA
 from paraphrastic.corpus.statistics import WordStatistics, describe_corpus, entropy
 from paraphrastic.errors import InputError
+from paraphrastic.figures.funnel import draw_funnel
 
 
 def write_scored(path: Path, pairs: list[tuple[str, str]], scores: list[float | None] | None = None) -> Path:

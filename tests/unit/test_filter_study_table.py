@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paraphrastic.corpus.figures import draw_filter_study
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.filter_study import STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic.evaluation.tables import render_table
+from paraphrastic.figures.filter_study import draw_filter_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"

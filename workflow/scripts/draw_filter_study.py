@@ -4,7 +4,7 @@ Input: table. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.corpus.figures import draw_filter_study
+from paraphrastic.figures.filter_study import draw_filter_study
 
 with step(snakemake):
     draw_filter_study(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

@@ -4,7 +4,7 @@ Inputs: funnel, overlap. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.corpus.figures import draw_funnel
+from paraphrastic.figures.funnel import draw_funnel
 
 with step(snakemake):
     draw_funnel(snakemake.input.funnel, snakemake.input.overlap, [snakemake.output.svg, snakemake.output.png])

@@ -3,7 +3,7 @@
 import csv
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,9 @@ from paraphrastic.files import atomic_output, read_json
 from paraphrastic.model import CONFIG, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
+
+# Pearson's r × 100 on STS 2017 en-en of each run, and which one became the model.
+SWEEP = ["dropout", "megabatch", "development", "chosen"]
 
 
 def choose_model(scores: Sequence[Path], counts: Path, output: Path) -> None:
@@ -30,17 +33,36 @@ def choose_model(scores: Sequence[Path], counts: Path, output: Path) -> None:
     for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
-    with (
-        atomic_output(output / "sweep.csv") as temporary,
-        temporary.open("w", encoding="utf-8", newline="") as file,
-    ):
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["run", "pearson_sts2017_en_en", "chosen"])
-        for index, (score, value) in enumerate(zip(scores, values, strict=True)):
-            writer.writerow([score.parent.name, f"{value:.2f}", "yes" if index == chosen else ""])
+    runs = []
+    for index, (score, value) in enumerate(zip(scores, values, strict=True)):
+        training = read_json(score.parent / CONFIG)["training"]
+        settings = [training["dropout"], training["megabatch"]]
+        runs.append([*settings, f"{value:.2f}", "yes" if index == chosen else ""])
+    _write(output / "sweep.csv", SWEEP, runs)
     with atomic_output(output / "README.md") as temporary:
         card = _card(read_json(folder / CONFIG), read_json(counts), values[chosen])
         temporary.write_text(card, encoding="utf-8")
+
+
+def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
+    """Write the sweeps of all models as one table: `model`, and the columns `SWEEP`.
+
+    Args:
+        sweeps: CSV file of `choose_model` by model, in the order of the rows.
+        output: the CSV file.
+    """
+    rows = []
+    for model, path in sweeps.items():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += [[model, *row] for row in list(csv.reader(file))[1:]]
+    _write(output, ["model", *SWEEP], rows)
+
+
+def _write(output: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
 
 
 def _card(config: dict[str, Any], counts: dict[str, Any], score: float) -> str:

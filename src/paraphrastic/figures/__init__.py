@@ -1,0 +1,1 @@
+"""Pictures, each from a table."""

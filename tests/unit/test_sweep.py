@@ -1,0 +1,76 @@
+"""The sweep: the best run becomes the model, and all runs are in a table and a picture."""
+
+import csv
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from paraphrastic.errors import InputError
+from paraphrastic.figures.sweep import draw_sweep
+from paraphrastic.files import write_json
+from paraphrastic.training.choose import choose_model, tabulate_sweep
+
+RUNS = {(0.0, 5): 0.71, (0.0, 60): 0.74321, (0.3, 5): 0.74321, (0.3, 60): 0.7}
+
+
+def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
+    """The folder of the model that was chosen among these runs."""
+    scores = []
+    for (dropout, megabatch), score in runs.items():
+        run = folder / "training" / f"dropout-{dropout}-megabatch-{megabatch}"
+        settings = {"dropout": dropout, "megabatch": megabatch}
+        model = {"model": "xx", "languages": ["en"], "dimension": 4, "corpora": {"mine": "1"}}
+        write_json(run / "config.json", {**model, "training": settings})
+        (run / "model.safetensors").write_text(f"weights {dropout} {megabatch}")
+        (run / "sentencepiece.model").write_text("pieces")
+        write_json(run / "development.json", {"pearson": 100 * score})
+        scores.append(run / "development.json")
+    write_json(folder / "counts.json", {"corpora": [{"kept": 1234}]})
+    choose_model(scores, folder / "counts.json", folder / "model")
+    return folder / "model"
+
+
+def test_the_best_run_becomes_the_model_of_equal_ones_the_first(tmp_path: Path) -> None:
+    model = sweep(tmp_path, RUNS)
+    assert (model / "model.safetensors").read_text() == "weights 0.0 60"
+    card = (model / "README.md").read_text()
+    assert "| mine | 1 | 1,234 |" in card
+    assert "on which the run was chosen: 74.3." in card
+    assert (model / "sweep.csv").read_text().splitlines() == [
+        "dropout,megabatch,development,chosen",
+        "0.0,5,71.00,",
+        "0.0,60,74.32,yes",
+        "0.3,5,74.32,",
+        "0.3,60,70.00,",
+    ]
+
+
+def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
+    sweeps = {
+        "de": sweep(tmp_path / "de", RUNS) / "sweep.csv",
+        "en": sweep(tmp_path / "en", {(0.1, 5): 0.5}) / "sweep.csv",
+    }
+    table = tmp_path / "sweep.csv"
+    tabulate_sweep(sweeps, table)
+    with table.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["model"] for row in rows] == ["de"] * 4 + ["en"]
+    assert rows[4] == {
+        "model": "en", "dropout": "0.1", "megabatch": "5", "development": "50.00", "chosen": "yes"
+    }  # fmt: skip
+    outputs = [tmp_path / "sweep.svg", tmp_path / "sweep.png"]
+    draw_sweep(table, outputs)
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
+    for text in ("de", "en", "0.3", "60", "71.0", "74.3", "70.0", "50.0", "mega-batch size M"):
+        assert text in shown
+    before = [path.read_bytes() for path in outputs]
+    draw_sweep(table, outputs)
+    assert [path.read_bytes() for path in outputs] == before
+
+
+def test_a_picture_of_no_runs(tmp_path: Path) -> None:
+    tabulate_sweep({}, tmp_path / "sweep.csv")
+    with pytest.raises(InputError, match=r"sweep\.csv: there are no runs in it"):
+        draw_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

@@ -1,0 +1,13 @@
+"""Put the sweeps of all models into one table.
+
+Input: sweeps, in the order of the parameter models. Output: table.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.training.choose import tabulate_sweep
+
+with step(snakemake):
+    sweeps = map(Path, snakemake.input.sweeps)
+    tabulate_sweep(dict(zip(snakemake.params.models, sweeps, strict=True)), Path(snakemake.output.table))
