@@ -189,6 +189,7 @@ def model_description(model):
             for name in definition["corpora"]
         },
         "lowercase": config["text"]["lowercase"],
+        "unit": definition["vocabulary"]["unit"],
         "segmentation": text_modes(definition["languages"], "segmentation"),
         "folding": text_modes(definition["languages"], "folding"),
     }

@@ -17,6 +17,7 @@ rule encode_dataset:
         mem_mb=1000,
         runtime=60,
     params:
+        unit=lookup(dpath="definitions/{model}/vocabulary/unit", within=config),
         max_pieces=lookup(dpath="definitions/{model}/vocabulary/max_pieces", within=config),
         code=code_version("paraphrastic.dataset"),
     message:

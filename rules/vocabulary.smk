@@ -1,4 +1,4 @@
-"""The subword vocabulary of a model."""
+"""The vocabulary of a model."""
 
 
 rule train_vocabulary:
@@ -16,6 +16,7 @@ rule train_vocabulary:
         mem_mb=4000,
         runtime=120,
     params:
+        unit=lookup(dpath="definitions/{model}/vocabulary/unit", within=config),
         size=lookup(dpath="definitions/{model}/vocabulary/size", within=config),
         character_coverage=lookup(dpath="definitions/{model}/vocabulary/character_coverage", within=config),
         max_sentences=lookup(dpath="definitions/{model}/vocabulary/max_sentences", within=config),

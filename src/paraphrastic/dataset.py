@@ -22,6 +22,7 @@ import sentencepiece
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
+from paraphrastic.units import spell
 from paraphrastic.vocabulary import load_sentencepiece
 
 TOKENS_PER_CHUNK = 1 << 16
@@ -88,11 +89,12 @@ def encode_dataset(
     sentencepiece_model: Path,
     output: Path,
     *,
+    unit: str = "subword",
     max_pieces: int | None,
     threads: int,
     batch_rows: int = 65_536,
 ) -> None:
-    """Segment `pairs` into pieces and write them as training data.
+    """Segment `pairs` into pieces and write them as training data; `unit` is that of the vocabulary.
 
     Rows of the table are given to pieces in the order of their first appearance (source before target).
     Characters outside of the vocabulary are left out; a sentence of nothing else is the single token
@@ -106,7 +108,7 @@ def encode_dataset(
             _create_side(file, side)
         for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
             pieces = [
-                _encode(processor, column.to_pylist(), max_pieces=max_pieces, threads=threads)
+                _encode(processor, spell(column.to_pylist(), unit), max_pieces=max_pieces, threads=threads)
                 for column in batch.columns
             ]
             n_rows = _number_by_appearance(row_of_piece, n_rows, _interleave(pieces))

@@ -14,6 +14,7 @@ import sentencepiece
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, read_json, sha256, write_json
+from paraphrastic.units import spell
 
 WEIGHTS = "model.safetensors"
 SENTENCEPIECE = "sentencepiece.model"
@@ -113,7 +114,9 @@ class SentenceEncoder:
             from paraphrastic.corpus.text import fold
 
             texts = fold(texts, folding)
-        return [text.lower() for text in texts] if self.config["lowercase"] else texts
+        if self.config["lowercase"]:
+            texts = [text.lower() for text in texts]
+        return spell(texts, self.config.get("unit", "subword"))
 
     def score_raw_text(self, pairs: Iterable[tuple[str, str]], *, threads: int = 1) -> list[float]:
         """Cosine of each pair's vectors, in [-1, 1]; 0 where a sentence is empty."""

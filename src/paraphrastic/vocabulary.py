@@ -1,4 +1,4 @@
-"""Subword vocabulary: one sentencepiece model for both sides of a model's training pairs."""
+"""The vocabulary: one sentencepiece model for both sides of a model's training pairs."""
 
 import io
 import logging
@@ -10,6 +10,7 @@ import sentencepiece
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
+from paraphrastic.units import spell
 
 log = logging.getLogger(__name__)
 
@@ -18,17 +19,22 @@ def train_vocabulary(
     pairs: Path,
     output: Path,
     *,
+    unit: str = "subword",
     size: int,
     character_coverage: float,
     max_sentences: int,
     hard_limit: bool,
     seed: int,
 ) -> None:
-    """Train a unigram sentencepiece model on both sides of `pairs` (Wieting et al. 2021, section 5.1).
+    """Train a sentencepiece model on both sides of `pairs`.
+
+    Of subwords it is a unigram model (Wieting et al. 2021, section 5.1); of words and trigrams, the most
+    frequent ones (Wieting et al. 2019, section 4).
 
     Args:
         pairs: Parquet with the columns `source` and `target`, already lower-cased where that is wished.
         output: the model file to write.
+        unit: one of `units.UNITS`.
         size: number of pieces, the three special ones included.
         character_coverage: share of the characters' occurrences that pieces must cover.
         max_sentences: at most this many sentences, drawn with `seed`, are used.
@@ -39,12 +45,14 @@ def train_vocabulary(
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_sentences(pairs),
+            sentence_iterator=_sentences(pairs, unit),
             model_writer=model,
-            model_type="unigram",
+            model_type="unigram" if unit == "subword" else "word",
             vocab_size=size,
             character_coverage=character_coverage,
             input_sentence_size=max_sentences,
+            # In bytes; spelled in trigrams, a sentence is four times as long.
+            max_sentence_length=4192 if unit == "subword" else 1 << 20,
             shuffle_input_sentence=True,
             hard_vocab_limit=hard_limit,
             # Each thread sums in floating point on its own: another number would give another model.
@@ -68,7 +76,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         raise InputError(f"{path}: not readable as a sentencepiece model: {error}") from None
 
 
-def _sentences(pairs: Path) -> Iterator[str]:
+def _sentences(pairs: Path, unit: str) -> Iterator[str]:
     for batch in read_blocks(pairs, columns=["source", "target"]):
         for column in batch.columns:
-            yield from column.to_pylist()
+            yield from spell(column.to_pylist(), unit)

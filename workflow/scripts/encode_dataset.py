@@ -1,4 +1,4 @@
-"""Segment the pairs of a model into subwords and write them as training data.
+"""Segment the pairs of a model into pieces and write them as training data.
 
 Inputs: pairs, sentencepiece. Output: dataset.
 """
@@ -11,6 +11,7 @@ with step(snakemake):
         snakemake.input.pairs,
         snakemake.input.sentencepiece,
         snakemake.output.dataset,
+        unit=snakemake.params.unit,
         max_pieces=snakemake.params.max_pieces,
         threads=snakemake.threads,
     )

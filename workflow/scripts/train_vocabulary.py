@@ -1,4 +1,4 @@
-"""Train the subword vocabulary of a model.
+"""Train the vocabulary of a model.
 
 Input: pairs. Output: model.
 """
@@ -10,6 +10,7 @@ with step(snakemake):
     train_vocabulary(
         snakemake.input.pairs,
         snakemake.output.model,
+        unit=snakemake.params.unit,
         size=snakemake.params.size,
         character_coverage=snakemake.params.character_coverage,
         max_sentences=snakemake.params.max_sentences,

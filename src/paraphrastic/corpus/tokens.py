@@ -1,15 +1,15 @@
 """Words of many texts as one flat array of numbers, for the scores that compare words."""
 
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from paraphrastic.corpus.text import split_tokens
+from paraphrastic.units import split_marks
 
 Tokenizer = Literal["word", "treebank"]
 
@@ -52,7 +52,7 @@ def tokenise(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
     flat: list[int] = []
     starts = [0]
     for piece in encoded.dictionary.to_pylist():
-        words = [piece] if tokenizer == "treebank" else _words(piece.lower())
+        words = [piece] if tokenizer == "treebank" else split_marks(piece.lower())
         flat.extend(numbers.setdefault(word, len(numbers)) for word in words)
         starts.append(len(flat))
     word_ids = np.array(flat, np.int32)
@@ -73,18 +73,3 @@ def _split_by_treebank(texts: pa.Array | Sequence[str]) -> pa.Array:
     tokenize = TreebankWordTokenizer().tokenize
     plain = texts.to_pylist() if isinstance(texts, pa.Array) else texts
     return pa.array([" ".join(tokenize(text.lower())) for text in plain], pa.string())
-
-
-def _words(piece: str) -> list[str]:
-    if piece.isalnum():
-        return [piece]
-    start, end = 0, len(piece)
-    while start < end and _is_mark(piece[start]):
-        start += 1
-    while end > start and _is_mark(piece[end - 1]):
-        end -= 1
-    return [*piece[:start], *([piece[start:end]] if start < end else []), *piece[end:]]
-
-
-def _is_mark(character: Any) -> bool:
-    return unicodedata.category(character)[0] in "PS"

@@ -1,0 +1,56 @@
+"""Words and trigrams: how they are spelled, and models of them from the vocabulary to raw text."""
+
+import numpy as np
+import pytest
+import sentencepiece
+from small_corpus import sentence_pairs, write_pairs
+
+from paraphrastic.dataset import PairDataset, encode_dataset
+from paraphrastic.model import SentenceEncoder, embeddings_by_piece
+from paraphrastic.units import spell
+from paraphrastic.vocabulary import train_vocabulary
+
+
+def test_words():
+    assert spell(['He said: "Don\'t go  (yet)!"', "", "3.5 %"], "word") == [
+        'He said : " Don\'t go ( yet ) ! "', "", "3.5 %"
+    ]  # fmt: skip
+
+
+def test_trigrams():
+    assert spell(["ab c", "a", "", " \u00a0", "ﬁn ¨"], "trigram") == [
+        "␂ab ab␠ b␠c ␠c␃", "␂a␃", "", "", "␂fi fin in␠ n␠\u0308 ␠\u0308␃"
+    ]  # fmt: skip
+
+
+def test_subwords_are_left_to_sentencepiece():
+    assert spell(["Don't go!"], "subword") == ["Don't go!"]
+
+
+@pytest.mark.parametrize(("unit", "size"), [("word", 60), ("trigram", 300)])
+def test_from_pairs_to_raw_text(tmp_path, unit, size):
+    """A model of the most frequent units embeds raw text as the average of those that it knows."""
+    lines = sentence_pairs(200)
+    pairs = write_pairs(tmp_path / "pairs.parquet", lines)
+    vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"
+    train_vocabulary(
+        pairs, vocabulary, unit=unit, size=size, character_coverage=1.0, max_sentences=10**6,
+        hard_limit=False, seed=1,
+    )  # fmt: skip
+    encode_dataset(pairs, vocabulary, dataset, unit=unit, max_pieces=None, threads=1)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))
+    text = lines[0][0]
+    expected = [processor.piece_to_id("▁" + piece) for piece in spell([text], unit)[0].split()]
+    with PairDataset(dataset) as data:
+        source, _ = data.read(0, 1)
+        known = [piece for piece in expected if piece != processor.unk_id()]
+        assert len(known) > 3
+        assert data.pieces[source.tokens].tolist() == known
+        table = np.random.default_rng(1).normal(size=(data.n_rows, 5)).astype(np.float32)
+        tensors = embeddings_by_piece(table, data.pieces, processor.get_piece_size())
+    config = {"lowercase": True, "segmentation": {}, "folding": {}, "unit": unit}
+    model = SentenceEncoder(*tensors, processor, config)
+    vectors = model.embed_raw_text([text.upper(), "", "ωξψ"])
+    np.testing.assert_allclose(vectors[0], tensors[0][known].mean(axis=0), rtol=1e-5)
+    assert not vectors[1].any()
+    np.testing.assert_array_equal(vectors[2], tensors[2])
