@@ -99,9 +99,10 @@ def test_bounds_are_included_and_null_fails(name):
     assert accepted({name: {"min": 0.7, "max": 0.8}}, pairs) == [True] * 3 + [False] * 4
 
 
-def test_changed_words_are_asked_for_by_their_number():
-    pairs = block(changed_words=[0, 1, 2, 40, None])
-    assert accepted({"changed_words": {"min": 2}}, pairs) == [False, False, True, True, False]
+def test_a_near_copy_has_few_changed_words_and_a_high_overlap():
+    pairs = block(changed_words=[0, 1, 1, 2, 1], trigram_overlap=[1, 2 / 3, 0.64, 0.9, 0.65])
+    bounds = {"max_changed_words": 1, "min_trigram_overlap": 0.65}
+    assert accepted({"near_copy": bounds}, pairs) == [False, False, True, True, False]
 
 
 def test_no_settings_ask_for_tokens_only():

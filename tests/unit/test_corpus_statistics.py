@@ -271,7 +271,7 @@ def funnel(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     assert flow.read_text().splitlines() == [
-        "model,corpus,read,empty,length,language,trigram_overlap,changed_words,paraphrase_score,"
+        "model,corpus,read,empty,length,language,trigram_overlap,near_copy,paraphrase_score,"
         "duplicates,near_duplicates,contaminated,capped,kept",
         "de,tanzil,100,0,30,10,,,,4,0,3,2,51",
     ]
@@ -279,7 +279,7 @@ def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
     losses = [int(row[step] or 0) for step in FUNNEL[1:-1]]
     assert int(row["read"]) - sum(losses) == int(row["kept"])
     assert overlap.read_text().splitlines() == [
-        "model,corpus,filter,empty,length,language,trigram_overlap,changed_words,paraphrase_score",
+        "model,corpus,filter,empty,length,language,trigram_overlap,near_copy,paraphrase_score",
         "de,tanzil,empty,0,0,0,,,",
         "de,tanzil,length,0,30,5,,,",
         "de,tanzil,language,0,5,15,,,",
@@ -291,7 +291,7 @@ def test_the_table_has_a_column_for_every_filter() -> None:
         "length": {"min": 1, "max": 2},
         "language": {"min_confidence": 0.5},
         "trigram_overlap": {"max": 1},
-        "changed_words": {"min": 1},
+        "near_copy": {"max_changed_words": 1, "min_trigram_overlap": 0.5},
         "paraphrase_score": {"min": 0},
     }
     assert tuple(each.reason for each in build_filters(everything, ("en", "en"))) == REASONS

@@ -53,7 +53,7 @@ def select_pairs(
     """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
     A dropped pair's reason is the first filter that does not accept it, in the order empty, length,
-    language, trigram_overlap, changed_words, paraphrase_score. A pair without a score fails a threshold on
+    language, trigram_overlap, near_copy, paraphrase_score. A pair without a score fails a threshold on
     that score.
 
     Args:

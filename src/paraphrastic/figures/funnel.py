@@ -18,7 +18,7 @@ _FATES = {
     "length": ("length", "#e69f00"),
     "language": ("language", "#56b4e9"),
     "trigram_overlap": ("trigram overlap", "#009e73"),
-    "changed_words": ("changed words", "#7fd4b8"),
+    "near_copy": ("near copy", "#7fd4b8"),
     "paraphrase_score": ("paraphrase score", "#f0e442"),
     "duplicates": ("duplicate", "#d55e00"),
     "near_duplicates": ("near duplicate", "#f6b48f"),
