@@ -87,6 +87,7 @@ def evaluate_sts(
         {
             "task": "sts",
             "model": model.config["model"],
+            "unit": model.config.get("unit", "subword"),
             "source": source,
             "digest": model.digest,
             "data": "official" if all(row["official"] for row in datasets.values()) else "sample",
