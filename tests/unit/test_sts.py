@@ -15,7 +15,8 @@ from paraphrastic.errors import InputError
 from paraphrastic.evaluation import sts
 from paraphrastic.evaluation.correlation import bootstrap_pearson, interval, pearson, spearman
 from paraphrastic.evaluation.sts_data import DATASETS, content_digest, prepare_sts
-from paraphrastic.evaluation.tables import render_table, tabulate_sts
+from paraphrastic.evaluation.tables import render_table, system_name, tabulate_sts
+from paraphrastic.units import UNITS
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFICIAL = ROOT / "config" / "published" / "sts_digests.json"
@@ -260,6 +261,11 @@ def test_the_table_says_that_smt_is_absent(tmp_path: Path) -> None:
     del members["STS/STS13-en-test/STS.input.SMT.txt"]
     (row,) = table(tmp_path, members, official=False)
     assert row["system"] == "P-SP en (2013 without SMT)"
+
+
+def test_a_system_is_named_by_what_it_averages() -> None:
+    names = [system_name({"model": "de", "unit": unit, "missing": []}) for unit in UNITS]
+    assert names == ["P-SP de", "WORD de", "TRIGRAM de"]
 
 
 def test_published_averages_are_those_of_their_years() -> None:
