@@ -207,6 +207,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             identifier=folder / "lid.bin",
             word_vectors=folder / "vectors.txt.gz",
             segmentation={},
+            folding={},
         ),
         "describe": partial(
             describe_corpus,

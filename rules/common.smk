@@ -21,7 +21,7 @@ from paraphrastic.config import (
     sweep_runs,
 )
 from paraphrastic.errors import InputError
-from paraphrastic.estimate import estimate
+from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
@@ -158,6 +158,13 @@ def study_files(name):
 def opus_estimate():
     """Lines on what the corpora of OPUS that are still to be downloaded will cost."""
     return estimate([corpus for path, corpus in OPUS_CORPORA.items() if not Path(path).exists()])
+
+
+def vocabulary_mb(model, size_mb):
+    """Memory for a vocabulary from pairs of this size: sentencepiece holds all sentences that it is trained on."""
+    # Compressed, a pair takes 50 bytes; 30, since short ones take less.
+    sentences = min(2 * size_mb * 10**6 / 30, config["definitions"][model]["vocabulary"]["max_sentences"])
+    return round(1000 + VOCABULARY_BYTES * sentences / 10**6)
 
 
 def pair_name(model):

@@ -75,6 +75,7 @@ rule score_pairs:
         runtime=240,
     params:
         segmentation=lambda wildcards: text_modes(languages_of(wildcards.pair), "segmentation"),
+        folding=lambda wildcards: text_modes(languages_of(wildcards.pair), "folding"),
         overlap_tokenizer=lambda wildcards: (
             config["text"]["overlap_tokenizer"] if len(languages_of(wildcards.pair)) == 1 else "word"
         ),
@@ -160,6 +161,8 @@ rule merge_pairs:
         mem_mb=2000,
         runtime=60,
     params:
+        # The order of inputs is no reason for Snakemake to run a step again.
+        corpora=lookup(dpath="definitions/{model}/corpora", within=config),
         drop=dropped_kinds(config),
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),

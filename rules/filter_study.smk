@@ -66,6 +66,9 @@ rule rank_pairs:
         mem_mb=4000,
         runtime=120,
     params:
+        # Neither the order of inputs nor fewer outputs are a reason for Snakemake to run a step again.
+        corpora=lookup(dpath="definitions/{model}/corpora", within=config),
+        parts=config["filter_study"]["parts"],
         drop=dropped_kinds(config),
         sample=config["filter_study"]["sample"],
         seed=config["seed"],

@@ -58,6 +58,8 @@ rule draw_paraphrases:
         mem_mb=2000,
         runtime=120,
     params:
+        # The order of inputs is no reason for Snakemake to run a step again.
+        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.mined"),

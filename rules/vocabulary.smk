@@ -13,7 +13,7 @@ rule train_vocabulary:
     conda:
         "../envs/train.yaml"
     resources:
-        mem_mb=4000,
+        mem_mb=lambda wildcards, input: vocabulary_mb(wildcards.model, input.size_mb),
         runtime=120,
     params:
         unit=lookup(dpath="definitions/{model}/vocabulary/unit", within=config),

@@ -242,6 +242,10 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         for name in definition["max_pairs"]:
             yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
+        for name in sorted(
+            set(written[model].get("max_pairs", {})) & set(registry) - set(definition["corpora"])
+        ):
+            yield f"{path['max_pairs']}: {name!r} is none of this model's corpora"
         for kind, thresholds in definition["selection"].items():
             needed = kind == selection_kind(definition)
             yield from _selection_faults(

@@ -20,7 +20,7 @@ _STEPS = {"extract": 208_000, "score": 31_300, "select": 309_000, "merge": 311_0
 _TRAINING = 750
 # The vocabulary is trained on up to so many sentences, by default.
 _VOCABULARY_SENTENCES = 10_000_000
-_VOCABULARY_BYTES = 1_500
+VOCABULARY_BYTES = 1_500
 _VOCABULARY_RATE = 45_000
 _TRAINING_BYTES = 1_500_000_000
 
@@ -41,7 +41,7 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
     names = ", ".join(f"{corpus.name} {corpus.version} {'-'.join(corpus.languages)}" for corpus, _ in known)
     sentences = min(2 * pairs, _VOCABULARY_SENTENCES)
     kept = archives + pairs * sum(_BETWEEN_STEPS.values())
-    merging, vocabulary = pairs * _MERGING, sentences * _VOCABULARY_BYTES
+    merging, vocabulary = pairs * _MERGING, sentences * VOCABULARY_BYTES
     seconds = sum(pairs / rate for rate in _STEPS.values()) + sentences / _VOCABULARY_RATE
     epoch = pairs / _TRAINING
     return [

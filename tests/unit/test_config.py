@@ -215,6 +215,11 @@ def test_a_definition_overrides_key_by_key() -> None:
         ),
         ("filter_study.parts", 1, "filter_study.parts: 1 is less than the minimum of 2"),
         ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
+        (
+            "definitions.de.max_pairs",
+            {"sample_aligned": 3},
+            "definitions.de.max_pairs: 'sample_aligned' is none of this model's corpora",
+        ),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
     ],
 )

@@ -66,6 +66,7 @@ def noisy(mirror, tmp_path_factory):
         identifier=mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         word_vectors=mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
         segmentation={},
+        folding={},
     )
     english, german = captions(mirror, "en"), captions(mirror, "de")
     kinds = [kind(*row.split("\t")[:2], english, german) for row in rows]

@@ -10,7 +10,7 @@ from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
 from paraphrastic.errors import InputError
 
-NONE = {"identifier": None, "word_vectors": None, "segmentation": {}}
+NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
 
 
 def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | None = None) -> Path:
@@ -28,6 +28,25 @@ def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | N
 def scored(tmp_path, pairs, languages, **settings):
     score_pairs(pairs, tmp_path / "scored.parquet", languages=languages, **{**NONE, **settings})
     return pq.read_table(tmp_path / "scored.parquet")
+
+
+@pytest.mark.parametrize(
+    ("language", "folding", "source", "target"),
+    [
+        ("ar", "marks", "بِسْمِ ٱللَّهِ ٱلرَّحْمَٰنِ", "بسم الله الرحمن"),
+        ("ru", "yo", "Её ёлка ещё зелёная", "Ее елка еще зеленая"),
+        ("tr", "dotted", "İyi günler İstanbul halkı", "iyi günler istanbul halkı"),
+        ("tr", "dotless", "Kırmızı ışık çok yakın", "KIRMIZI IŞIK ÇOK YAKIN"),
+        ("fr", "none", "Un cafe\u0301 s'il te plai\u0302t", "un café s'il te plaît"),
+    ],
+)
+def test_sides_that_are_written_alike_are_the_same(tmp_path, language, folding, source, target):
+    pairs = write_pairs(tmp_path / "p", [(source, target)])
+    modes = {} if folding == "none" else {language: folding}
+    table = scored(tmp_path, pairs, (language, language), folding=modes)
+    assert table["source"].to_pylist() == [source]
+    assert table["trigram_overlap"].to_pylist() == [1]
+    assert table["changed_words"].to_pylist() == [0]
 
 
 def test_without_models_only_what_needs_none_is_scored(tmp_path):

@@ -255,7 +255,8 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
     extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
-    score_pairs(pairs, scores, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={})
+    settings = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
+    score_pairs(pairs, scores, languages=("en", "de"), **settings)
     counts = select_pairs(
         [scores],
         tmp_path / "out.parquet",

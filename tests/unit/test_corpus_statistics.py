@@ -227,7 +227,17 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
     merged = {}
     for model, kept in (("de", [2, 1]), ("other", [1])):
         merged[model] = tmp_path / f"{model}.counts.json"
-        merged[model].write_text(json.dumps({"kept": sum(kept), "corpora": [{"kept": n} for n in kept]}))
+        merged[model].write_text(
+            json.dumps(
+                {
+                    "kept": sum(kept),
+                    "corpora": [
+                        {"file": f"{name}.parquet", "kept": n}
+                        for name, n in zip(("one", "two"), kept, strict=False)
+                    ],
+                }
+            )
+        )
     tabulate_corpora(described, merged, tmp_path / "table.csv")
     header, *rows = (tmp_path / "table.csv").read_text().splitlines()
     assert header == (
@@ -260,7 +270,9 @@ MERGED = {"read": 60, "duplicates": 4, "near_duplicates": 0, "contaminated": 3, 
 
 def funnel(tmp_path: Path) -> tuple[Path, Path]:
     (tmp_path / "selected.json").write_text(json.dumps(SELECTED))
-    (tmp_path / "merged.json").write_text(json.dumps({**MERGED, "corpora": [{"file": "x", **MERGED}]}))
+    (tmp_path / "merged.json").write_text(
+        json.dumps({**MERGED, "corpora": [{"file": "selected/de/tanzil.parquet", **MERGED}]})
+    )
     outputs = tmp_path / "funnel.csv", tmp_path / "overlap.csv"
     tabulate_funnel(
         [(("de", "tanzil"), tmp_path / "selected.json")], {"de": tmp_path / "merged.json"}, *outputs

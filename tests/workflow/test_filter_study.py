@@ -70,6 +70,11 @@ def test_another_sample_size_draws_again_and_scores_nothing(finished: Path, edit
     assert planned(finished, "all").rules == set()
 
 
+def test_fewer_parts_are_ranked_again(finished: Path, edit: Edit) -> None:
+    edit(finished / "config/config.yaml", "parts: 5", "parts: 4")
+    assert {"rank_pairs", *OF_PARTS} <= planned(finished, "paper_tables").rules
+
+
 def test_a_setting_of_training_draws_nothing_again(finished: Path, edit: Edit) -> None:
     edit(finished / "config/config.yaml", "training: {epochs: 5}", "training: {epochs: 4}")
     assert planned(finished, "paper_tables").rules == {*OF_PARTS, *AFTER} - {"encode_part"}

@@ -1,5 +1,6 @@
-"""A corpus by its path: a model of it, and what is made again when the file changes."""
+"""Corpora by their paths: a model of them, and what is made again when a file or their order changes."""
 
+import csv
 import gzip
 import json
 import os
@@ -11,7 +12,11 @@ from pipelines import planned, snakemake
 CONFIG = """
 models: [xx]
 definitions:
-  xx: {languages: [en, xx], corpora: [{path: mine/My-Data.tsv.gz, columns: [2, 1]}]}
+  xx:
+    languages: [en, xx]
+    corpora:
+      - {path: mine/My-Data.tsv.gz, columns: [2, 1]}
+      - {path: mine/more.tsv}
 language_id: null
 extraction: {max_unreadable: 5}
 selection:
@@ -30,16 +35,23 @@ def write(path: Path, rows: int) -> None:
     path.write_bytes(gzip.compress("".join(lines).encode()))
 
 
+def kept(folder: Path) -> dict[str, int]:
+    with (folder / "results/tables/funnel.csv").open(encoding="utf-8", newline="") as file:
+        return {row["corpus"]: int(row["kept"]) for row in csv.DictReader(file)}
+
+
 @pytest.fixture
 def own(pipeline: Path) -> Path:
     (pipeline / "mine").mkdir()
     (pipeline / "config.yaml").write_text(CONFIG)
     write(pipeline / "mine/My-Data.tsv.gz", 600)
+    shared = [f"this is the sentence number {i}\tdette er setningen nummer {i}\n" for i in range(590, 620)]
+    (pipeline / "mine/more.tsv").write_text("".join(shared))
     return pipeline
 
 
 def test_a_model_of_ones_own_file(own: Path) -> None:
-    run = snakemake(own, *RUN, MODEL)
+    run = snakemake(own, *RUN, MODEL, "results/tables/funnel.csv")
     assert run.returncode == 0, run.stdout
     # Used from where it lies, with what cannot be read on a list.
     assert not (own / "resources/downloads/my_data").exists()
@@ -47,6 +59,18 @@ def test_a_model_of_ones_own_file(own: Path) -> None:
     assert report[1:] == ["mine/My-Data.tsv.gz\t11\t1 columns, the first line has 2"]
     description = json.loads((own / MODEL).read_text())
     assert description["corpora"]["my_data"].startswith("sha256:")
+
+    # Of pairs that stand in both, the first corpus keeps its own; another order is another merge.
+    assert kept(own) == {"my_data": 600, "more": 20}
+    config = own / "config.yaml"
+    entries = ["      - {path: mine/My-Data.tsv.gz, columns: [2, 1]}\n", "      - {path: mine/more.tsv}\n"]
+    config.write_text(CONFIG.replace("".join(entries), "".join(reversed(entries))))
+    assert "merge_pairs" in planned(own, *RUN, MODEL).rules
+    run = snakemake(own, *RUN, "results/tables/funnel.csv")
+    assert run.returncode == 0, run.stdout
+    assert kept(own) == {"more": 30, "my_data": 590}
+    config.write_text(CONFIG)
+    assert snakemake(own, *RUN, MODEL).returncode == 0
 
     # Another time alone changes nothing, other content does, even with the time of the first.
     path = own / "mine/My-Data.tsv.gz"

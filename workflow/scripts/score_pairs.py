@@ -18,6 +18,7 @@ with step(snakemake):
         identifier=next(map(Path, snakemake.input.language_id), None),
         word_vectors=next(map(Path, snakemake.input.word_vectors), None),
         segmentation=snakemake.params.segmentation,
+        folding=snakemake.params.folding,
         overlap_tokenizer=snakemake.params.overlap_tokenizer,
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

@@ -74,7 +74,9 @@ def tabulate_corpora(
     for model, counts in merged.items():
         result = read_json(counts)
         own = [(corpus, str(path)) for (name, corpus), path, _ in described if name == model]
-        for (corpus, path), used in zip(own, result["corpora"], strict=True):
+        by_corpus = _by_corpus(result)
+        for corpus, path in own:
+            used = by_corpus[corpus]
             score = statistics[path]["paraphrase_score"] or {"mean": None, "std": None}
             for language, side in statistics[path]["sides"].items():
                 measures = words[language]
@@ -101,6 +103,11 @@ def tabulate_corpora(
         }
         rows.append(total)
     _write(output, rows, ["model", "corpus", "language", "pairs", "used", *_STATISTICS])
+
+
+def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What `merge_pairs` counted, by corpus: the name of the corpus's file."""
+    return {Path(each["file"]).stem: each for each in merged["corpora"]}
 
 
 def _word_statistics(
@@ -138,7 +145,9 @@ def tabulate_funnel(
     flow, pairs = [], []
     for model, counts in merged.items():
         own = [(corpus, read_json(path)) for (name, corpus), path in selected if name == model]
-        for (corpus, first), then in zip(own, read_json(counts)["corpora"], strict=True):
+        by_corpus = _by_corpus(read_json(counts))
+        for corpus, first in own:
+            then = by_corpus[corpus]
             head = {"model": model, "corpus": corpus}
             flow.append({**head, **then, "read": first["read"], **first["dropped"]})
             for reason, fails in first["fails"].items():

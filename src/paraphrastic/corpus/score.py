@@ -9,7 +9,7 @@ import pyarrow as pa
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
-from paraphrastic.corpus.text import count_tokens, segment
+from paraphrastic.corpus.text import composed, count_tokens, fold, segment
 from paraphrastic.corpus.tokens import Tokenizer
 from paraphrastic.corpus.word_vectors import WordVectors
 
@@ -41,6 +41,7 @@ def score_pairs(
     identifier: Path | None,
     word_vectors: Path | None,
     segmentation: Mapping[str, str],
+    folding: Mapping[str, str],
     overlap_tokenizer: Tokenizer = "word",
     shard: tuple[int, int] = (1, 1),
     block_rows: int = BLOCK_ROWS,
@@ -60,6 +61,7 @@ def score_pairs(
         identifier: a fastText model.
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
+        folding: of characters, as in `text.fold`: what is written alike is the same in comparing the sides.
         overlap_tokenizer: of the trigram overlap; see `tokens.tokenise`.
         shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
             none.
@@ -73,7 +75,7 @@ def score_pairs(
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         for block in read_blocks(pairs, rows=block_rows, shard=shard):
             scores = _score_block(
-                block, languages, language_identifier, vectors, segmentation, overlap_tokenizer
+                block, languages, language_identifier, vectors, segmentation, folding, overlap_tokenizer
             )
             writer.write(scores)
 
@@ -84,6 +86,7 @@ def _score_block(
     identifier: LanguageIdentifier | None,
     word_vectors: WordVectors | None,
     segmentation: Mapping[str, str],
+    folding: Mapping[str, str],
     overlap_tokenizer: Tokenizer,
 ) -> pa.RecordBatch:
     columns: dict[str, pa.Array] = {"line": block["line"]}
@@ -99,7 +102,8 @@ def _score_block(
         columns[side] = texts
         columns[f"{side}_tokens"] = count_tokens(texts)
     if languages[0] == languages[1]:
-        compared = compare_words(columns["source"], columns["target"], tokenizer=overlap_tokenizer)
+        sides = [composed(fold(columns[side].to_pylist(), folding)) for side in ("source", "target")]
+        compared = compare_words(*sides, tokenizer=overlap_tokenizer)
         columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
     if word_vectors is not None:
         scores = word_vectors.paraphrase_score(columns["source"], columns["target"])

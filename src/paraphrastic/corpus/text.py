@@ -57,6 +57,11 @@ def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
     return [unicodedata.normalize("NFC", text).translate(table) for text in texts]
 
 
+def composed(texts: Sequence[str]) -> list[str]:
+    """Texts in which a letter and its mark are one character, however they came (NFC)."""
+    return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
+
+
 def lowercase(texts: Sequence[str]) -> list[str]:
     """Lower-cased texts, by the rules of Unicode."""
     return [text.lower() for text in texts]

@@ -60,7 +60,7 @@ def draw_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     # Beside no axes, which a long legend would make narrower.
     figure.legend(
         loc="outside upper left",
-        ncols=len(_FATES),
+        ncols=6,
         frameon=False,
         fontsize=8.5,
         handlelength=1,
