@@ -197,6 +197,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
+        yield from _training_faults(path["training"], definition["training"])
         for name in definition["max_pairs"]:
             yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
         for kind, thresholds in definition["selection"].items():
@@ -204,6 +205,14 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
             yield from _selection_faults(
                 f"{path['selection']}.{kind}", thresholds, definition, config, registry, needed=needed
             )
+
+
+def _training_faults(path: str, training: Json) -> Iterator[str]:
+    optimizer, engine = training["optimizer"], training["engine"]
+    if training["weight_decay"] > 0 and optimizer != "adamw":
+        yield f"{path}.weight_decay: is for the optimizer adamw, not for {optimizer}"
+    if optimizer == "lazy_adam" and engine != "fused":
+        yield f"{path}.optimizer: lazy_adam is for the engine fused, not for {engine}"
 
 
 def _selection_faults(
