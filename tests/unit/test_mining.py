@@ -87,3 +87,45 @@ def test_there_may_be_no_negative() -> None:
         precision="float32",
     )
     assert copies.tolist() == [NO_NEGATIVE] * 6
+
+
+def test_bfloat16_chooses_nearly_always_the_same_and_never_much_worse() -> None:
+    n = 1500
+    source = unit_vectors(n, 64)
+    # Translations near their sources, and sentences in groups: hard negatives as a trained model has them.
+    source += 0.7 * unit_vectors(100, 64, seed=1)[torch.arange(n) % 100]
+    target = source + 0.3 * unit_vectors(n, 64, seed=2)
+    vectors = torch.nn.functional.normalize(torch.cat([source, target]))
+    ids, team = np.arange(2 * n), Team(2)
+    exact, rounded = (
+        hardest_negatives(vectors, ids, team, either_side=False, exclude_duplicates=True, precision=precision)
+        for precision in ("float32", "bfloat16")
+    )
+    assert (exact == rounded).mean() > 0.85
+    best, chosen = ((vectors * vectors[torch.from_numpy(found)]).sum(1) for found in (exact, rounded))
+    # A bfloat16 between ½ and 1 has steps of 1/256.
+    assert (best - chosen).max() < 1 / 128
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("either_side", [False, True])
+def test_the_number_of_threads_does_not_change_the_choice_among_equals(
+    precision: str, either_side: bool
+) -> None:
+    vectors = unit_vectors(50, 16)[torch.arange(2 * 200) % 50]
+    ids = np.arange(400)
+    options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
+    found = [hardest_negatives(vectors, ids, Team(threads), **options).tolist() for threads in (1, 2, 7)]
+    assert found[0] == found[1] == found[2]
+    # The first of the other side that is equal and not the pair itself.
+    assert found[0][:51] == [*range(250, 300), 200]
+    assert found[0][200:251] == [*range(50, 100), 0]
+
+
+def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
+    vectors = unit_vectors(20)
+    vectors[13] = torch.nan
+    found = hardest_negatives(
+        vectors, np.arange(20), Team(1), either_side=False, exclude_duplicates=False, precision="float32"
+    )
+    assert found[13] == NO_NEGATIVE

@@ -14,17 +14,22 @@ from numba.np import arrayobj
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-# Sums may be taken in another order, and a product and a sum be one instruction; NaN stays NaN.
-FAST = {"reassoc", "contract", "nsz", "arcp"}
+# A product and a sum may be one instruction; NaN stays NaN.
+FAST = {"contract", "nsz", "arcp"}
 
 
-def compiled(kernel: Kernel) -> Kernel:
+def compiled(kernel: Kernel, *, sums_in_any_order: bool = False) -> Kernel:
     """The function as machine code that runs without Python's lock.
 
     The code is kept beside the module, or in the user's cache where that cannot be written; where neither
-    can, it is compiled in every process.
+    can, it is compiled in every process. The cache knows of changes in the function's own module only, so that
+    a kernel is to call none of another module.
+
+    Sums in any order are fast, but a loop with one must not write to an array: whether it is done in registers
+    of several numbers would depend on where in memory the arrays happen to lie, and with it the last digit.
     """
-    options = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
+    fastmath = FAST | {"reassoc"} if sums_in_any_order else FAST
+    options = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(kernel)
     except RuntimeError:

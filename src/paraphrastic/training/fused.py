@@ -10,6 +10,7 @@ from torch import Tensor
 from paraphrastic.dataset import Sentences
 from paraphrastic.training import kernels
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.plan import distinct_rows, plan_step
 from paraphrastic.training.settings import TrainingSettings
 
@@ -25,7 +26,7 @@ SMALLEST_BLOCK = 64
 
 
 class FusedEngine:
-    """Averaged embeddings, the margin loss and Adam in one pass each over the rows that a mini-batch touches.
+    """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
 
     Memory is three times the table: parameters and Adam's two moments. The result does not depend on the number
     of threads.
@@ -47,9 +48,7 @@ class FusedEngine:
         self.parameters.table.reshape(rows, -1)[:, : self.dimension] = table.numpy()
         self.steps_done = 0
         self.last = np.zeros(rows, np.int64)
-        self.factor = 1.0 - settings.learning_rate * settings.weight_decay
         self._slots = np.full(rows, -1, np.int32)
-        self._dropped = round(settings.dropout * 65536)
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
@@ -79,33 +78,31 @@ class FusedEngine:
             chosen: [4n], which of them are s, t, t′ and s′.
             valid: bool [2, n], false where s (first row) or t (second row) has no negative.
         """
-        settings, n = self.settings, len(chosen) // 4
+        n, blocks = len(chosen) // 4, len(self.edges) - 1
+        step = self._next_step()
         plan = plan_step(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
-        missed = self._missed(plan.rows)
-        blocks = len(self.edges) - 1
-        vectors = np.empty((blocks, 4 * n, LARGEST_BLOCK), np.float32)
+        missed = self._missed(plan.rows, step)
+        vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
-        seed = (settings.seed * 0x9E3779B97F4A7C15 + self.steps_done * 0xD1B54A32D192ED03) >> 16 & 0xFFFFFFFF
-        options = (settings.learning_rate, self.factor, seed, self._dropped, vectors)
 
         def forward(index: int) -> None:
             kernels.forward(
-                self.parameters, self.width, self.edges, *self._blocks(index), plan, self.last, missed,
-                *options, products,
+                self.parameters, self.width, self.edges, *self._blocks(index), plan, self.last, missed, step,
+                vectors, products,
             )  # fmt: skip
 
         def backward(index: int) -> None:
             kernels.backward(
-                self.parameters, self.width, self.edges, *self._blocks(index), plan, missed, self.steps_done + 1,
-                *options, factors,
+                self.parameters, self.width, self.edges, *self._blocks(index), plan, missed, step, vectors,
+                factors,
             )  # fmt: skip
 
         self.team.run(forward)
-        loss = kernels.loss_and_factors(products, valid, settings.margin, factors)
+        loss = loss_and_factors(products, valid, self.settings.margin, factors)
         self.team.run(backward)
-        self.steps_done += 1
-        self.last[plan.rows] = self.steps_done
+        self.steps_done = step.number
+        self.last[plan.rows] = step.number
         return float(loss)
 
     def table(self) -> Float32:
@@ -131,22 +128,27 @@ class FusedEngine:
     def _matrix(self, array: Float32) -> Float32:
         return array.reshape(len(self.last), self.width)[:, : self.dimension]
 
-    def _missed(self, rows: Int32) -> kernels.Missed:
+    def _next_step(self) -> kernels.Step:
+        settings, number = self.settings, self.steps_done + 1
+        decay = 1.0 - settings.learning_rate * settings.weight_decay
+        # Multiplied by odd numbers, so that neighbours are far apart.
+        seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
+        return kernels.Step(number, settings.learning_rate, decay, seed, round(settings.dropout * 65536))
+
+    def _missed(self, rows: Int32, step: kernels.Step) -> kernels.Missed:
+        # Lazy Adam moves rows only where it touches them: nothing is ever missed.
         if self.settings.optimizer == "lazy_adam":
             return kernels.nothing_missed(len(rows))
-        return kernels.missed_steps(
-            rows, self.last, self.steps_done, self.settings.learning_rate, self.factor
-        )
+        return kernels.missed_steps(rows, self.last, step)
 
     def _settle(self, rows: Int32) -> None:
         """Bring rows up to date with the last step."""
-        missed = self._missed(rows)
+        step = self._next_step()
+        missed = self._missed(rows, step)
 
         def settle(index: int) -> None:
-            kernels.settle(
-                self.parameters, self.width, rows, *self._share(len(rows), index), self.last, missed,
-                self.settings.learning_rate, self.factor,
-            )  # fmt: skip
+            share = self._share(len(rows), index)
+            kernels.settle(self.parameters, self.width, rows, *share, self.last, missed, step)
 
         self.team.run(settle)
         self.last[rows] = self.steps_done
@@ -161,7 +163,7 @@ class FusedEngine:
 def _edges(width: int) -> Int64:
     """Columns at which blocks begin, and the width.
 
-    Blocks are whole lines and about equal; there are four or a multiple of it, unless they would be too small.
+    Blocks are whole lines and about equal; four or a multiple of it, unless they would be too small.
     """
     lines = width // COLUMNS
     blocks = min(-(-width // SMALLEST_BLOCK), 4 * -(-width // (4 * LARGEST_BLOCK)))

@@ -1,26 +1,25 @@
 """The work of a training step on averaged embeddings, as machine code.
 
-A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the number
-of threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in order, so
-that every number of threads gives the same digits.
+A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the number of
+ threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in order,
+so that every number of threads gives the same digits.
 
 Dense Adam moves a row by its momentum in the steps whose mini-batch does not touch it, too. Such a row is left
 as it is, with the number of the step that it is up to date with, and the steps that it missed are made up for
 when it is needed. With gradients of zero, step j after step l moves a row by
 
-    −lr · n_j · m / (d_j · √v + ε),   n_j = β₁^j / (1 − β₁^(l+j)),   d_j = √(β₂^j / (1 − β₂^(l+j)))
+    −lr · n_j · m / (d_j · √v + ε),  n_j = β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
 
 of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps is,
 by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
 
-    −lr · N · m · r · (1 + s² v r²),   r = 1 / (d̄ √v + ε).
+    −lr · N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
 
-Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands.
-
-Decoupled weight decay multiplies a row by c = 1 − lr · weight_decay before each movement: then n_j has the
-factor c^(k−j), and the row the factor c^k.
+Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled weight
+decay multiplies a row by c before each movement: n_j has the factor c^(k−j) then, and the row the factor c^k.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -36,33 +35,38 @@ HORIZON = 400
 MAX_RELATIVE_VARIANCE = 1e-3
 # After so many steps 1 − β₂^t is 1 in single precision.
 BIASED_STEPS = 20_000
-
-# Of torch's cosine_similarity and normalize.
-# Entries of a line of the cache.
-LINE = 16
-# Rows that are asked for ahead of the one at work.
-AHEAD = 1
-COSINE_EPSILON, NORM_EPSILON = 1e-8, 1e-12
+# Of torch's normalize.
+NORM_EPSILON = 1e-12
 # Dot products of a pair: s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
 PRODUCTS = 7
+# Entries of a line of the cache; rows that are asked for ahead of the one at work.
+LINE, AHEAD = 16, 1
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
-
-_STEPS = 20_000
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-
-_STEPS = np.arange(BIASED_STEPS + HORIZON + 2)
+_COUNT = np.arange(BIASED_STEPS + HORIZON + 2)
 with np.errstate(divide="ignore"):
-    BIAS1: Float64 = 1 / (1 - BETA1**_STEPS)
-    BIAS2: Float64 = 1 / np.sqrt(1 - BETA2**_STEPS)
-POWERS1: Float64 = BETA1 ** _STEPS[: HORIZON + 1]
-POWERS2: Float64 = np.sqrt(BETA2) ** _STEPS[: HORIZON + 1]
+    BIAS1 = 1 / (1 - BETA1**_COUNT)
+    BIAS2 = 1 / np.sqrt(1 - BETA2**_COUNT)
+POWERS1 = BETA1 ** _COUNT[: HORIZON + 1]
+POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
+
+
+class Step(NamedTuple):
+    """What a step of the optimizer depends on beside the gradient."""
+
+    number: int
+    """Of the step, from 1."""
+    learning_rate: float
+    decay: float
+    """c = 1 − learning rate · weight decay."""
+    seed: int
+    """Of dropout."""
+    dropped: int
+    """Entries that dropout leaves out, of 65,536."""
 
 
 class Parameters(NamedTuple):
@@ -109,36 +113,34 @@ def weights(last: int, k: int, decay: float, n: Float64, d: Float64) -> int:
 
 
 @compiled
-def missed_steps(
-    rows: npt.NDArray[np.int32], last: npt.NDArray[np.int64], done: int, learning_rate: float, decay: float
-) -> Missed:
-    """What `rows` have missed when `done` steps were taken and row r is up to date with step `last[r]`."""
+def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
+    """What `rows` have missed before `step`, where row r is up to date with step `last[r]`."""
     size = len(rows)
-    steps = np.empty(size, np.int64)
-    figures = np.empty((6, size), np.float32)
+    steps, figures = np.empty(size, np.int64), np.empty((6, size), np.float32)
     n, d = np.empty(HORIZON), np.empty(HORIZON)
     # By the number of steps, since there are many rows and few numbers.
     seen = np.full(HORIZON, -1, np.int64)
     for i in range(size):
-        k = done - last[rows[i]]
+        k = step.number - 1 - last[rows[i]]
         steps[i] = k
         if k < HORIZON and seen[k] >= 0:
             figures[:, i] = figures[:, seen[k]]
             continue
         total = mean = variance = 0.0
-        terms = weights(last[rows[i]], k, decay, n, d)
-        for j in range(terms):
-            total += n[j]
-            mean += n[j] * d[j]
-        if terms:
+        # A row that no step has touched has no momentum.
+        if last[rows[i]] > 0 and k > 0:
+            terms = weights(last[rows[i]], k, step.decay, n, d)
+            for j in range(terms):
+                total += n[j]
+                mean += n[j] * d[j]
             mean /= total
             for j in range(terms):
                 variance += n[j] * (d[j] - mean) ** 2
             variance /= total
-        figures[0, i] = learning_rate * total
+        figures[0, i] = step.learning_rate * total
         figures[1, i] = mean
         figures[2, i] = variance if variance <= MAX_RELATIVE_VARIANCE * mean * mean else -1.0
-        figures[3, i] = decay**k
+        figures[3, i] = step.decay**k
         figures[4, i] = POWERS1[k] if k <= HORIZON else 0.0
         figures[5, i] = BETA2**k
         if k < HORIZON:
@@ -164,102 +166,73 @@ def fetch(parameters: Parameters, start: int, size: int) -> None:
 
 @compiled
 def catch_up(
-    parameters: Parameters,
-    start: int,
-    size: int,
-    last: int,
-    k: int,
-    movement: float,
-    mean: float,
-    variance: float,
-    decay: float,
-    learning_rate: float,
-    factor: float,
-    scratch: Float64,
-    sums: Float32,
-) -> None:
-    """Move `size` entries of the table by what they missed in k steps after `last`; see the module `adam`.
+    parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step, sums: Float32
+) -> None:  # fmt: skip
+    """Move `size` entries of the table by what row i of `missed` missed after step `last`; not the moments.
 
-    `factor` is the weight decay c of one step, `decay` that of all; `scratch` has room for two times `HORIZON`
-    figures, `sums` for `size`. The moments stay as they are.
+    `sums` has room for `size` figures.
     """
     table, first, second = parameters
-    at = np.uintp(start)
+    at, epsilon, one = np.uintp(start), np.float32(EPSILON), np.float32(1.0)
+    movement, mean, variance = missed.movement[i], missed.mean[i], missed.variance[i]
+    decay = missed.decay[i]
     if variance >= 0.0:
-        movement, mean, variance = np.float32(movement), np.float32(mean), np.float32(variance)
-        decay, epsilon = np.float32(decay), np.float32(EPSILON)
-        one = np.float32(1.0)
-        for i in range(np.uintp(size)):
-            v = second[at + i]
+        for d in range(np.uintp(size)):
+            v = second[at + d]
             r = one / (mean * np.sqrt(v) + epsilon)
-            table[at + i] = decay * table[at + i] - movement * first[at + i] * r * (
-                one + variance * v * r * r
-            )
+            moved = movement * first[at + d] * r * (one + variance * v * r * r)
+            table[at + d] = decay * table[at + d] - moved
         return
-    n, d = scratch[:HORIZON], scratch[HORIZON:]
-    terms = weights(last, k, factor, n, d)
+    n, scales = np.empty(HORIZON), np.empty(HORIZON)
     sums[:size] = 0.0
-    for j in range(terms):
-        step, scale = np.float32(learning_rate * n[j]), np.float32(d[j])
-        for i in range(np.uintp(size)):
-            sums[i] += step / (scale * np.sqrt(second[at + i]) + np.float32(EPSILON))
-    for i in range(np.uintp(size)):
-        table[at + i] = np.float32(decay) * table[at + i] - sums[i] * first[at + i]
+    for j in range(weights(last, missed.steps[i], step.decay, n, scales)):
+        weight, scale = np.float32(step.learning_rate * n[j]), np.float32(scales[j])
+        for d in range(np.uintp(size)):
+            sums[d] += weight / (scale * np.sqrt(second[at + d]) + epsilon)
+    for d in range(np.uintp(size)):
+        table[at + d] = decay * table[at + d] - sums[d] * first[at + d]
 
 
 @compiled
 def settle(
-    parameters: Parameters,
-    width: int,
-    rows: Int32,
-    begin: int,
-    end: int,
-    last: Int64,
-    missed: Missed,
-    learning_rate: float,
-    factor: float,
-) -> None:
-    """Bring `rows[begin:end]` up to date: table and moments."""
+    parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed, step: Step
+) -> None:  # fmt: skip
+    """Bring `rows[begin:end]` up to date before `step`: table and moments."""
     _, first, second = parameters
-    scratch, sums = np.empty(2 * HORIZON), np.empty(width, np.float32)
+    sums = np.empty(width, np.float32)
     for i in range(begin, end):
         if i + AHEAD < end:
             fetch(parameters, np.int64(rows[i + AHEAD]) * width, width)
-        k = missed.steps[i]
-        if k == 0:
-            continue
-        start = np.int64(rows[i]) * width
-        catch_up(
-            parameters, start, width, last[rows[i]], k, missed.movement[i], missed.mean[i], missed.variance[i],
-            missed.decay[i], learning_rate, factor, scratch, sums,
-        )  # fmt: skip
-        at = np.uintp(start)
-        for d in range(np.uintp(width)):
-            first[at + d] *= missed.decay1[i]
-            second[at + d] *= missed.decay2[i]
+        if missed.steps[i]:
+            start = np.int64(rows[i]) * width
+            catch_up(parameters, start, width, last[rows[i]], missed, i, step, sums)
+            at = np.uintp(start)
+            for d in range(np.uintp(width)):
+                first[at + d] *= missed.decay1[i]
+                second[at + d] *= missed.decay2[i]
 
 
 @compiled
-def add_dropped(sums: Float32, values: Float32, start: int, size: int, seed: int, token: int, column: int,
-                dropped: int) -> None:  # fmt: skip
-    """Add `size` (even) entries to `sums` but those that dropout leaves out: `dropped` of 65,536.
+def add_dropped(
+    sums: Float32, values: Float32, start: int, size: int, token: int, column: int, step: Step
+) -> None:
+    """Add `size` (even) entries to `sums` but those that dropout leaves out.
 
-    What is left out depends on seed, number of the token and column alone.
+    What is left out depends on seed, number of the token and column alone: the random bits are a hash of them
+    (the rounds of MurmurHash3's finaliser).
     """
     at, half = np.uintp(start), np.uintp(size // 2)
-    limit = np.uint32(dropped)
-    base = np.uint32(seed) + np.uint32(token) * np.uint32(0x9E3779B1)
-    base = (base ^ (base >> np.uint32(15))) * np.uint32(0x85EBCA77)
-    first_column = np.uint32(column)
-    zero = np.float32(0.0)
+    limit, zero = np.uint32(step.dropped), np.float32(0.0)
+    base = np.uint32(step.seed + token * 0x9E3779B1)
+    base = np.uint32((base ^ (base >> 15)) * 0x85EBCA77)
     for i in range(half):
-        bits = base + (first_column + np.uint32(i)) * np.uint32(0xC2B2AE3D)
-        bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-        bits = (bits ^ (bits >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-        bits = bits ^ (bits >> np.uint32(16))
-        low, high = bits & np.uint32(0xFFFF), bits >> np.uint32(16)
-        sums[i] += values[at + i] if low >= limit else zero
-        sums[i + half] += values[at + i + half] if high >= limit else zero
+        # Cut to 32 bits each time: the compiler widens every result to 64.
+        bits = np.uint32(base + np.uint32(np.uint32(column + i) * np.uint32(0xC2B2AE3D)))
+        bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+        bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+        bits = np.uint32(bits ^ np.uint32(bits >> np.uint32(16)))
+        sums[i] += values[at + i] if np.uint32(bits & np.uint32(0xFFFF)) >= limit else zero
+        sums[i + half] += values[at + i + half] if np.uint32(bits >> np.uint32(16)) >= limit else zero
 
 
 @compiled
@@ -282,10 +255,37 @@ def add_rows(
         place += 1
 
 
+@partial(compiled, sums_in_any_order=True)
+def square_of(vectors: Float32, i: int, begin: int, end: int) -> float:
+    """Squared length of the columns `begin` to `end` of vector i."""
+    square = np.float32(0.0)
+    for d in range(begin, end):
+        square += vectors[i, d] * vectors[i, d]
+    return square
+
+
+@partial(compiled, sums_in_any_order=True)
+def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: Float64) -> None:
+    """The products of pair i over a block of columns."""
+    st = st_ = ts_ = ss = tt = t_t_ = s_s_ = np.float32(0.0)
+    for d in range(size):
+        s, t = vectors[block, i, d], vectors[block, n + i, d]
+        t_, s_ = vectors[block, 2 * n + i, d], vectors[block, 3 * n + i, d]
+        st += s * t
+        st_ += s * t_
+        ts_ += t * s_
+        ss += s * s
+        tt += t * t
+        t_t_ += t_ * t_
+        s_s_ += s_ * s_
+    here = products[block, i]
+    here[0], here[1], here[2], here[3], here[4], here[5], here[6] = st, st_, ts_, ss, tt, t_t_, s_s_
+
+
 @compiled
 def average(
-    table: Float32, width: int, edges: Int64, first_block: int, end_block: int, tokens: Int32, offsets: Int64, vectors: Float32,
-    squares: Float32,
+    table: Float32, width: int, edges: Int64, first_block: int, end_block: int, tokens: Int32, offsets: Int64,
+    vectors: Float32, squares: Float32,
 ) -> None:  # fmt: skip
     """Averages of sentences' rows and, by block, their squared lengths.
 
@@ -310,12 +310,9 @@ def average(
             sums[:size] = 0.0
             add_rows(sums, table, places, offsets[i], offsets[i + 1], shift, size)
             scale = np.float32(1.0) / np.float32(max(1, offsets[i + 1] - offsets[i]))
-            square = np.float32(0.0)
             for d in range(size):
-                value = sums[d] * scale
-                vectors[i, shift + d] = value
-                square += value * value
-            squares[block, i] = square
+                vectors[i, shift + d] = sums[d] * scale
+            squares[block, i] = square_of(vectors, i, shift, shift + size)
 
 
 @compiled
@@ -332,8 +329,8 @@ def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
 
 @compiled
 def forward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan, last: Int64, missed: Missed,
-    learning_rate: float, factor: float, seed: int, dropped: int, vectors: Float32, products: Float64,
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan, last: Int64,
+    missed: Missed, step: Step, vectors: Float32, products: Float64,
 ) -> None:  # fmt: skip
     """Bring the rows of a mini-batch up to date, average them to sentences, multiply these.
 
@@ -341,107 +338,35 @@ def forward(
     float64 [blocks, n, PRODUCTS].
     """
     n = len(plan.offsets) // 4
-    keep = np.float32(65536.0 / (65536.0 - dropped))
-    scratch, sums = np.empty(2 * HORIZON), np.empty(width, np.float32)
+    keep = np.float32(65536.0 / (65536.0 - step.dropped))
+    sums = np.empty(width, np.float32)
     for block in range(first_block, end_block):
         shift, size = edges[block], edges[block + 1] - edges[block]
         for i in range(len(plan.rows)):
             if i + AHEAD < len(plan.rows):
                 fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
-            k = missed.steps[i]
-            if k:
-                catch_up(
-                    parameters, np.int64(plan.rows[i]) * width + shift, size, last[plan.rows[i]], k,
-                    missed.movement[i], missed.mean[i], missed.variance[i], missed.decay[i], learning_rate,
-                    factor, scratch, sums,
-                )  # fmt: skip
+            if missed.steps[i]:
+                start = np.int64(plan.rows[i]) * width + shift
+                catch_up(parameters, start, size, last[plan.rows[i]], missed, i, step, sums)
         for i in range(4 * n):
             begin, end = plan.offsets[i], plan.offsets[i + 1]
             sums[:size] = 0.0
-            if dropped:
+            if step.dropped:
                 for place in range(begin, end):
-                    start = plan.tokens[place] + shift
-                    add_dropped(sums, parameters.table, start, size, seed, place, shift, dropped)
+                    add_dropped(sums, parameters.table, plan.tokens[place] + shift, size, place, shift, step)
             else:
                 add_rows(sums, parameters.table, plan.tokens, begin, end, shift, size)
             scale = keep / np.float32(max(1, end - begin))
             for d in range(size):
                 vectors[block, i, d] = sums[d] * scale
         for i in range(n):
-            st, st_, ts_ = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-            ss, tt, t_t_, s_s_ = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-            for d in range(size):
-                s, t = vectors[block, i, d], vectors[block, n + i, d]
-                t_, s_ = vectors[block, 2 * n + i, d], vectors[block, 3 * n + i, d]
-                st += s * t
-                st_ += s * t_
-                ts_ += t * s_
-                ss += s * s
-                tt += t * t
-                t_t_ += t_ * t_
-                s_s_ += s_ * s_
-            here = products[block, i]
-            here[0], here[1], here[2], here[3], here[4], here[5], here[6] = st, st_, ts_, ss, tt, t_t_, s_s_
+            multiply(vectors, block, size, n, i, products)
 
 
 @compiled
-def cosine(product: float, square: float, other_square: float) -> tuple[float, float, float]:
-    """A cosine as torch's, and its gradient by a: the factors of b and of a.
-
-    Lengths are at least `COSINE_EPSILON`; their derivative is not cut there.
-    """
-    length, other = np.sqrt(square), np.sqrt(other_square)
-    cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
-    value = product / (cut * other_cut)
-    own = -value / (cut * length) if length > 0.0 else 0.0
-    return value, 1.0 / (cut * other_cut), own
-
-
-@compiled
-def loss_and_factors(
-    products: Float64, valid: npt.NDArray[np.bool_], margin: float, factors: Float64
-) -> float:
-    """The margin loss, and its gradient as factors of the sentences' vectors.
-
-    Args:
-        products: [blocks, n, PRODUCTS] of `forward`.
-        valid: bool [2, n], whether s and t have a negative.
-        margin: δ.
-        factors: output, [n, 10]: of (s, t, t′) for s, of (s, t, s′) for t, of (s, t′) for t′, of (t, s′) for s′.
-    """
-    n = products.shape[1]
-    loss = 0.0
-    total = np.empty(PRODUCTS)
-    for i in range(n):
-        total[:] = 0.0
-        for block in range(len(products)):
-            for j in range(PRODUCTS):
-                total[j] += products[block, i, j]
-        st, st_, ts_, ss, tt, t_t_, s_s_ = total
-        positive, cross, own_s = cosine(st, ss, tt)
-        _, _, own_t = cosine(st, tt, ss)
-        negative1, cross1, own1_s = cosine(st_, ss, t_t_)
-        _, _, own1_t_ = cosine(st_, t_t_, ss)
-        negative2, cross2, own2_t = cosine(ts_, tt, s_s_)
-        _, _, own2_s_ = cosine(ts_, s_s_, tt)
-        term1, term2 = margin - positive + negative1, margin - positive + negative2
-        # Multiplied, so that a loss that is not a number stays one.
-        loss += (term1 if not term1 < 0.0 else 0.0) * valid[0, i] / n
-        loss += (term2 if not term2 < 0.0 else 0.0) * valid[1, i] / n
-        a1 = 1.0 / n if valid[0, i] and term1 >= 0.0 else 0.0
-        a2 = 1.0 / n if valid[1, i] and term2 >= 0.0 else 0.0
-        a = a1 + a2
-        here = factors[i]
-        here[0], here[1], here[2] = a1 * own1_s - a * own_s, -a * cross, a1 * cross1
-        here[3], here[4], here[5] = -a * cross, a2 * own2_t - a * own_t, a2 * cross2
-        here[6], here[7] = a1 * cross1, a1 * own1_t_
-        here[8], here[9] = a2 * cross2, a2 * own2_s_
-    return loss
-
-
-@compiled
-def sentence_gradients(vectors: Float32, block: int, size: int, factors: Float64, offsets: Int64, keep: float,
-                       gradients: Float32) -> None:  # fmt: skip
+def sentence_gradients(
+    vectors: Float32, block: int, size: int, factors: Float64, offsets: Int64, keep: float, gradients: Float32
+) -> None:
     """Gradient of the loss by each token of a sentence, for a block of columns: flat float32 [4n · size]."""
     n = len(factors)
     for i in range(n):
@@ -463,15 +388,15 @@ def sentence_gradients(vectors: Float32, block: int, size: int, factors: Float64
 
 @compiled
 def backward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan, missed: Missed, step: int,
-    learning_rate: float, factor: float, seed: int, dropped: int, vectors: Float32, factors: Float64,
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    missed: Missed, step: Step, vectors: Float32, factors: Float64,
 ) -> None:  # fmt: skip
     """Gradient by the rows of a mini-batch, and the step of Adam with it."""
     table, first, second = parameters
-    keep = 65536.0 / (65536.0 - dropped)
-    correction = np.float32(learning_rate / (1.0 - BETA1**step))
-    scale = np.float32(1.0 / np.sqrt(1.0 - BETA2**step))
-    epsilon, decay = np.float32(EPSILON), np.float32(factor)
+    keep = 65536.0 / (65536.0 - step.dropped)
+    correction = np.float32(step.learning_rate / (1.0 - BETA1**step.number))
+    scale = np.float32(1.0 / np.sqrt(1.0 - BETA2**step.number))
+    epsilon, decay = np.float32(EPSILON), np.float32(step.decay)
     new1, new2 = np.float32(1.0 - BETA1), np.float32(1.0 - BETA2)
     gradients = np.empty((len(plan.offsets) - 1) * width, np.float32)
     places = np.empty(len(plan.sentences), np.int64)
@@ -487,9 +412,9 @@ def backward(
                 fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
             begin, end = plan.starts[i], plan.starts[i + 1]
             sums[:size] = 0.0
-            if dropped:
+            if step.dropped:
                 for place in range(begin, end):
-                    add_dropped(sums, gradients, places[place], size, seed, plan.order[place], shift, dropped)
+                    add_dropped(sums, gradients, places[place], size, plan.order[place], shift, step)
             else:
                 add_rows(sums, gradients, places, begin, end, 0, size)
             old1 = np.float32(BETA1) * missed.decay1[i]

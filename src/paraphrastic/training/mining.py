@@ -19,6 +19,8 @@ BLOCK_COLUMNS = 2048
 CHUNK = 128
 
 Int64 = npt.NDArray[np.int64]
+# Highest similarities, and the sentences that have them.
+Found = tuple[npt.NDArray[Any], Int64]
 
 
 def hardest_negatives(
@@ -58,34 +60,34 @@ def hardest_negatives(
     copies = _occurs_again(fingerprints) if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    rows = max(1, min(block_rows, -(-n // 8)))
-    blocks = [(start, min(n, start + rows)) for start in range(0, n, rows)]
+    size = max(1, min(block_rows, -(-n // 8)))
+    blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest: Any = np.float32(-np.inf) if vectors.dtype == torch.float32 else np.int16(-0x8000)
-    best = [(np.full(2 * n, lowest), np.full(2 * n, NO_NEGATIVE, np.int64)) for _ in range(team.size)]
+
+    def nothing(size: int) -> Found:
+        return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
+
+    # A row belongs to one thread, a column to all.
+    by_row, by_column, own_side = nothing(n), [nothing(n) for _ in range(team.size)], nothing(2 * n)
+
+    def offer(
+        rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
+    ) -> None:
+        scan(
+            _ordered(sides[left][rows] @ sides[right][columns].T), lowest, rows.start, columns.start, right * n,
+            has_copy, source_ids, target_ids, *for_rows, *for_columns,
+        )  # fmt: skip
 
     def search(index: int) -> None:
-        values, negatives = best[index]
-        row_values, row_negatives = values[:n], negatives[:n]
-        column_values, column_negatives = values[n:], negatives[n:]
-        nothing, no_indices = values[:0], negatives[:0]
-        for start, stop in blocks[index :: team.size]:
+        for rows in blocks[index :: team.size]:
             for first in range(0, n, block_columns):
-                last = min(n, first + block_columns)
+                columns = slice(first, min(n, first + block_columns))
                 # One product serves both directions: along its rows for sources, along its columns for targets.
-                products = [(sides[0], sides[1], n, row_values, row_negatives)]
+                offer(rows, columns, 0, 1, by_row, by_column[index])
                 if either_side:
-                    products += [
-                        (sides[0], sides[0], 0, row_values, row_negatives),
-                        (sides[1], sides[1], n, column_values, column_negatives),
-                    ]
-                for number, (left, right, offset, own_values, own_negatives) in enumerate(products):
-                    similarity = _ordered(left[start:stop] @ right[first:last].T)
-                    both = number == 0
-                    scan(
-                        similarity, lowest, start, first, offset, has_copy, source_ids, target_ids,
-                        own_values, own_negatives,
-                        column_values if both else nothing, column_negatives if both else no_indices,
-                    )  # fmt: skip
+                    for side in range(2):
+                        part = slice(side * n, side * n + n)
+                        offer(rows, columns, side, side, (own_side[0][part], own_side[1][part]), nothing(0))
 
     # Each thread multiplies its own blocks.
     threads = torch.get_num_threads()
@@ -94,10 +96,16 @@ def hardest_negatives(
         team.run(search)
     finally:
         torch.set_num_threads(threads)
-    values, negatives = best[0]
-    for other_values, other_negatives in best[1:]:
-        merge(values, negatives, other_values, other_negatives, n)
-    return negatives
+    values, negatives = by_column[0]
+    for other_values, other_negatives in by_column[1:]:
+        first_of_equals = (other_values == values) & (other_negatives < negatives)
+        better = (other_values > values) | (first_of_equals & (other_negatives >= 0))
+        values, negatives = (
+            np.where(better, other_values, values),
+            np.where(better, other_negatives, negatives),
+        )
+    values, negatives = np.append(by_row[0], values), np.append(by_row[1], negatives)
+    return np.where(own_side[0] > values, own_side[1], negatives)
 
 
 def multiplies_in_bfloat16() -> bool:
@@ -200,19 +208,3 @@ def scan(
             if best[j] > column_values[first + j]:
                 column_values[first + j] = best[j]
                 column_negatives[first + j] = start + best_row[j]
-
-
-@compiled
-def merge(
-    values: npt.NDArray[Any], negatives: Int64, other_values: npt.NDArray[Any], other_negatives: Int64, n: int
-) -> None:
-    """Take over what another thread found; of equal similarities, the one that comes first."""
-    for i in range(len(values)):
-        if other_values[i] < values[i] or other_negatives[i] < 0:
-            continue
-        # A sentence of the other side comes before one of the own.
-        place = other_negatives[i] if (other_negatives[i] >= n) == (i < n) else other_negatives[i] + 2 * n
-        old = negatives[i] if (negatives[i] >= n) == (i < n) else negatives[i] + 2 * n
-        if other_values[i] > values[i] or negatives[i] < 0 or place < old:
-            values[i] = other_values[i]
-            negatives[i] = other_negatives[i]
