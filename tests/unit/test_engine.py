@@ -118,6 +118,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float) -> None:
     fused, _ = engines(settings)
     generator = np.random.default_rng(0)
     start, first = generator.normal(size=(2, *fused.table().shape)).astype(np.float32)
+    start *= 0.001
     # From what hides in ε to what is far above it.
     second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
     first *= np.sqrt(second)
@@ -131,7 +132,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float) -> None:
     )
     movement = expected - start
     # The rounding of a parameter is small against the movement, but it is there.
-    np.testing.assert_allclose(fused.table() - start, movement, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(fused.table() - start, movement, rtol=4e-4, atol=1e-8)
     np.testing.assert_allclose(fused._matrix(fused.parameters.second), second * 0.999**k, rtol=1e-4)
 
 
@@ -218,7 +219,9 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     if not folders:
         pytest.skip("no real data: Multi30k is not in the mirror")
     sides = [
-        gzip.open(folders[0] / f"train.{language}.gz", "rt", encoding="utf-8")
+        gzip.open(  # noqa: SIM115
+            folders[0] / f"train.{language}.gz", "rt", encoding="utf-8"
+        )
         .read()
         .lower()
         .splitlines()[:5000]

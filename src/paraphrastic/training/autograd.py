@@ -49,8 +49,11 @@ class AutogradEngine:
         # Seeded by step, so that dropout after a resumption is what it would have been without.
         torch.manual_seed(self.settings.seed * 1_000_003 + self.steps_done)
         self.encoder.train()
-        vectors = self.encoder(sentences.take(chosen))
-        loss = margin_loss(*vectors.chunk(4), valid=torch.from_numpy(valid), margin=self.settings.margin)
+        s, t, t_negative, s_negative = self.encoder(sentences.take(chosen)).chunk(4)
+        # The negatives t′ of s come first.
+        loss = margin_loss(
+            s, t, t_negative, s_negative, valid=torch.from_numpy(valid), margin=self.settings.margin
+        )
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

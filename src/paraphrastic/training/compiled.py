@@ -22,14 +22,14 @@ def compiled(kernel: Kernel, *, sums_in_any_order: bool = False) -> Kernel:
     """The function as machine code that runs without Python's lock.
 
     The code is kept beside the module, or in the user's cache where that cannot be written; where neither
-    can, it is compiled in every process. The cache knows of changes in the function's own module only, so that
-    a kernel is to call none of another module.
+    can, it is compiled in every process. The cache knows of changes in the function's own module only: a
+    kernel is to call none of another module.
 
-    Sums in any order are fast, but a loop with one must not write to an array: whether it is done in registers
-    of several numbers would depend on where in memory the arrays happen to lie, and with it the last digit.
+    Sums in any order are fast, but a loop with one must not write to an array: whether it is done several
+    numbers at a time would depend on where in memory the arrays happen to lie, and with it the last digit.
     """
     fastmath = FAST | {"reassoc"} if sums_in_any_order else FAST
-    options = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
+    options: Any = {"nogil": True, "fastmath": fastmath, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(kernel)
     except RuntimeError:

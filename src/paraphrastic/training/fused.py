@@ -28,8 +28,8 @@ SMALLEST_BLOCK = 64
 class FusedEngine:
     """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
 
-    Memory is three times the table: parameters and Adam's two moments. The result does not depend on the number
-    of threads.
+    Memory is three times the table: parameters and Adam's two moments. The result does not depend on the
+    number of threads.
 
     Args:
         table: float32 [rows, dimension], the initial embeddings.

@@ -1,22 +1,22 @@
 """The work of a training step on averaged embeddings, as machine code.
 
-A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the number of
- threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in order,
-so that every number of threads gives the same digits.
+A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the
+number of threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in
+order. Every number of threads gives the same digits.
 
-Dense Adam moves a row by its momentum in the steps whose mini-batch does not touch it, too. Such a row is left
-as it is, with the number of the step that it is up to date with, and the steps that it missed are made up for
-when it is needed. With gradients of zero, step j after step l moves a row by
+Dense Adam moves a row by its momentum in the steps whose mini-batch does not touch it, too. Such a row is
+left as it is, with the number of the step that it is up to date with, and the steps that it missed are made
+up for when it is needed. With gradients of zero, step j after step l moves a row by
 
     −lr · n_j · m / (d_j · √v + ε),  n_j = β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
 
-of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps is,
-by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
+of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps
+is, by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
 
     −lr · N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
 
-Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled weight
-decay multiplies a row by c before each movement: n_j has the factor c^(k−j) then, and the row the factor c^k.
+Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled
+weight decay multiplies a row by c before each movement: n_j has the factor c^(k−j), the row the factor c^k.
 """
 
 from functools import partial
@@ -159,14 +159,15 @@ def fetch(parameters: Parameters, start: int, size: int) -> None:
     """Ask for `size` entries of table and moments, which are far apart in memory, before they are needed."""
     table, first, second = parameters
     for i in range(start, start + size, LINE):
-        prefetch(table, i)
+        prefetch(table, i)  # type: ignore[call-arg]
         prefetch(first, i)
         prefetch(second, i)
 
 
 @compiled
 def catch_up(
-    parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step, sums: Float32
+    parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step,
+    sums: Float32,
 ) -> None:  # fmt: skip
     """Move `size` entries of the table by what row i of `missed` missed after step `last`; not the moments.
 
@@ -195,16 +196,17 @@ def catch_up(
 
 @compiled
 def settle(
-    parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed, step: Step
+    parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed,
+    step: Step,
 ) -> None:  # fmt: skip
     """Bring `rows[begin:end]` up to date before `step`: table and moments."""
     _, first, second = parameters
     sums = np.empty(width, np.float32)
     for i in range(begin, end):
         if i + AHEAD < end:
-            fetch(parameters, np.int64(rows[i + AHEAD]) * width, width)
+            fetch(parameters, int(rows[i + AHEAD]) * width, width)
         if missed.steps[i]:
-            start = np.int64(rows[i]) * width
+            start = int(rows[i]) * width
             catch_up(parameters, start, width, last[rows[i]], missed, i, step, sums)
             at = np.uintp(start)
             for d in range(np.uintp(width)):
@@ -256,7 +258,7 @@ def add_rows(
 
 
 @partial(compiled, sums_in_any_order=True)
-def square_of(vectors: Float32, i: int, begin: int, end: int) -> float:
+def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
     """Squared length of the columns `begin` to `end` of vector i."""
     square = np.float32(0.0)
     for d in range(begin, end):
@@ -329,13 +331,13 @@ def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
 
 @compiled
 def forward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan, last: Int64,
-    missed: Missed, step: Step, vectors: Float32, products: Float64,
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    last: Int64, missed: Missed, step: Step, vectors: Float32, products: Float64,
 ) -> None:  # fmt: skip
     """Bring the rows of a mini-batch up to date, average them to sentences, multiply these.
 
-    The moments are left to `backward`. Output: `vectors`, float32 [blocks, 4n, largest block], and `products`,
-    float64 [blocks, n, PRODUCTS].
+    The moments are left to `backward`. Output: `vectors`, float32 [blocks, 4n, largest block], and
+    `products`, float64 [blocks, n, PRODUCTS].
     """
     n = len(plan.offsets) // 4
     keep = np.float32(65536.0 / (65536.0 - step.dropped))

@@ -82,7 +82,7 @@ def hardest_negatives(
         for rows in blocks[index :: team.size]:
             for first in range(0, n, block_columns):
                 columns = slice(first, min(n, first + block_columns))
-                # One product serves both directions: along its rows for sources, along its columns for targets.
+                # One product serves both directions, along rows and along columns.
                 offer(rows, columns, 0, 1, by_row, by_column[index])
                 if either_side:
                     for side in range(2):
@@ -143,9 +143,9 @@ def order_bits(bits: npt.NDArray[np.int16]) -> None:
 
 @compiled
 def scan(
-    similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int, has_copy: npt.NDArray[np.bool_],
-    source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any], row_negatives: Int64,
-    column_values: npt.NDArray[Any], column_negatives: Int64,
+    similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
+    has_copy: npt.NDArray[np.bool_], source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
+    row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
 ) -> None:  # fmt: skip
     """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
 

@@ -30,7 +30,7 @@ class Plan(NamedTuple):
 
 @compiled
 def distinct_rows(tokens: Int32, slots: Int32) -> Int32:
-    """The rows in `tokens` by first appearance; `slots` is -1 for every row of the table, before and after."""
+    """The rows in `tokens` by first appearance; `slots` is -1 for all rows, before and after."""
     rows = np.empty(min(len(tokens), len(slots)), np.int32)
     size = 0
     for row in tokens:
