@@ -73,9 +73,10 @@ def hardest_negatives(
     def offer(
         rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
     ) -> None:
+        similarity = _ordered(sides[left][rows] @ sides[right][columns].T)
         scan(
-            _ordered(sides[left][rows] @ sides[right][columns].T), lowest, rows.start, columns.start, right * n,
-            has_copy, source_ids, target_ids, *for_rows, *for_columns,
+            similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
+            *for_rows, *for_columns,
         )  # fmt: skip
 
     def search(index: int) -> None:
