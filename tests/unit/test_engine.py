@@ -17,8 +17,9 @@ from paraphrastic.training.compiled import Team
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.engine import build_engine, initial_encoder
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.kernels import EPSILON, Step, add_dropped
+from paraphrastic.training.kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.plan import Step
 from paraphrastic.training.settings import TrainingSettings
 
 ENGINES = ("fused", "autograd")

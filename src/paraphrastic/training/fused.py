@@ -11,7 +11,7 @@ from paraphrastic.dataset import Sentences
 from paraphrastic.training import kernels
 from paraphrastic.training.compiled import Team
 from paraphrastic.training.loss import loss_and_factors
-from paraphrastic.training.plan import distinct_rows, plan_step
+from paraphrastic.training.plan import Missed, Parameters, Step, distinct_rows, nothing_missed, plan_step
 from paraphrastic.training.settings import TrainingSettings
 
 Float32 = npt.NDArray[np.float32]
@@ -44,7 +44,7 @@ class FusedEngine:
         # Rows begin at lines of the cache; the columns that are added stay zero.
         self.width = -(-self.dimension // COLUMNS) * COLUMNS
         self.edges = _edges(self.width)
-        self.parameters = kernels.Parameters(*(_zeros(rows * self.width) for _ in range(3)))
+        self.parameters = Parameters(*(_zeros(rows * self.width) for _ in range(3)))
         self.parameters.table.reshape(rows, -1)[:, : self.dimension] = table.numpy()
         self.steps_done = 0
         self.last = np.zeros(rows, np.int64)
@@ -128,17 +128,17 @@ class FusedEngine:
     def _matrix(self, array: Float32) -> Float32:
         return array.reshape(len(self.last), self.width)[:, : self.dimension]
 
-    def _next_step(self) -> kernels.Step:
+    def _next_step(self) -> Step:
         settings, number = self.settings, self.steps_done + 1
         decay = 1.0 - settings.learning_rate * settings.weight_decay
         # Multiplied by odd numbers, so that neighbours are far apart.
         seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
-        return kernels.Step(number, settings.learning_rate, decay, seed, round(settings.dropout * 65536))
+        return Step(number, settings.learning_rate, decay, seed, round(settings.dropout * 65536))
 
-    def _missed(self, rows: Int32, step: kernels.Step) -> kernels.Missed:
+    def _missed(self, rows: Int32, step: Step) -> Missed:
         # Lazy Adam moves rows only where it touches them: nothing is ever missed.
         if self.settings.optimizer == "lazy_adam":
-            return kernels.nothing_missed(len(rows))
+            return nothing_missed(len(rows))
         return kernels.missed_steps(rows, self.last, step)
 
     def _settle(self, rows: Int32) -> None:

@@ -20,13 +20,12 @@ weight decay multiplies a row by c before each movement: n_j has the factor c^(k
 """
 
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.training.compiled import compiled, prefetch
-from paraphrastic.training.plan import Plan
+from paraphrastic.training.plan import Missed, Parameters, Plan, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 # 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
@@ -53,47 +52,6 @@ with np.errstate(divide="ignore"):
     BIAS2 = 1 / np.sqrt(1 - BETA2**_COUNT)
 POWERS1 = BETA1 ** _COUNT[: HORIZON + 1]
 POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
-
-
-class Step(NamedTuple):
-    """What a step of the optimizer depends on beside the gradient."""
-
-    number: int
-    """Of the step, from 1."""
-    learning_rate: float
-    decay: float
-    """c = 1 − learning rate · weight decay."""
-    seed: int
-    """Of dropout."""
-    dropped: int
-    """Entries that dropout leaves out, of 65,536."""
-
-
-class Parameters(NamedTuple):
-    """The table and its moments, each flat float32 [rows · width]."""
-
-    table: Float32
-    first: Float32
-    second: Float32
-
-
-class Missed(NamedTuple):
-    """What rows have missed, each an array with an entry a row."""
-
-    steps: npt.NDArray[np.int64]
-    """Number k of the steps."""
-    movement: Float32
-    """lr · N."""
-    mean: Float32
-    """d̄."""
-    variance: Float32
-    """s²; negative where the sum is to be taken as it stands."""
-    decay: Float32
-    """c^k."""
-    decay1: Float32
-    """β₁^k, of m."""
-    decay2: Float32
-    """β₂^k, of v."""
 
 
 @compiled
@@ -146,12 +104,6 @@ def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
         if k < HORIZON:
             seen[k] = i
     return Missed(steps, figures[0], figures[1], figures[2], figures[3], figures[4], figures[5])
-
-
-def nothing_missed(n: int) -> Missed:
-    """For n rows that are up to date."""
-    zeros, ones = np.zeros(n, np.float32), np.ones(n, np.float32)
-    return Missed(np.zeros(n, np.int64), zeros, zeros, zeros, ones, ones, ones)
 
 
 @compiled

@@ -1,4 +1,4 @@
-"""Which rows of the table a mini-batch touches, and where."""
+"""What the kernels are given: parameters, the step, and which rows of the table a mini-batch touches."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,56 @@ import numpy.typing as npt
 
 from paraphrastic.training.compiled import compiled
 
+Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+
+
+class Parameters(NamedTuple):
+    """The table and its moments, each flat float32 [rows · width]."""
+
+    table: Float32
+    first: Float32
+    second: Float32
+
+
+class Step(NamedTuple):
+    """What a step of the optimizer depends on beside the gradient."""
+
+    number: int
+    """Of the step, from 1."""
+    learning_rate: float
+    decay: float
+    """c = 1 − learning rate · weight decay."""
+    seed: int
+    """Of dropout."""
+    dropped: int
+    """Entries that dropout leaves out, of 65,536."""
+
+
+class Missed(NamedTuple):
+    """What rows have missed, each an array with an entry a row."""
+
+    steps: npt.NDArray[np.int64]
+    """Number k of the steps."""
+    movement: Float32
+    """lr · N."""
+    mean: Float32
+    """d̄."""
+    variance: Float32
+    """s²; negative where the sum is to be taken as it stands."""
+    decay: Float32
+    """c^k."""
+    decay1: Float32
+    """β₁^k, of m."""
+    decay2: Float32
+    """β₂^k, of v."""
+
+
+def nothing_missed(n: int) -> Missed:
+    """For n rows that are up to date."""
+    zeros, ones = np.zeros(n, np.float32), np.ones(n, np.float32)
+    return Missed(np.zeros(n, np.int64), zeros, zeros, zeros, ones, ones, ones)
 
 
 class Plan(NamedTuple):
