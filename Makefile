@@ -40,3 +40,4 @@ lint: .venv/installed  ## check style and types
 .PHONY: bench
 bench: .venv/installed  ## measure speed and memory beside plain references: results/benchmarks/
 	$(BIN)/python benchmarks/corpus.py
+	$(BIN)/python benchmarks/training.py

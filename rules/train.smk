@@ -15,7 +15,7 @@ rule train_model:
         "results/benchmarks/train_model/{model}/{run}.tsv"
     conda:
         "../envs/train.yaml"
-    # One thread gives the same digits on every machine; a profile can give more (set-threads).
+    # The runs of a sweep share the cores; a profile can give one more (set-threads), which changes no digit.
     threads: 1
     resources:
         mem_mb=4000,

@@ -240,6 +240,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
+        yield from _training_faults(path["training"], definition["training"])
         for name in definition["max_pairs"]:
             yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
         for name in sorted(
@@ -274,6 +275,14 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
             if name in registry and registry[name].kind in unscored.get(measure, ()):
                 hint = ", and word_vectors is null" if measure == "paraphrase_score" else ""
                 yield f"filter_study.rank_by: {name!r} has no {measure.replace('_', ' ')} of its own{hint}"
+
+
+def _training_faults(path: str, training: Json) -> Iterator[str]:
+    optimizer, engine = training["optimizer"], training["engine"]
+    if training["weight_decay"] > 0 and optimizer != "adamw":
+        yield f"{path}.weight_decay: is for the optimizer adamw, not for {optimizer}"
+    if optimizer == "lazy_adam" and engine != "fused":
+        yield f"{path}.optimizer: lazy_adam is for the engine fused, not for {engine}"
 
 
 def _selection_faults(

@@ -155,6 +155,12 @@ def test_a_definition_overrides_key_by_key() -> None:
         ("training.learning_rate", float("nan"), "training.learning_rate: nan is not of type 'number'"),
         ("training.margin", float("inf"), "training.margin: inf is not of type 'number'"),
         ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
+        ("training.weight_decay", 0.01, "training.weight_decay: is for the optimizer adamw, not for adam"),
+        (
+            "training",
+            {"optimizer": "lazy_adam", "engine": "autograd"},
+            "training.optimizer: lazy_adam is for the engine fused, not for autograd",
+        ),
         ("seed", True, "seed: True is not of type 'integer'"),
         ("registry", None, "registry: None is not of type 'string'"),
         ("mirror", "/nonexistent", "mirror: '/nonexistent' is neither a folder nor an http(s) address"),
@@ -374,9 +380,13 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "batch_size": 128,
         "megabatch_anneal": 150,
         "margin": 0.4,
+        "optimizer": "adam",
         "learning_rate": 0.001,
+        "weight_decay": 0.0,
         "negatives": "other_side",
         "exclude_duplicates": False,
+        "mining_precision": "auto",
+        "engine": "fused",
         "shuffle_window": 16777216,
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}

@@ -1,9 +1,11 @@
 """Hard negatives, against a plain search."""
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+from paraphrastic.training.compiled import Team
 from paraphrastic.training.mining import NO_NEGATIVE, hardest_negatives
 
 
@@ -33,32 +35,97 @@ def plain_search(
 @pytest.mark.parametrize("either_side", [False, True])
 @pytest.mark.parametrize("exclude_duplicates", [False, True])
 @pytest.mark.parametrize("block_rows", [3, 1000])
+@pytest.mark.parametrize("threads", [1, 3])
 def test_negatives_are_those_of_a_plain_search(
-    either_side: bool, exclude_duplicates: bool, block_rows: int
+    either_side: bool, exclude_duplicates: bool, block_rows: int, threads: int
 ) -> None:
     n = 40
     vectors = unit_vectors(2 * n)
     ids = [i % 23 for i in range(2 * n)]
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
-    found = hardest_negatives(vectors, torch.tensor(ids), **options, block_rows=block_rows)
+    found = hardest_negatives(
+        vectors,
+        np.array(ids),
+        Team(threads),
+        **options,
+        precision="float32",
+        block_rows=block_rows,
+        block_columns=17,
+    )
     assert found.tolist() == plain_search(vectors, ids, **options)
 
 
 def test_a_copy_of_the_pair_is_a_negative_only_where_that_is_asked_for() -> None:
     vectors = torch.nn.functional.normalize(torch.eye(4)[[0, 0, 1, 0, 0, 1]] + 0.01 * unit_vectors(6, 4))
-    ids = torch.tensor([1, 1, 2, 3, 3, 4])
-    barred = hardest_negatives(vectors, ids, either_side=False, exclude_duplicates=True)
-    allowed = hardest_negatives(vectors, ids, either_side=False, exclude_duplicates=False)
+    ids = np.array([1, 1, 2, 3, 3, 4])
+    barred = hardest_negatives(
+        vectors, ids, Team(1), either_side=False, exclude_duplicates=True, precision="float32"
+    )
+    allowed = hardest_negatives(
+        vectors, ids, Team(1), either_side=False, exclude_duplicates=False, precision="float32"
+    )
     assert barred[0] == 5
     assert allowed[0] == 4
 
 
 def test_there_may_be_no_negative() -> None:
     one_pair = hardest_negatives(
-        unit_vectors(2), torch.tensor([1, 2]), either_side=True, exclude_duplicates=True
+        unit_vectors(2),
+        np.array([1, 2]),
+        Team(1),
+        either_side=True,
+        exclude_duplicates=True,
+        precision="float32",
     )
     assert one_pair.tolist() == [NO_NEGATIVE] * 2
     copies = hardest_negatives(
-        unit_vectors(6), torch.tensor([1, 1, 1, 2, 2, 2]), either_side=False, exclude_duplicates=True
+        unit_vectors(6),
+        np.array([1, 1, 1, 2, 2, 2]),
+        Team(1),
+        either_side=False,
+        exclude_duplicates=True,
+        precision="float32",
     )
     assert copies.tolist() == [NO_NEGATIVE] * 6
+
+
+def test_bfloat16_chooses_nearly_always_the_same_and_never_much_worse() -> None:
+    n = 1500
+    source = unit_vectors(n, 64)
+    # Translations near their sources, and sentences in groups: hard negatives as a trained model has them.
+    source += 0.7 * unit_vectors(100, 64, seed=1)[torch.arange(n) % 100]
+    target = source + 0.3 * unit_vectors(n, 64, seed=2)
+    vectors = torch.nn.functional.normalize(torch.cat([source, target]))
+    ids, team = np.arange(2 * n), Team(2)
+    exact, rounded = (
+        hardest_negatives(vectors, ids, team, either_side=False, exclude_duplicates=True, precision=precision)
+        for precision in ("float32", "bfloat16")
+    )
+    assert (exact == rounded).mean() > 0.85
+    best, chosen = ((vectors * vectors[torch.from_numpy(found)]).sum(1) for found in (exact, rounded))
+    # A bfloat16 between ½ and 1 has steps of 1/256.
+    assert (best - chosen).max() < 1 / 128
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("either_side", [False, True])
+def test_the_number_of_threads_does_not_change_the_choice_among_equals(
+    precision: str, either_side: bool
+) -> None:
+    vectors = unit_vectors(50, 16)[torch.arange(2 * 200) % 50]
+    ids = np.arange(400)
+    options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
+    found = [hardest_negatives(vectors, ids, Team(threads), **options).tolist() for threads in (1, 2, 7)]
+    assert found[0] == found[1] == found[2]
+    # The first of the other side that is equal and not the pair itself.
+    assert found[0][:51] == [*range(250, 300), 200]
+    assert found[0][200:251] == [*range(50, 100), 0]
+
+
+def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
+    vectors = unit_vectors(20)
+    vectors[13] = torch.nan
+    found = hardest_negatives(
+        vectors, np.arange(20), Team(1), either_side=False, exclude_duplicates=False, precision="float32"
+    )
+    assert found[13] == NO_NEGATIVE

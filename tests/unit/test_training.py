@@ -29,9 +29,13 @@ SETTINGS = TrainingSettings(
     megabatch_anneal=5,
     margin=0.4,
     dropout=0.0,
+    optimizer="adam",
     learning_rate=0.03,
+    weight_decay=0.0,
     negatives="other_side",
     exclude_duplicates=False,
+    mining_precision="float32",
+    engine="fused",
     shuffle_window=1 << 20,
     seed=3,
 )

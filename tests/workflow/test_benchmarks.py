@@ -29,3 +29,17 @@ def test_corpus_benchmark(tmp_path):
     ]  # fmt: skip
     assert all(10 < step["peak_mb"] < 2000 and step["pairs_per_second"] > 0 for step in steps.values())
     assert len(result.stdout.splitlines()) == len(figures["labels"]) + len(steps)
+
+
+def test_training_benchmark(tmp_path):
+    output = tmp_path / "training.json"
+    command = [sys.executable, "benchmarks/training.py", "--quick", "--repeats", "1", "--rows", "500"]
+    result = subprocess.run(
+        [*command, "--output", str(output)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    cases = json.loads(output.read_text())["cases"]
+    assert list(cases) == ["32 dimensions, M 2, dropout 0.0", "32 dimensions, M 2, dropout 0.1"]
+    for case in cases.values():
+        assert set(case) == {"reference", "float32", "bfloat16"}
+        assert all(part > 0 for row in case.values() for part in row.values())
+    assert len(result.stdout.splitlines()) == 2 * len(cases)

@@ -2,11 +2,11 @@
 
 import json
 import logging
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import safetensors
-import torch
 from safetensors.torch import save_file
 from torch import Tensor
 
@@ -23,37 +23,30 @@ class Progress:
     batches_read: int = 0
 
 
-def save_checkpoint(
-    path: Path, table: Tensor, optimizer: torch.optim.Adam, progress: Progress, *, identity: str
-) -> None:
-    """Write parameters, optimizer state and progress under one name, at once.
+def save_checkpoint(path: Path, state: Mapping[str, Tensor], progress: Progress, *, identity: str) -> None:
+    """Write an engine's state and the progress under one name, at once.
 
     `identity` tells the run apart from runs of other settings or data; see `load_checkpoint`.
     """
-    state = optimizer.state[table]
-    tensors = {"table": table.detach(), **{name: state[name] for name in ("step", "exp_avg", "exp_avg_sq")}}
     metadata = {"identity": identity, "progress": json.dumps(asdict(progress))}
     with atomic_output(path) as temporary:
-        save_file(tensors, temporary, metadata)
+        save_file(dict(state), temporary, metadata)
 
 
-def load_checkpoint(path: Path, table: Tensor, optimizer: torch.optim.Adam, *, identity: str) -> Progress:
-    """Restore the state that `save_checkpoint` wrote; the beginning, where there is none of this run."""
+def load_checkpoint(path: Path, *, identity: str) -> tuple[Progress, dict[str, Tensor]] | None:
+    """What `save_checkpoint` wrote; None, where there is none of this run."""
     if not path.exists():
-        return Progress()
+        return None
     try:
         with safetensors.safe_open(path, framework="pt") as file:
             metadata = file.metadata()
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
+            state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
     except (safetensors.SafetensorError, OSError) as error:
         log.warning("%s: damaged, training starts over: %s", path, error)
-        return Progress()
+        return None
     if metadata.get("identity") != identity:
         log.info("%s: of other settings or data, training starts over", path)
-        return Progress()
-    with torch.no_grad():
-        table.copy_(tensors.pop("table"))
-    optimizer.state[table] = tensors
+        return None
     progress = Progress(**json.loads(metadata["progress"]))
     log.info("%s: going on after epoch %d", path, progress.epoch)
-    return progress
+    return progress, state

@@ -1,8 +1,17 @@
-"""The margin loss over a mini-batch and its negatives."""
+"""The margin loss over a mini-batch and its negatives: for autograd, and in closed form."""
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
+
+from paraphrastic.training.compiled import compiled
+
+# Of torch's cosine_similarity.
+COSINE_EPSILON = 1e-8
+
+Float64 = npt.NDArray[np.float64]
 
 
 def margin_loss(
@@ -34,3 +43,58 @@ def margin_loss(
         ]
     )
     return (terms.clamp_min(0.0) * valid).mean(dim=1).sum()
+
+
+@compiled
+def cosine(product: float, square: float, other_square: float) -> tuple[float, float, float]:
+    """A cosine as torch's, and its gradient by a: the factors of b and of a.
+
+    Lengths are at least `COSINE_EPSILON`; their derivative is not cut there.
+    """
+    length, other = np.sqrt(square), np.sqrt(other_square)
+    cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
+    value = product / (cut * other_cut)
+    own = -value / (cut * length) if length > 0.0 else 0.0
+    return value, 1.0 / (cut * other_cut), own
+
+
+@compiled
+def loss_and_factors(
+    products: Float64, valid: npt.NDArray[np.bool_], margin: float, factors: Float64
+) -> float:
+    """The margin loss, and its gradient as factors of the sentences' vectors.
+
+    Args:
+        products: [blocks, n, 7], parts of s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
+        valid: bool [2, n], whether s and t have a negative.
+        margin: δ.
+        factors: output, [n, 10]: of (s, t, t′) for s, (s, t, s′) for t, (s, t′) for t′ and (t, s′) for s′.
+    """
+    n = products.shape[1]
+    loss = 0.0
+    total = np.empty(products.shape[2])
+    for i in range(n):
+        total[:] = 0.0
+        for block in range(len(products)):
+            for j in range(len(total)):
+                total[j] += products[block, i, j]
+        st, st_, ts_, ss, tt, t_t_, s_s_ = total
+        positive, cross, own_s = cosine(st, ss, tt)
+        _, _, own_t = cosine(st, tt, ss)
+        negative1, cross1, own1_s = cosine(st_, ss, t_t_)
+        _, _, own1_t_ = cosine(st_, t_t_, ss)
+        negative2, cross2, own2_t = cosine(ts_, tt, s_s_)
+        _, _, own2_s_ = cosine(ts_, s_s_, tt)
+        term1, term2 = margin - positive + negative1, margin - positive + negative2
+        # Multiplied, so that a loss that is not a number stays one.
+        loss += (term1 if not term1 < 0.0 else 0.0) * valid[0, i] / n
+        loss += (term2 if not term2 < 0.0 else 0.0) * valid[1, i] / n
+        a1 = 1.0 / n if valid[0, i] and term1 >= 0.0 else 0.0
+        a2 = 1.0 / n if valid[1, i] and term2 >= 0.0 else 0.0
+        a = a1 + a2
+        here = factors[i]
+        here[0], here[1], here[2] = a1 * own1_s - a * own_s, -a * cross, a1 * cross1
+        here[3], here[4], here[5] = -a * cross, a2 * own2_t - a * own_t, a2 * cross2
+        here[6], here[7] = a1 * cross1, a1 * own1_t_
+        here[8], here[9] = a2 * cross2, a2 * own2_s_
+    return loss

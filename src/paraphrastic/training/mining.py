@@ -1,76 +1,211 @@
 """Hard negatives: the most similar sentence of a mega-batch that is not the pair itself."""
 
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.training.compiled import Team, compiled
+from paraphrastic.training.settings import MiningPrecision
+
 NO_NEGATIVE = -1
-# Rows of the similarity matrix held at a time: 1,024 × 18,000 floats (M = 140) are 74 MB.
-BLOCK_ROWS = 1024
+# Entries of the similarity matrix that a thread holds at a time; they are to stay in its cache.
+BLOCK_ROWS = 512
+BLOCK_COLUMNS = 2048
+# Columns whose maximum is taken at a time.
+CHUNK = 128
+
+Int64 = npt.NDArray[np.int64]
+# Highest similarities, and the sentences that have them.
+Found = tuple[npt.NDArray[Any], Int64]
 
 
 def hardest_negatives(
     vectors: Tensor,
-    fingerprints: Tensor,
+    fingerprints: Int64,
+    team: Team,
     *,
     either_side: bool,
     exclude_duplicates: bool,
+    precision: MiningPrecision,
     block_rows: int = BLOCK_ROWS,
-) -> Tensor:
+    block_columns: int = BLOCK_COLUMNS,
+) -> Int64:
     """The negative of every sentence of a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
     Args:
         vectors: [2n, dim] of unit length; the n sources, then their targets.
         fingerprints: int64 [2n], equal for equal sentences.
+        team: the threads; their number does not change the result.
         either_side: look among all sentences, not only among those of the other side.
         exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
-        block_rows: rows of the similarity matrix held in memory at a time.
+        precision: of the similarities; in bfloat16 they have three digits, and sentences that are about
+            equally similar are taken for each other.
+        block_rows: rows of the similarity matrix that a thread holds at a time; more threads than there are
+            blocks of rows are idle.
+        block_columns: columns of it.
 
     Returns:
         int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` where every
-        candidate is barred. Of equally similar candidates, the first one is taken.
+        candidate is barred. Of equally similar candidates, the first one of the other side is taken, or else
+        the first one of its own.
     """
     n = len(vectors) // 2
-    source, target = vectors[:n], vectors[n:]
+    if precision == "bfloat16" or (precision == "auto" and multiplies_in_bfloat16()):
+        vectors = vectors.bfloat16()
+    sides = vectors[:n], vectors[n:]
+    copies = _occurs_again(fingerprints) if exclude_duplicates else np.zeros(2 * n, np.bool_)
+    has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    has_copy = _occurs_again(fingerprints) if exclude_duplicates else torch.zeros(2 * n, dtype=torch.bool)
-    pair_has_copy = has_copy[:n] | has_copy[n:]
-    best = torch.full((2 * n,), -torch.inf)
-    negative = torch.full((2 * n,), NO_NEGATIVE)
+    size = max(1, min(block_rows, -(-n // 8)))
+    blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
+    lowest: Any = np.float32(-np.inf) if vectors.dtype == torch.float32 else np.int16(-0x8000)
 
-    def bar(similarity: Tensor, start: int) -> None:
-        rows = torch.arange(len(similarity))
-        similarity[rows, rows + start] = -torch.inf
-        rows = rows[pair_has_copy[start : start + len(similarity)]]
-        if len(rows):
-            own_source, own_target = source_ids[rows + start, None], target_ids[rows + start, None]
-            shared = (source_ids == own_source) | (target_ids == own_target)
-            shared |= (source_ids == own_target) | (target_ids == own_source)
-            similarity[rows] = similarity[rows].masked_fill_(shared, -torch.inf)
+    def nothing(size: int) -> Found:
+        return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
 
-    def offer(sentences: slice, similarity: Tensor, candidates: Tensor) -> None:
-        better = similarity > best[sentences]
-        best[sentences] = torch.where(better, similarity, best[sentences])
-        negative[sentences] = torch.where(better, candidates, negative[sentences])
+    # A row belongs to one thread, a column to all.
+    by_row, by_column, own_side = nothing(n), [nothing(n) for _ in range(team.size)], nothing(2 * n)
 
-    for start in range(0, n, block_rows):
-        stop = min(n, start + block_rows)
-        # One product serves both directions: along its rows for sources, along its columns for targets.
-        similarity = source[start:stop] @ target.T
-        bar(similarity, start)
-        values, indices = similarity.max(dim=1)
-        offer(slice(start, stop), values, indices + n)
-        values, indices = similarity.max(dim=0)
-        offer(slice(n, 2 * n), values, indices + start)
-        if either_side:
-            for offset, side in ((0, source), (n, target)):
-                similarity = side[start:stop] @ side.T
-                bar(similarity, start)
-                values, indices = similarity.max(dim=1)
-                offer(slice(start + offset, stop + offset), values, indices + offset)
-    return negative
+    def offer(
+        rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
+    ) -> None:
+        similarity = _ordered(sides[left][rows] @ sides[right][columns].T)
+        scan(
+            similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
+            *for_rows, *for_columns,
+        )  # fmt: skip
+
+    def search(index: int) -> None:
+        for rows in blocks[index :: team.size]:
+            for first in range(0, n, block_columns):
+                columns = slice(first, min(n, first + block_columns))
+                # One product serves both directions, along rows and along columns.
+                offer(rows, columns, 0, 1, by_row, by_column[index])
+                if either_side:
+                    for side in range(2):
+                        part = slice(side * n, side * n + n)
+                        offer(rows, columns, side, side, (own_side[0][part], own_side[1][part]), nothing(0))
+
+    # Each thread multiplies its own blocks.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        team.run(search)
+    finally:
+        torch.set_num_threads(threads)
+    values, negatives = by_column[0]
+    for other_values, other_negatives in by_column[1:]:
+        first_of_equals = (other_values == values) & (other_negatives < negatives)
+        better = (other_values > values) | (first_of_equals & (other_negatives >= 0))
+        values, negatives = (
+            np.where(better, other_values, values),
+            np.where(better, other_negatives, negatives),
+        )
+    values, negatives = np.append(by_row[0], values), np.append(by_row[1], negatives)
+    return np.where(own_side[0] > values, own_side[1], negatives)
 
 
-def _occurs_again(ids: Tensor) -> Tensor:
+def multiplies_in_bfloat16() -> bool:
+    """Whether the processor has instructions for products in bfloat16."""
+    features = llvmlite.binding.get_host_cpu_features()
+    return any(features.get(name) for name in ("avx512bf16", "amx-bf16"))
+
+
+def _ordered(similarity: Tensor) -> npt.NDArray[Any]:
+    """The similarities as numbers in the same order: float32, or int16 for bfloat16."""
+    if similarity.dtype == torch.float32:
+        return similarity.numpy()
+    bits = similarity.view(torch.int16).numpy()
+    order_bits(bits)
+    return bits
+
+
+def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
     """Whether another element has the same value, bool [n]."""
-    _, group, count = torch.unique(ids, return_inverse=True, return_counts=True)
-    return count[group] > 1
+    order = np.argsort(ids)
+    equal = ids[order[1:]] == ids[order[:-1]]
+    again = np.zeros(len(ids), np.bool_)
+    again[order[1:]] |= equal
+    again[order[:-1]] |= equal
+    return again
+
+
+@compiled
+def order_bits(bits: npt.NDArray[np.int16]) -> None:
+    """Turn bfloat16 into integers of the same order: of negative numbers, all bits but the sign."""
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            bits[i, j] ^= (bits[i, j] >> np.int16(15)) & np.int16(0x7FFF)
+
+
+@compiled
+def scan(
+    similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
+    has_copy: npt.NDArray[np.bool_], source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
+    row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
+) -> None:  # fmt: skip
+    """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
+
+    Args:
+        similarity: [rows, columns], overwritten where a pair is barred.
+        lowest: a number of the same type that is below all similarities.
+        start: pair of the first row.
+        first: pair of the first column.
+        offset: index of the first sentence of the columns' side.
+        has_copy: bool [n], whether a sentence of the pair occurs again.
+        source_ids: int64 [n], fingerprints.
+        target_ids: the same for targets.
+        row_values: [n], the highest similarity found, by pair of the row.
+        row_negatives: int64 [n], the sentence that has it.
+        column_values: the same by pair of the column; of length 0, columns get no offers.
+        column_negatives: the same.
+    """
+    rows, columns = similarity.shape
+    both = len(column_values) > 0
+    # Narrow indices: as many fit into a register as similarities.
+    best = np.full(columns, lowest, similarity.dtype)
+    best_row = np.full(columns, -1, np.int16)
+    for i in range(rows):
+        own = start + i
+        if first <= own < first + columns:
+            similarity[i, own - first] = lowest
+        if has_copy[own]:
+            source, target = source_ids[own], target_ids[own]
+            for j in range(columns):
+                other_source, other_target = source_ids[first + j], target_ids[first + j]
+                if (
+                    (source == other_source)
+                    | (target == other_target)
+                    | (source == other_target)
+                    | (target == other_source)
+                ):
+                    similarity[i, j] = lowest
+        highest, place = lowest, 0
+        for chunk in range(0, columns, CHUNK):
+            end = min(columns, chunk + CHUNK)
+            top = lowest
+            for j in range(chunk, end):
+                top = max(top, similarity[i, j])
+            if top > highest:
+                highest, place = top, chunk
+        if highest > row_values[own]:
+            while similarity[i, place] != highest:
+                place += 1
+            row_values[own] = highest
+            row_negatives[own] = offset + first + place
+        if both:
+            row = np.int16(i)
+            for j in range(columns):
+                value = similarity[i, j]
+                better = value > best[j]
+                best[j] = value if better else best[j]
+                best_row[j] = row if better else best_row[j]
+    if both:
+        for j in range(columns):
+            if best[j] > column_values[first + j]:
+                column_values[first + j] = best[j]
+                column_negatives[first + j] = start + best_row[j]

@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 Negatives = Literal["other_side", "either_side"]
+Optimizer = Literal["adam", "lazy_adam", "adamw"]
+Engine = Literal["fused", "autograd"]
+MiningPrecision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,9 +22,14 @@ class TrainingSettings:
         megabatch_anneal: M starts at 1 and grows by 1 each time that so many mini-batches were read.
         margin: δ of the loss.
         dropout: chance that an entry of a token's embedding is left out.
-        learning_rate: of Adam.
+        optimizer: dense Adam; Adam that moves only rows of the mini-batch; dense Adam with weight decay.
+        learning_rate: of the optimizer.
+        weight_decay: λ of AdamW: each step multiplies all parameters by 1 − learning_rate · λ.
         negatives: whether a sentence's negative comes from the other side's sentences or from both sides.
         exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
+        mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 where the
+            processor multiplies in it, and float32 elsewhere.
+        engine: kernels made for averaged embeddings, or torch's autograd.
         shuffle_window: pairs shuffled together in memory; see `PairDataset.shuffled`.
         seed: of initial embeddings, shuffling and dropout.
     """
@@ -34,8 +42,12 @@ class TrainingSettings:
     megabatch_anneal: int
     margin: float
     dropout: float
+    optimizer: Optimizer
     learning_rate: float
+    weight_decay: float
     negatives: Negatives
     exclude_duplicates: bool
+    mining_precision: MiningPrecision
+    engine: Engine
     shuffle_window: int
     seed: int

@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
 
 from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
@@ -21,8 +21,8 @@ from paraphrastic.files import sha256
 from paraphrastic.model import SentenceEncoder, embeddings_by_piece, save_model
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from paraphrastic.training.encoder import AveragedEmbeddings
-from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.engine import build_engine, initial_encoder
 from paraphrastic.training.mining import hardest_negatives
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.vocabulary import load_sentencepiece
@@ -55,14 +55,15 @@ def train_model(
         output: folder of the model; see `paraphrastic.model.save_model`.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
-        threads: of torch. Another number sums in another order and ends in slightly other digits.
+        threads: to work with. The fused engine ends in the same digits with every number of them; autograd
+            sums in another order, and ends in slightly other digits.
     """
-    torch.set_num_threads(threads)
+    torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     torch.use_deterministic_algorithms(True)
-    with PairDataset(dataset) as pairs:
+    with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
         if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
             raise InputError(f"{dataset}: was not encoded with {sentencepiece_model}")
-        run = _Run(pairs, settings, checkpoint=output / "checkpoint.safetensors")
+        run = _Run(pairs, settings, team, checkpoint=output / "checkpoint.safetensors")
         table = run.finish()
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
         save_model(_inference_model(table, pairs, sentencepiece_model, config), output, config=config)
@@ -74,65 +75,57 @@ def untrained_model(
 ) -> SentenceEncoder:
     """The model that `train_model` starts from, with the same random table."""
     with PairDataset(dataset) as pairs:
-        table = _initial_encoder(pairs, settings).table.detach()
+        table = initial_encoder(pairs.n_rows, settings).table.detach().numpy()
         return _inference_model(table, pairs, sentencepiece_model, config)
 
 
-def _initial_encoder(pairs: PairDataset, settings: TrainingSettings) -> AveragedEmbeddings:
-    return AveragedEmbeddings(
-        pairs.n_rows,
-        settings.dimension,
-        init_std=settings.init_std,
-        seed=settings.seed,
-        dropout=settings.dropout,
-    )
-
-
 def _inference_model(
-    table: Tensor, pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
+    table: npt.NDArray[np.float32], pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
 ) -> SentenceEncoder:
     processor = load_sentencepiece(sentencepiece_model)
-    tensors = embeddings_by_piece(table.numpy(), pairs.pieces, processor.get_piece_size())
+    tensors = embeddings_by_piece(table, pairs.pieces, processor.get_piece_size())
     return SentenceEncoder(*tensors, processor, config)
 
 
 class _Run:
     """State of one training run."""
 
-    def __init__(self, pairs: PairDataset, settings: TrainingSettings, *, checkpoint: Path) -> None:
+    def __init__(
+        self, pairs: PairDataset, settings: TrainingSettings, team: Team, *, checkpoint: Path
+    ) -> None:
         self.pairs = pairs
         self.settings = settings
+        self.team = team
         self.checkpoint = checkpoint
-        self.encoder = _initial_encoder(pairs, settings)
-        self.optimizer = torch.optim.Adam([self.encoder.table], lr=settings.learning_rate, fused=True)
-        # Another number of threads sums in another order.
-        state = {"code": code_version(__name__), "threads": torch.get_num_threads()}
-        self.identity = _digest({**asdict(settings), **state, "pairs": sha256(pairs.path)})
+        self.engine = build_engine(pairs.n_rows, settings, team)
+        state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
+        if settings.engine == "autograd":
+            # Another number of threads sums in another order.
+            state["threads"] = team.size
+        self.identity = _digest({**asdict(settings), **state})
 
-    def finish(self) -> Tensor:
+    def finish(self) -> npt.NDArray[np.float32]:
         """Train what is left of the run; the table of embeddings."""
-        progress = load_checkpoint(
-            self.checkpoint, self.encoder.table, self.optimizer, identity=self.identity
-        )
+        progress = Progress()
+        if found := load_checkpoint(self.checkpoint, identity=self.identity):
+            progress, state = found
+            self.engine.restore(state)
         report = _Report(len(self.pairs), self.settings.epochs, first_epoch=progress.epoch)
         for epoch in range(progress.epoch, self.settings.epochs):
             progress = self._train_epoch(epoch, progress.batches_read, report)
-            save_checkpoint(
-                self.checkpoint, self.encoder.table, self.optimizer, progress, identity=self.identity
-            )
-        return self.encoder.table.detach()
+            save_checkpoint(self.checkpoint, self.engine.state(), progress, identity=self.identity)
+        return self.engine.table()
 
     def _train_epoch(self, epoch: int, batches_read: int, report: "_Report") -> Progress:
-        # Seeded by epoch, so that dropout after a resumption is what it would have been without.
-        torch.manual_seed(self.settings.seed * 1_000_003 + epoch)
         report.start_epoch(epoch)
         for megabatch in megabatches(self.pairs, self.settings, epoch=epoch, batches_read=batches_read):
             sentences = Sentences.concatenate([megabatch.source, megabatch.target])
-            negatives = self._mine(sentences).numpy()
-            for rows in _slices(len(megabatch), self.settings.batch_size):
-                loss = self._step(sentences, negatives, rows, n_pairs=len(megabatch))
+            negatives = self._mine(sentences)
+            for start in range(0, len(megabatch), self.settings.batch_size):
+                pairs = np.arange(start, min(len(megabatch), start + self.settings.batch_size))
+                loss = self._step(sentences, negatives, pairs, n_pairs=len(megabatch))
                 batches_read += 1
-                report.step(loss, pairs=len(rows), megabatch=megabatch)
+                report.step(loss, pairs=len(pairs), megabatch=megabatch)
                 if not np.isfinite(loss):
                     raise InputError(
                         f"{self.pairs.path}: the loss is {loss} in epoch {epoch + 1}, mini-batch "
@@ -141,46 +134,25 @@ class _Run:
         report.end_epoch()
         return Progress(epoch + 1, batches_read)
 
-    @torch.no_grad()
-    def _mine(self, sentences: Sentences) -> Tensor:
+    def _mine(self, sentences: Sentences) -> Rows:
         """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
-        self.encoder.eval()
-        blocks = [self.encoder(sentences.take(rows)) for rows in _slices(len(sentences), EMBED_BLOCK)]
         return hardest_negatives(
-            torch.nn.functional.normalize(torch.cat(blocks)),
-            torch.from_numpy(sentences.fingerprints().view(np.int64)),
+            self.engine.embed(sentences),
+            sentences.fingerprints().view(np.int64),
+            self.team,
             either_side=self.settings.negatives == "either_side",
             exclude_duplicates=self.settings.exclude_duplicates,
+            precision=self.settings.mining_precision,
         )
 
-    def _step(
-        self,
-        sentences: Sentences,
-        negatives: Rows,
-        rows: Rows,
-        *,
-        n_pairs: int,
-    ) -> float:
-        """One mini-batch: loss, gradient, Adam; the loss."""
-        own = np.concatenate([rows, rows + n_pairs])
+    def _step(self, sentences: Sentences, negatives: Rows, pairs: Rows, *, n_pairs: int) -> float:
+        """One mini-batch of the mega-batch; its loss."""
+        own = np.concatenate([pairs, pairs + n_pairs])
         chosen = negatives[own]
-        valid = torch.from_numpy(chosen >= 0).view(2, -1)
+        valid = chosen >= 0
         # A sentence without a negative stands in for it; its term of the loss is masked.
-        chosen = np.where(chosen >= 0, chosen, own)
-        self.encoder.train()
-        vectors = self.encoder(sentences.take(np.concatenate([own, chosen])))
-        source, target, source_negative, target_negative = vectors.chunk(4)
-        loss = margin_loss(
-            source, target, source_negative, target_negative, valid=valid, margin=self.settings.margin
-        )
-        self.optimizer.zero_grad()
-        loss.backward()
-        self.optimizer.step()
-        return loss.item()
-
-
-def _slices(n: int, size: int) -> list[Rows]:
-    return [np.arange(start, min(n, start + size)) for start in range(0, n, size)]
+        chosen = np.concatenate([own, np.where(valid, chosen, own)])
+        return self.engine.step(sentences, chosen, valid.reshape(2, -1))
 
 
 def _digest(value: Mapping[str, Any]) -> str:

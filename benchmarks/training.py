@@ -1,0 +1,167 @@
+"""Speed of training: `python benchmarks/training.py [--pairs N] [--repeats N] [--threads N] [--clock cpu]`.
+
+Trains on sentences drawn at random by Zipf's law, with translations that share half of their tokens, and
+measures whole mega-batches: the fused engine in each precision of mining, and a plain reference beside it in
+the same run (autograd without padding, torch's dense Adam, the product and its two maxima by torch). The
+fused engine's steps are counted from 20,000: in a long run, corrections of bias have died out.
+Writes results/benchmarks/training.json.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.files import write_json
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.engine import Engine, build_engine
+from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.mining import hardest_negatives, multiplies_in_bfloat16
+from paraphrastic.training.settings import TrainingSettings
+
+BATCH = 128
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+TOKENS = 14
+# Dimension, M and dropout of each case.
+CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
+SETTINGS = TrainingSettings(
+    dimension=1024, init_std=1.0, epochs=1, batch_size=BATCH, megabatch=1, megabatch_anneal=1, margin=0.4,
+    dropout=0.0, optimizer="adam", learning_rate=0.001, weight_decay=0.0, negatives="other_side",
+    exclude_duplicates=True, mining_precision="auto", engine="fused", shuffle_window=1 << 20, seed=1,
+)  # fmt: skip
+
+Clock = Callable[[], float]
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rows", type=int, default=50_000, help="rows of the table")
+    parser.add_argument("--repeats", type=int, default=5, help="mega-batches, of which the median counts")
+    parser.add_argument("--threads", type=int, default=2, help="of both engines")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
+    )
+    parser.add_argument("--quick", action="store_true", help="small dimensions and mega-batches")
+    parser.add_argument("--output", default="results/benchmarks/training.json", help="JSON of all figures")
+    options = parser.parse_args()
+    cases = [(32, 2, 0.0), (32, 2, 0.1)] if options.quick else CASES
+    figures: dict[str, Any] = {}
+    for dimension, megabatch, dropout in cases:
+        name = f"{dimension} dimensions, M {megabatch}, dropout {dropout}"
+        figures[name] = measure(
+            replace(SETTINGS, dimension=dimension, megabatch=megabatch, dropout=dropout),
+            rows=options.rows, repeats=options.repeats, threads=options.threads, clock=CLOCKS[options.clock],
+        )  # fmt: skip
+        for precision in ("float32", "bfloat16"):
+            row = figures[name][precision]
+            parts = "  ".join(f"{part} {row[part]:.1f}" for part in ("average", "mine", "step"))
+            print(f"{name}, {precision}: {row['pairs_per_second']:,.0f} pairs/s, "
+                  f"{row['ratio']:.1f} times the reference's; µs a pair: {parts}")  # fmt: skip
+    about = {
+        "clock": options.clock,
+        "threads": options.threads,
+        "rows": options.rows,
+        "bfloat16": multiplies_in_bfloat16(),
+    }
+    write_json(options.output, {**about, "cases": figures})
+
+
+def measure(
+    settings: TrainingSettings, *, rows: int, repeats: int, threads: int, clock: Clock
+) -> dict[str, Any]:
+    """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
+    generator = np.random.default_rng(0)
+    team = Team(threads)
+    fused = build_engine(rows, settings, team)
+    assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
+    reference = build_engine(rows, replace(settings, engine="autograd"), team)
+    fused.steps_done = 20_000
+    fused.last[:] = fused.steps_done
+    times: dict[str, dict[str, list[float]]] = {
+        name: {"average": [], "mine": [], "step": []} for name in ("reference", "float32", "bfloat16")
+    }
+    for _ in range(repeats + 1):
+        sentences = megabatch_sentences(generator, settings.megabatch * BATCH, rows)
+        for precision in ("float32", "bfloat16"):
+            torch.set_num_threads(1)
+            search = partial(
+                hardest_negatives, team=team, either_side=False, exclude_duplicates=True, precision=precision
+            )
+            one_megabatch(fused, sentences, times[precision], search, clock)  # fmt: skip
+        # The reference takes too long for whole mega-batches of steps.
+        torch.set_num_threads(threads)
+        one_megabatch(reference, sentences, times["reference"], plain_negatives, clock, steps=8)
+    result: dict[str, Any] = {}
+    for name, parts in times.items():
+        medians = {part: statistics.median(values[1:]) for part, values in parts.items()}
+        total = sum(medians.values())
+        result[name] = {**medians, "total": total, "pairs_per_second": 1e6 / total}
+    for name in ("float32", "bfloat16"):
+        result[name]["ratio"] = result[name]["pairs_per_second"] / result["reference"]["pairs_per_second"]
+    team.close()
+    return result
+
+
+def megabatch_sentences(generator: np.random.Generator, pairs: int, rows: int) -> Sentences:
+    """Sources and their targets; the tokens of a target are its source's or new ones, by a coin's toss."""
+    # So many different rows a mini-batch as real captions in English and German have.
+    chances = (np.arange(rows) + 2.7) ** -1.15
+    cumulated = np.cumsum(chances / chances.sum())
+    lengths = np.clip(generator.poisson(TOKENS, pairs), 3, 100)
+    size = int(lengths.sum())
+    source, new = np.minimum(np.searchsorted(cumulated, generator.random((2, size))), rows - 1)
+    target = np.where(generator.random(size) < 0.5, source, new)
+    offsets = np.cumsum([0, *lengths, *lengths])
+    return Sentences(np.concatenate([source, target]).astype(np.int32), offsets)
+
+
+def one_megabatch(
+    engine: Engine,
+    sentences: Sentences,
+    times: dict[str, list[float]],
+    negatives_of: Callable[[torch.Tensor, np.ndarray], np.ndarray],
+    clock: Clock,
+    *,
+    steps: int | None = None,
+) -> None:
+    """Average, mine and step through a mega-batch; microseconds a pair of each are added to `times`."""
+    n = len(sentences) // 2
+    start = clock()
+    vectors = engine.embed(sentences)
+    averaged = clock()
+    negatives = negatives_of(vectors, sentences.fingerprints().view(np.int64))
+    mined = clock()
+    batches = range(0, n, BATCH)[:steps]
+    for begin in batches:
+        own = np.concatenate([np.arange(begin, begin + BATCH), np.arange(begin, begin + BATCH) + n])
+        engine.step(sentences, np.concatenate([own, negatives[own]]), np.ones((2, BATCH), np.bool_))
+    stepped = clock()
+    times["average"].append((averaged - start) / n * 1e6)
+    times["mine"].append((mined - averaged) / n * 1e6)
+    times["step"].append((stepped - mined) / (len(batches) * BATCH) * 1e6)
+
+
+def plain_negatives(vectors: torch.Tensor, _: np.ndarray) -> np.ndarray:
+    """Negatives of both sides by torch, a thousand rows of the matrix at a time."""
+    n = len(vectors) // 2
+    best, negatives = torch.full((n,), -torch.inf), torch.zeros(2 * n, dtype=torch.int64)
+    for start in range(0, n, 1024):
+        similarity = vectors[start : min(n, start + 1024)] @ vectors[n:].T
+        similarity.diagonal(start).fill_(-torch.inf)
+        negatives[start : start + len(similarity)] = similarity.argmax(dim=1) + n
+        values, indices = similarity.max(dim=0)
+        negatives[n:] = torch.where(values > best, indices + start, negatives[n:])
+        best = torch.maximum(best, values)
+    return negatives.numpy()
+
+
+if __name__ == "__main__":
+    main()

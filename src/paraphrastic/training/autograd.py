@@ -1,0 +1,85 @@
+"""An encoder trained by torch's autograd and optimizers: any encoder, and the reference for the kernels."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.settings import TrainingSettings
+
+EMBED_BLOCK = 8192
+
+
+class AutogradEngine:
+    """An encoder with dense Adam or AdamW; see `paraphrastic.training.engine.Engine`.
+
+    The result depends on torch's number of threads.
+    """
+
+    def __init__(self, encoder: AveragedEmbeddings, settings: TrainingSettings) -> None:
+        if settings.optimizer == "lazy_adam":
+            raise ValueError("lazy_adam is for the fused engine")
+        self.encoder = encoder
+        self.settings = settings
+        self.steps_done = 0
+        # AdamW without weight decay is Adam.
+        self.optimizer = torch.optim.AdamW(
+            encoder.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True
+        )
+
+    @torch.no_grad()
+    def embed(self, sentences: Sentences) -> Tensor:
+        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        self.encoder.eval()
+        starts = range(0, len(sentences), EMBED_BLOCK)
+        blocks = [
+            self.encoder(sentences.part(start, min(len(sentences), start + EMBED_BLOCK))) for start in starts
+        ]
+        return torch.nn.functional.normalize(torch.cat(blocks))
+
+    def step(
+        self, sentences: Sentences, chosen: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]
+    ) -> float:
+        """One mini-batch; see `Engine.step`."""
+        # Seeded by step, so that dropout after a resumption is what it would have been without.
+        torch.manual_seed(self.settings.seed * 1_000_003 + self.steps_done)
+        self.encoder.train()
+        s, t, t_negative, s_negative = self.encoder(sentences.take(chosen)).chunk(4)
+        # The negatives t′ of s come first.
+        loss = margin_loss(
+            s, t, t_negative, s_negative, valid=torch.from_numpy(valid), margin=self.settings.margin
+        )
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.steps_done += 1
+        return loss.item()
+
+    def table(self) -> npt.NDArray[np.float32]:
+        """The embeddings, float32 [rows, dimension]."""
+        return self.encoder.table.detach().numpy()
+
+    def state(self) -> dict[str, Tensor]:
+        """What `restore` needs to go on from here."""
+        state = {"steps": torch.tensor(self.steps_done)}
+        for name, parameter in self.encoder.named_parameters():
+            state[f"parameters.{name}"] = parameter.detach()
+            for key, value in self.optimizer.state[parameter].items():
+                state[f"optimizer.{name}.{key}"] = value
+        return state
+
+    @torch.no_grad()
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to where `state` was called."""
+        self.steps_done = int(state["steps"])
+        for name, parameter in self.encoder.named_parameters():
+            parameter.copy_(state[f"parameters.{name}"])
+            prefix = f"optimizer.{name}."
+            self.optimizer.state[parameter] = {
+                key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
+            }

@@ -1,0 +1,178 @@
+"""Averaged embeddings trained by kernels of their own: no graph, no dense gradient, no padding."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.training import kernels
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.loss import loss_and_factors
+from paraphrastic.training.plan import Missed, Parameters, Step, distinct_rows, nothing_missed, plan_step
+from paraphrastic.training.settings import TrainingSettings
+
+Float32 = npt.NDArray[np.float32]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+CACHE_LINE = 64
+# A line of the cache.
+COLUMNS = CACHE_LINE // 4
+LARGEST_BLOCK = 256
+SMALLEST_BLOCK = 64
+
+
+class FusedEngine:
+    """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
+
+    Memory is three times the table: parameters and Adam's two moments. The result does not depend on the
+    number of threads.
+
+    Args:
+        table: float32 [rows, dimension], the initial embeddings.
+        settings: hyperparameters.
+        team: the threads.
+    """
+
+    def __init__(self, table: Tensor, settings: TrainingSettings, team: Team) -> None:
+        self.settings = settings
+        self.team = team
+        rows, self.dimension = table.shape
+        # Rows begin at lines of the cache; the columns that are added stay zero.
+        self.width = -(-self.dimension // COLUMNS) * COLUMNS
+        self.edges = _edges(self.width)
+        self.parameters = Parameters(*(_zeros(rows * self.width) for _ in range(3)))
+        self.parameters.table.reshape(rows, -1)[:, : self.dimension] = table.numpy()
+        self.steps_done = 0
+        self.last = np.zeros(rows, np.int64)
+        self._slots = np.full(rows, -1, np.int32)
+
+    def embed(self, sentences: Sentences) -> Tensor:
+        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        self._settle(distinct_rows(sentences.tokens, self._slots))
+        n = len(sentences)
+        vectors = np.empty((n, self.width), np.float32)
+        squares = np.empty((len(self.edges) - 1, n), np.float32)
+
+        def average(index: int) -> None:
+            kernels.average(
+                self.parameters.table, self.width, self.edges, *self._blocks(index), sentences.tokens,
+                sentences.offsets, vectors, squares,
+            )  # fmt: skip
+
+        def normalize(index: int) -> None:
+            kernels.normalize(vectors, squares, *self._share(n, index))
+
+        self.team.run(average)
+        self.team.run(normalize)
+        return torch.from_numpy(vectors)[:, : self.dimension]
+
+    def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
+        """One mini-batch of n pairs: loss, gradient, Adam; the loss.
+
+        Args:
+            sentences: of the mega-batch.
+            chosen: [4n], which of them are s, t, t′ and s′.
+            valid: bool [2, n], false where s (first row) or t (second row) has no negative.
+        """
+        n, blocks = len(chosen) // 4, len(self.edges) - 1
+        step = self._next_step()
+        plan = plan_step(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
+        missed = self._missed(plan.rows, step)
+        vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
+        products = np.empty((blocks, n, kernels.PRODUCTS))
+        factors = np.empty((n, 10))
+
+        def forward(index: int) -> None:
+            kernels.forward(
+                self.parameters, self.width, self.edges, *self._blocks(index), plan, self.last, missed, step,
+                vectors, products,
+            )  # fmt: skip
+
+        def backward(index: int) -> None:
+            kernels.backward(
+                self.parameters, self.width, self.edges, *self._blocks(index), plan, missed, step, vectors,
+                factors,
+            )  # fmt: skip
+
+        self.team.run(forward)
+        loss = loss_and_factors(products, valid, self.settings.margin, factors)
+        self.team.run(backward)
+        self.steps_done = step.number
+        self.last[plan.rows] = step.number
+        return float(loss)
+
+    def table(self) -> Float32:
+        """The embeddings, float32 [rows, dimension]."""
+        self._settle(np.arange(len(self.last), dtype=np.int32))
+        return self._matrix(self.parameters.table)
+
+    def state(self) -> dict[str, Tensor]:
+        """What `restore` needs to go on from here."""
+        table = self.table()
+        moments = (self._matrix(array) for array in self.parameters[1:])
+        arrays = dict(zip(("table", "first", "second"), (table, *moments), strict=True))
+        tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
+        return {**tensors, "steps": torch.tensor(self.steps_done)}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to where `state` was called."""
+        for array, name in zip(self.parameters, ("table", "first", "second"), strict=True):
+            self._matrix(array)[:] = state[name].numpy()
+        self.steps_done = int(state["steps"])
+        self.last[:] = self.steps_done
+
+    def _matrix(self, array: Float32) -> Float32:
+        return array.reshape(len(self.last), self.width)[:, : self.dimension]
+
+    def _next_step(self) -> Step:
+        settings, number = self.settings, self.steps_done + 1
+        decay = 1.0 - settings.learning_rate * settings.weight_decay
+        # Multiplied by odd numbers, so that neighbours are far apart.
+        seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
+        return Step(number, settings.learning_rate, decay, seed, round(settings.dropout * 65536))
+
+    def _missed(self, rows: Int32, step: Step) -> Missed:
+        # Lazy Adam moves rows only where it touches them: nothing is ever missed.
+        if self.settings.optimizer == "lazy_adam":
+            return nothing_missed(len(rows))
+        return kernels.missed_steps(rows, self.last, step)
+
+    def _settle(self, rows: Int32) -> None:
+        """Bring rows up to date with the last step."""
+        step = self._next_step()
+        missed = self._missed(rows, step)
+
+        def settle(index: int) -> None:
+            share = self._share(len(rows), index)
+            kernels.settle(self.parameters, self.width, rows, *share, self.last, missed, step)
+
+        self.team.run(settle)
+        self.last[rows] = self.steps_done
+
+    def _blocks(self, index: int) -> tuple[int, int]:
+        return self._share(len(self.edges) - 1, index)
+
+    def _share(self, n: int, index: int) -> tuple[int, int]:
+        return n * index // self.team.size, n * (index + 1) // self.team.size
+
+
+def _edges(width: int) -> Int64:
+    """Columns at which blocks begin, and the width.
+
+    Blocks are whole lines and about equal; four or a multiple of it, unless they would be too small.
+    """
+    lines = width // COLUMNS
+    blocks = min(-(-width // SMALLEST_BLOCK), 4 * -(-width // (4 * LARGEST_BLOCK)))
+    return np.arange(blocks + 1) * lines // blocks * COLUMNS
+
+
+def _zeros(size: int) -> Float32:
+    """Zeros whose first element begins a line of the cache."""
+    spare = CACHE_LINE // 4
+    array = np.zeros(size + spare, np.float32)
+    first = -array.ctypes.data % CACHE_LINE // 4
+    return array[first : first + size]

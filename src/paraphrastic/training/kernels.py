@@ -1,0 +1,382 @@
+"""The work of a training step on averaged embeddings, as machine code.
+
+A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the
+number of threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in
+order. Every number of threads gives the same digits.
+
+Dense Adam moves a row by its momentum in the steps whose mini-batch does not touch it, too. Such a row is
+left as it is, with the number of the step that it is up to date with, and the steps that it missed are made
+up for when it is needed. With gradients of zero, step j after step l moves a row by
+
+    −lr · n_j · m / (d_j · √v + ε),  n_j = β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
+
+of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps
+is, by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
+
+    −lr · N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
+
+Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled
+weight decay multiplies a row by c before each movement: n_j has the factor c^(k−j), the row the factor c^k.
+"""
+
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.training.compiled import compiled, prefetch
+from paraphrastic.training.plan import Missed, Parameters, Plan, Step
+
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+# 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
+HORIZON = 400
+# The terms left out of the expansion are of the order of (s/d̄)³.
+MAX_RELATIVE_VARIANCE = 1e-3
+# After so many steps 1 − β₂^t is 1 in single precision.
+BIASED_STEPS = 20_000
+# Of torch's normalize.
+NORM_EPSILON = 1e-12
+# Dot products of a pair: s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
+PRODUCTS = 7
+# Entries of a line of the cache; rows that are asked for ahead of the one at work.
+LINE, AHEAD = 16, 1
+
+Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+
+_COUNT = np.arange(BIASED_STEPS + HORIZON + 2)
+with np.errstate(divide="ignore"):
+    BIAS1 = 1 / (1 - BETA1**_COUNT)
+    BIAS2 = 1 / np.sqrt(1 - BETA2**_COUNT)
+POWERS1 = BETA1 ** _COUNT[: HORIZON + 1]
+POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
+
+
+@compiled
+def weights(last: int, k: int, decay: float, n: Float64, d: Float64) -> int:
+    """Write n_j and d_j of the first steps after step `last`, of k; how many there are."""
+    terms = min(k, HORIZON)
+    start = min(last, BIASED_STEPS)
+    for j in range(1, terms + 1):
+        n[j - 1] = POWERS1[j] * BIAS1[start + j]
+        d[j - 1] = POWERS2[j] * BIAS2[start + j]
+    if decay != 1.0:
+        factor = decay ** (k - terms)
+        for j in range(terms, 0, -1):
+            n[j - 1] *= factor
+            factor *= decay
+    return terms
+
+
+@compiled
+def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
+    """What `rows` have missed before `step`, where row r is up to date with step `last[r]`."""
+    size = len(rows)
+    steps, figures = np.empty(size, np.int64), np.empty((6, size), np.float32)
+    n, d = np.empty(HORIZON), np.empty(HORIZON)
+    # By the number of steps, since there are many rows and few numbers.
+    seen = np.full(HORIZON, -1, np.int64)
+    for i in range(size):
+        k = step.number - 1 - last[rows[i]]
+        steps[i] = k
+        if k < HORIZON and seen[k] >= 0:
+            figures[:, i] = figures[:, seen[k]]
+            continue
+        total = mean = variance = 0.0
+        # A row that no step has touched has no momentum.
+        if last[rows[i]] > 0 and k > 0:
+            terms = weights(last[rows[i]], k, step.decay, n, d)
+            for j in range(terms):
+                total += n[j]
+                mean += n[j] * d[j]
+            mean /= total
+            for j in range(terms):
+                variance += n[j] * (d[j] - mean) ** 2
+            variance /= total
+        figures[0, i] = step.learning_rate * total
+        figures[1, i] = mean
+        figures[2, i] = variance if variance <= MAX_RELATIVE_VARIANCE * mean * mean else -1.0
+        figures[3, i] = step.decay**k
+        figures[4, i] = POWERS1[k] if k <= HORIZON else 0.0
+        figures[5, i] = BETA2**k
+        if k < HORIZON:
+            seen[k] = i
+    return Missed(steps, figures[0], figures[1], figures[2], figures[3], figures[4], figures[5])
+
+
+@compiled
+def fetch(parameters: Parameters, start: int, size: int) -> None:
+    """Ask for `size` entries of table and moments, which are far apart in memory, before they are needed."""
+    table, first, second = parameters
+    for i in range(start, start + size, LINE):
+        prefetch(table, i)  # type: ignore[call-arg]
+        prefetch(first, i)
+        prefetch(second, i)
+
+
+@compiled
+def catch_up(
+    parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step,
+    sums: Float32,
+) -> None:  # fmt: skip
+    """Move `size` entries of the table by what row i of `missed` missed after step `last`; not the moments.
+
+    `sums` has room for `size` figures.
+    """
+    table, first, second = parameters
+    at, epsilon, one = np.uintp(start), np.float32(EPSILON), np.float32(1.0)
+    movement, mean, variance = missed.movement[i], missed.mean[i], missed.variance[i]
+    decay = missed.decay[i]
+    if variance >= 0.0:
+        for d in range(np.uintp(size)):
+            v = second[at + d]
+            r = one / (mean * np.sqrt(v) + epsilon)
+            moved = movement * first[at + d] * r * (one + variance * v * r * r)
+            table[at + d] = decay * table[at + d] - moved
+        return
+    n, scales = np.empty(HORIZON), np.empty(HORIZON)
+    sums[:size] = 0.0
+    for j in range(weights(last, missed.steps[i], step.decay, n, scales)):
+        weight, scale = np.float32(step.learning_rate * n[j]), np.float32(scales[j])
+        for d in range(np.uintp(size)):
+            sums[d] += weight / (scale * np.sqrt(second[at + d]) + epsilon)
+    for d in range(np.uintp(size)):
+        table[at + d] = decay * table[at + d] - sums[d] * first[at + d]
+
+
+@compiled
+def settle(
+    parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed,
+    step: Step,
+) -> None:  # fmt: skip
+    """Bring `rows[begin:end]` up to date before `step`: table and moments."""
+    _, first, second = parameters
+    sums = np.empty(width, np.float32)
+    for i in range(begin, end):
+        if i + AHEAD < end:
+            fetch(parameters, int(rows[i + AHEAD]) * width, width)
+        if missed.steps[i]:
+            start = int(rows[i]) * width
+            catch_up(parameters, start, width, last[rows[i]], missed, i, step, sums)
+            at = np.uintp(start)
+            for d in range(np.uintp(width)):
+                first[at + d] *= missed.decay1[i]
+                second[at + d] *= missed.decay2[i]
+
+
+@compiled
+def add_dropped(
+    sums: Float32, values: Float32, start: int, size: int, token: int, column: int, step: Step
+) -> None:
+    """Add `size` (even) entries to `sums` but those that dropout leaves out.
+
+    What is left out depends on seed, number of the token and column alone: the random bits are a hash of them
+    (the rounds of MurmurHash3's finaliser).
+    """
+    at, half = np.uintp(start), np.uintp(size // 2)
+    limit, zero = np.uint32(step.dropped), np.float32(0.0)
+    base = np.uint32(step.seed + token * 0x9E3779B1)
+    base = np.uint32((base ^ (base >> 15)) * 0x85EBCA77)
+    for i in range(half):
+        # Cut to 32 bits each time: the compiler widens every result to 64.
+        bits = np.uint32(base + np.uint32(np.uint32(column + i) * np.uint32(0xC2B2AE3D)))
+        bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(16))) * np.uint32(0x85EBCA6B))
+        bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(13))) * np.uint32(0xC2B2AE35))
+        bits = np.uint32(bits ^ np.uint32(bits >> np.uint32(16)))
+        sums[i] += values[at + i] if np.uint32(bits & np.uint32(0xFFFF)) >= limit else zero
+        sums[i + half] += values[at + i + half] if np.uint32(bits >> np.uint32(16)) >= limit else zero
+
+
+@compiled
+def add_rows(
+    sums: Float32, values: Float32, places: Int64, begin: int, end: int, shift: int, size: int
+) -> None:
+    """Add `size` entries of `values` from each of `places[begin:end]` + shift to `sums`."""
+    place = begin
+    # Four at a time: the sums are read and written once.
+    while place + 4 <= end:
+        a, b = np.uintp(places[place] + shift), np.uintp(places[place + 1] + shift)
+        c, d = np.uintp(places[place + 2] + shift), np.uintp(places[place + 3] + shift)
+        for i in range(np.uintp(size)):
+            sums[i] += (values[a + i] + values[b + i]) + (values[c + i] + values[d + i])
+        place += 4
+    while place < end:
+        a = np.uintp(places[place] + shift)
+        for i in range(np.uintp(size)):
+            sums[i] += values[a + i]
+        place += 1
+
+
+@partial(compiled, sums_in_any_order=True)
+def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
+    """Squared length of the columns `begin` to `end` of vector i."""
+    square = np.float32(0.0)
+    for d in range(begin, end):
+        square += vectors[i, d] * vectors[i, d]
+    return square
+
+
+@partial(compiled, sums_in_any_order=True)
+def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: Float64) -> None:
+    """The products of pair i over a block of columns."""
+    st = st_ = ts_ = ss = tt = t_t_ = s_s_ = np.float32(0.0)
+    for d in range(size):
+        s, t = vectors[block, i, d], vectors[block, n + i, d]
+        t_, s_ = vectors[block, 2 * n + i, d], vectors[block, 3 * n + i, d]
+        st += s * t
+        st_ += s * t_
+        ts_ += t * s_
+        ss += s * s
+        tt += t * t
+        t_t_ += t_ * t_
+        s_s_ += s_ * s_
+    here = products[block, i]
+    here[0], here[1], here[2], here[3], here[4], here[5], here[6] = st, st_, ts_, ss, tt, t_t_, s_s_
+
+
+@compiled
+def average(
+    table: Float32, width: int, edges: Int64, first_block: int, end_block: int, tokens: Int32, offsets: Int64,
+    vectors: Float32, squares: Float32,
+) -> None:  # fmt: skip
+    """Averages of sentences' rows and, by block, their squared lengths.
+
+    Args:
+        table: flat float32 [rows · width].
+        width: of a row.
+        edges: columns at which blocks begin, and the width.
+        first_block: of those to do.
+        end_block: after those to do.
+        tokens: of all sentences.
+        offsets: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+        vectors: output, float32 [n, width].
+        squares: output, float32 [blocks, n].
+    """
+    places = np.empty(len(tokens), np.int64)
+    for i in range(len(tokens)):
+        places[i] = np.int64(tokens[i]) * width
+    sums = np.empty(width, np.float32)
+    for block in range(first_block, end_block):
+        shift, size = edges[block], edges[block + 1] - edges[block]
+        for i in range(len(offsets) - 1):
+            sums[:size] = 0.0
+            add_rows(sums, table, places, offsets[i], offsets[i + 1], shift, size)
+            scale = np.float32(1.0) / np.float32(max(1, offsets[i + 1] - offsets[i]))
+            for d in range(size):
+                vectors[i, shift + d] = sums[d] * scale
+            squares[block, i] = square_of(vectors, i, shift, shift + size)
+
+
+@compiled
+def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
+    """Scale rows `begin` to `end` to unit length; a zero vector stays one."""
+    for i in range(begin, end):
+        square = np.float32(0.0)
+        for block in range(len(squares)):
+            square += squares[block, i]
+        scale = np.float32(1.0) / np.float32(max(np.sqrt(square), np.float32(NORM_EPSILON)))
+        for d in range(vectors.shape[1]):
+            vectors[i, d] *= scale
+
+
+@compiled
+def forward(
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    last: Int64, missed: Missed, step: Step, vectors: Float32, products: Float64,
+) -> None:  # fmt: skip
+    """Bring the rows of a mini-batch up to date, average them to sentences, multiply these.
+
+    The moments are left to `backward`. Output: `vectors`, float32 [blocks, 4n, largest block], and
+    `products`, float64 [blocks, n, PRODUCTS].
+    """
+    n = len(plan.offsets) // 4
+    keep = np.float32(65536.0 / (65536.0 - step.dropped))
+    sums = np.empty(width, np.float32)
+    for block in range(first_block, end_block):
+        shift, size = edges[block], edges[block + 1] - edges[block]
+        for i in range(len(plan.rows)):
+            if i + AHEAD < len(plan.rows):
+                fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
+            if missed.steps[i]:
+                start = np.int64(plan.rows[i]) * width + shift
+                catch_up(parameters, start, size, last[plan.rows[i]], missed, i, step, sums)
+        for i in range(4 * n):
+            begin, end = plan.offsets[i], plan.offsets[i + 1]
+            sums[:size] = 0.0
+            if step.dropped:
+                for place in range(begin, end):
+                    add_dropped(sums, parameters.table, plan.tokens[place] + shift, size, place, shift, step)
+            else:
+                add_rows(sums, parameters.table, plan.tokens, begin, end, shift, size)
+            scale = keep / np.float32(max(1, end - begin))
+            for d in range(size):
+                vectors[block, i, d] = sums[d] * scale
+        for i in range(n):
+            multiply(vectors, block, size, n, i, products)
+
+
+@compiled
+def sentence_gradients(
+    vectors: Float32, block: int, size: int, factors: Float64, offsets: Int64, keep: float, gradients: Float32
+) -> None:
+    """Gradient of the loss by each token of a sentence, for a block of columns: flat float32 [4n · size]."""
+    n = len(factors)
+    for i in range(n):
+        f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 = factors[i].astype(np.float32)
+        w0 = np.float32(keep / max(1, offsets[i + 1] - offsets[i]))
+        w1 = np.float32(keep / max(1, offsets[n + i + 1] - offsets[n + i]))
+        w2 = np.float32(keep / max(1, offsets[2 * n + i + 1] - offsets[2 * n + i]))
+        w3 = np.float32(keep / max(1, offsets[3 * n + i + 1] - offsets[3 * n + i]))
+        at0, at1 = np.uintp(i * size), np.uintp((n + i) * size)
+        at2, at3 = np.uintp((2 * n + i) * size), np.uintp((3 * n + i) * size)
+        for d in range(np.uintp(size)):
+            s, t = vectors[block, i, d], vectors[block, n + i, d]
+            t_, s_ = vectors[block, 2 * n + i, d], vectors[block, 3 * n + i, d]
+            gradients[at0 + d] = w0 * (f0 * s + f1 * t + f2 * t_)
+            gradients[at1 + d] = w1 * (f3 * s + f4 * t + f5 * s_)
+            gradients[at2 + d] = w2 * (f6 * s + f7 * t_)
+            gradients[at3 + d] = w3 * (f8 * t + f9 * s_)
+
+
+@compiled
+def backward(
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    missed: Missed, step: Step, vectors: Float32, factors: Float64,
+) -> None:  # fmt: skip
+    """Gradient by the rows of a mini-batch, and the step of Adam with it."""
+    table, first, second = parameters
+    keep = 65536.0 / (65536.0 - step.dropped)
+    correction = np.float32(step.learning_rate / (1.0 - BETA1**step.number))
+    scale = np.float32(1.0 / np.sqrt(1.0 - BETA2**step.number))
+    epsilon, decay = np.float32(EPSILON), np.float32(step.decay)
+    new1, new2 = np.float32(1.0 - BETA1), np.float32(1.0 - BETA2)
+    gradients = np.empty((len(plan.offsets) - 1) * width, np.float32)
+    places = np.empty(len(plan.sentences), np.int64)
+    sums = np.empty(width, np.float32)
+    # The last block of `forward` first: it is still in the cache.
+    for block in range(end_block - 1, first_block - 1, -1):
+        shift, size = edges[block], edges[block + 1] - edges[block]
+        sentence_gradients(vectors, block, size, factors, plan.offsets, keep, gradients)
+        for i in range(len(places)):
+            places[i] = plan.sentences[i] * size
+        for i in range(len(plan.rows)):
+            if i + AHEAD < len(plan.rows):
+                fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
+            begin, end = plan.starts[i], plan.starts[i + 1]
+            sums[:size] = 0.0
+            if step.dropped:
+                for place in range(begin, end):
+                    add_dropped(sums, gradients, places[place], size, plan.order[place], shift, step)
+            else:
+                add_rows(sums, gradients, places, begin, end, 0, size)
+            old1 = np.float32(BETA1) * missed.decay1[i]
+            old2 = np.float32(BETA2) * missed.decay2[i]
+            at = np.uintp(np.int64(plan.rows[i]) * width + shift)
+            for d in range(np.uintp(size)):
+                m = old1 * first[at + d] + new1 * sums[d]
+                v = old2 * second[at + d] + new2 * (sums[d] * sums[d])
+                first[at + d] = m
+                second[at + d] = v
+                table[at + d] = decay * table[at + d] - correction * m / (np.sqrt(v) * scale + epsilon)

@@ -1,0 +1,252 @@
+"""The fused engine, against autograd and torch's dense optimizers."""
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from test_training import SETTINGS
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.engine import build_engine, initial_encoder
+from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.kernels import EPSILON, add_dropped
+from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.plan import Step
+from paraphrastic.training.settings import TrainingSettings
+
+ENGINES = ("fused", "autograd")
+ROWS, ZERO_ROW = 60, 59
+
+
+@pytest.fixture(autouse=True)
+def _one_thread_of_torch() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
+    table = initial_encoder(ROWS, settings).table.detach()
+    table[ZERO_ROW] = 0.0
+    encoder = AveragedEmbeddings(ROWS, settings.dimension, init_std=1.0, seed=1)
+    encoder.table.data.copy_(table)
+    dense = replace(settings, optimizer="adamw", dropout=0.0)
+    return FusedEngine(table, settings, Team(threads)), AutogradEngine(encoder, dense)
+
+
+def random_batches(
+    n: int, *, pairs: int = 6, seed: int = 0
+) -> Iterator[tuple[Sentences, np.ndarray, np.ndarray]]:
+    """Mini-batches with the things that go wrong.
+
+    Empty sentences, zero vectors, repeated tokens, a sentence as its own translation, missing negatives.
+    """
+    generator = np.random.default_rng(seed)
+    for _ in range(n):
+        lengths = generator.integers(1, 9, 4 * pairs)
+        lengths[0] = 0
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        tokens = np.minimum(generator.geometric(0.1, offsets[-1]) - 1, ROWS - 2).astype(np.int32)
+        tokens[offsets[1] : offsets[2]] = ZERO_ROW
+        tokens[offsets[2] : offsets[3]] = tokens[offsets[2]]
+        chosen = generator.integers(0, 4 * pairs, 4 * pairs)
+        # The empty sentence, the zero vector, and a pair of equal sentences are always among them.
+        chosen[[0, 1, 2, pairs + 2]] = [0, 1, 5, 5]
+        yield Sentences(tokens, offsets), chosen, generator.random((2, pairs)) > 0.2
+
+
+@pytest.mark.parametrize("dimension", [5, 16, 300])
+@pytest.mark.parametrize("pairs", [1, 6])
+def test_loss_and_gradient_are_those_of_autograd(dimension: int, pairs: int) -> None:
+    settings = replace(SETTINGS, dimension=dimension)
+    for seed in range(5):
+        fused, autograd = engines(settings)
+        sentences, chosen, valid = next(random_batches(1, pairs=max(3, pairs), seed=seed))
+        chosen = chosen.reshape(4, -1)[:, -pairs:].ravel()
+        loss = fused.step(sentences, chosen, valid[:, -pairs:].copy())
+        assert loss == pytest.approx(autograd.step(sentences, chosen, valid[:, -pairs:].copy()), rel=1e-5)
+        # After one step, m is a tenth of the gradient.
+        gradient = fused._matrix(fused.parameters.first) / 0.1
+        expected = autograd.encoder.table.grad
+        np.testing.assert_allclose(gradient, expected, atol=2e-6 * float(expected.abs().max() + 1))
+
+
+def test_a_batch_without_a_negative_has_no_loss_and_no_gradient() -> None:
+    fused, _ = engines(SETTINGS)
+    sentences, chosen, valid = next(random_batches(1))
+    before = fused.table().copy()
+    assert fused.step(sentences, chosen, np.zeros_like(valid)) == 0.0
+    assert (fused.table() == before).all()
+
+
+@pytest.mark.parametrize("change", [{}, {"optimizer": "adamw", "weight_decay": 0.3}])
+def test_every_row_moves_as_in_the_dense_optimizer(change: dict[str, object]) -> None:
+    # At this learning rate signs of tiny gradients would decide; so that few steps with long gaps are enough.
+    fused, autograd = engines(replace(SETTINGS, learning_rate=0.002, **change))
+    start = fused.table().copy()
+    for number, batch in enumerate(random_batches(200)):
+        fused.step(*batch)
+        autograd.step(*batch)
+        if number in (0, 3, 50, 199):
+            moved = np.abs(autograd.table() - start).mean()
+            assert np.abs(fused.table() - autograd.table()).mean() < 1e-3 * moved
+
+
+def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, lr: float) -> np.ndarray:
+    """Parameters after k steps with gradients of zero, in double precision."""
+    p, m, v = moments
+    for step in range(last + 1, last + k + 1):
+        m, v = 0.9 * m, 0.999 * v
+        p = decay * p - lr / (1 - 0.9**step) * m / (np.sqrt(v / (1 - 0.999**step)) + EPSILON)
+    return p
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+@pytest.mark.parametrize("last", [1, 20, 170, 1000, 30_000])
+@pytest.mark.parametrize("k", [1, 2, 30, 1500])
+def test_missed_steps_are_made_up_for(last: int, k: int, decay: float) -> None:
+    optimizer = "adamw" if decay else "adam"
+    settings = replace(SETTINGS, learning_rate=0.001, optimizer=optimizer, weight_decay=decay)
+    fused, _ = engines(settings)
+    generator = np.random.default_rng(0)
+    start, first = generator.normal(size=(2, *fused.table().shape)).astype(np.float32)
+    start *= 0.001
+    # From what hides in ε to what is far above it.
+    second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
+    first *= np.sqrt(second)
+    state = {"table": start, "first": first, "second": second}
+    fused.restore(
+        {**{key: torch.from_numpy(value) for key, value in state.items()}, "steps": torch.tensor(last)}
+    )
+    fused.steps_done += k
+    moments = tuple(array.astype(np.float64) for array in (start, first, second))
+    movement = plain_adam(moments, last, k, 1 - 0.001 * decay, 0.001) - start
+    # Where weight decay and momentum cancel out, the difference of both is compared.
+    np.testing.assert_allclose(
+        fused.table() - start, movement, rtol=3e-4, atol=3e-4 * float(np.abs(movement).mean())
+    )
+    np.testing.assert_allclose(fused._matrix(fused.parameters.second), second * 0.999**k, rtol=1e-4)
+
+
+def test_lazy_adam_moves_only_rows_of_the_mini_batch() -> None:
+    lazy, _ = engines(replace(SETTINGS, optimizer="lazy_adam"))
+    dense, _ = engines(SETTINGS)
+    for batch in random_batches(5):
+        before, dense_before = lazy.table().copy(), dense.table().copy()
+        lazy.step(*batch)
+        dense.step(*batch)
+        touched = np.unique(batch[0].take(batch[1]).tokens)
+        untouched = np.setdiff1d(np.arange(ROWS), touched)
+        assert (lazy.table()[untouched] == before[untouched]).all()
+    assert (dense.table()[untouched] != dense_before[untouched]).any()
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_the_number_of_threads_does_not_change_a_digit(dropout: float) -> None:
+    settings = replace(SETTINGS, dimension=300, dropout=dropout)
+    one, two, five = (engines(settings, threads=threads)[0] for threads in (1, 2, 5))
+    for sentences, chosen, valid in random_batches(20):
+        assert torch.equal(one.embed(sentences), two.embed(sentences))
+        five.embed(sentences)
+        losses = {engine.step(sentences, chosen, valid) for engine in (one, two, five)}
+        assert len(losses) == 1
+    assert (one.table() == two.table()).all()
+    assert (one.table() == five.table()).all()
+
+
+def test_vectors_are_those_of_the_encoder() -> None:
+    fused, autograd = engines(replace(SETTINGS, dimension=300), threads=2)
+    for number, (sentences, chosen, valid) in enumerate(random_batches(3)):
+        np.testing.assert_allclose(fused.embed(sentences), autograd.embed(sentences), atol=1e-5)
+        assert not fused.embed(sentences)[0].any()
+        assert number > 0 or not fused.embed(sentences)[1].any()
+        fused.step(sentences, chosen, valid)
+        autograd.step(sentences, chosen, valid)
+
+
+def test_dropout_is_autograds_with_the_same_entries_left_out() -> None:
+    """The mask is found from outside: with one token a sentence, what is left out is zero in m."""
+    settings = replace(SETTINGS, dimension=64, dropout=0.25)
+    fused, _ = engines(settings)
+    n = (ROWS - 1) // 4
+    sentences = Sentences(np.arange(4 * n, dtype=np.int32), np.arange(4 * n + 1))
+    table = torch.from_numpy(fused.table().copy()).requires_grad_()
+    loss = fused.step(sentences, np.arange(4 * n), np.ones((2, n), np.bool_))
+    gradient = fused._matrix(fused.parameters.first)[: 4 * n] / 0.1
+    active = np.flatnonzero(np.abs(gradient).sum(axis=1) > 0)
+    # Terms of the hinge that are zero tell nothing about their sentences; here they are few.
+    assert len(active) > 0.9 * 4 * n
+    mask = torch.ones(4 * n, 64)
+    mask[active] = torch.from_numpy(gradient[active] != 0).float()
+    expected = margin_loss(*(table[: 4 * n] * mask / 0.75).chunk(4), torch.ones(2, n), margin=0.4)
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    np.testing.assert_allclose(gradient[active], table.grad[: 4 * n][active], atol=1e-7)
+    assert mask[active].mean().item() == pytest.approx(0.75, abs=0.03)
+
+
+def test_dropout_has_its_rate_and_no_pattern() -> None:
+    """Entries are left out independently of their neighbours and of the same ones in another step."""
+
+    def kept(seed: int) -> np.ndarray:
+        ones, rows = np.ones(256, np.float32), np.zeros((400, 256), np.float32)
+        for token, row in enumerate(rows):
+            add_dropped(row, ones, 0, 256, token, 0, Step(1, 0.1, 1.0, seed, round(0.1 * 65536)))
+        return rows
+
+    first, other = kept(1), kept(2)
+    assert first.mean() == pytest.approx(0.9, abs=0.003)
+    centred = first - first.mean()
+    for shifted in (
+        np.roll(centred, 1, axis=0),
+        np.roll(centred, 1, axis=1),
+        np.roll(centred, 128, axis=1),
+        other - 0.9,
+    ):
+        assert abs((centred * shifted).mean()) < 4 * 0.09 / np.sqrt(centred.size)
+
+
+def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -> None:
+    folders = sorted(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task1/raw"))
+    if not folders:
+        pytest.skip("no real data: Multi30k is not in the mirror")
+    sides = [
+        gzip.open(  # noqa: SIM115
+            folders[0] / f"train.{language}.gz", "rt", encoding="utf-8"
+        )
+        .read()
+        .lower()
+        .splitlines()[:5000]
+        for language in ("en", "de")
+    ]
+    words = [[sentence.split() for sentence in side] for side in sides]
+    row = {word: number for number, word in enumerate(dict.fromkeys(chain(*chain(*words))))}
+    texts = [[row[word] for word in sentence] for side in words for sentence in side]
+    offsets = np.cumsum([0, *map(len, texts)])
+    corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
+    settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
+    fused, dense = (build_engine(len(row), replace(settings, engine=engine), Team(1)) for engine in ENGINES)
+    start, generator, losses = fused.table().copy(), np.random.default_rng(0), []
+    for number in range(1000):
+        if number % 5 == 0:
+            # Few pairs at a time, so that rows are away for long and come back.
+            pairs = generator.integers(0, len(sides[0]), 5 * 32)
+            mega = corpus.take(np.concatenate([pairs, pairs + len(sides[0])]))
+            fused.embed(mega)
+        own = number % 5 * 32 + np.arange(32)
+        # The same negatives for both, so that only the optimizers differ.
+        chosen = np.concatenate([own, own + 160, *generator.integers(0, 320, (2, 32))])
+        losses.append([engine.step(mega, chosen, np.ones((2, 32), np.bool_)) for engine in (fused, dense)])
+    assert np.abs(np.subtract(*np.transpose(losses))).max() < 1e-3
+    assert np.mean(losses[-100:]) < 0.95 * np.mean(losses[:100])
+    movement = np.abs(dense.table() - start).mean()
+    assert np.abs(fused.table() - dense.table()).mean() < 1e-3 * movement
