@@ -33,6 +33,7 @@ NEAR = {"ngram": 3, "min_similarity": 0.6}
         ("هٰذَا كِـتَاب", ["هذا", "كتاب"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("cafe\u0301", ["café"]),
+        ("Ёлка е\u0308ж й", ["елка", "еж", "й"]),
         ("... — !", []),
     ],
 )
@@ -336,7 +337,6 @@ def test_near_duplicates_are_those_of_a_plain_search(
     assert near > 0 or min_similarity == 1.0
 
 
-def test_small_blocks_and_seeds(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ngram", [1, 3])
 def test_a_similarity_of_just_the_threshold_is_found(tmp_path: Path, ngram: int) -> None:
     """For every threshold of whole hundredths, whichever way its product with a length is rounded."""
@@ -353,6 +353,7 @@ def test_a_similarity_of_just_the_threshold_is_found(tmp_path: Path, ngram: int)
                 assert shared - 2 not in found, (shared, n)
 
 
+def test_small_blocks_and_seeds(tmp_path: Path) -> None:
     sentences(tmp_path, [("sts", f"this is sentence number {n} of them") for n in range(100)])
     pairs = selected(tmp_path, [(f"this is sentence number {n} of them", "") for n in range(50, 150)])
     written = []
