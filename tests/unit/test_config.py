@@ -305,6 +305,12 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
             "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
         ),
         ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
+        ({"path": "a {x}.tsv"}, "corpora.1.path: 'a {x}.tsv' has a brace, which stands for a wildcard"),
+        (
+            "data/bi",
+            "corpora: 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}",
+        ),
+        ("Bi.TSV.gz", "corpora: 'Bi.TSV.gz' is not in the registry of data sets; a file is given as {path: "),
         ({"path": "."}, "corpora.1.path: '.' is not a file"),
         ({"path": "pairs.txt"}, "corpora.1.path: 'pairs.txt' has none of the endings .tsv, .jsonl, "),
         (
