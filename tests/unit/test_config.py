@@ -440,6 +440,7 @@ def test_definitions_needed_are_those_of_encoders_too() -> None:
         ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
         ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
+        ({"encoder": {"path": "a{b"}}, "mined.found.encoder.path: 'a{b' has a brace, which stands for a"),
         ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
         ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
         (

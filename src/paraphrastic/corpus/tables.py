@@ -195,10 +195,11 @@ def _parquet_rows(
 ) -> Iterator[tuple[Any, ...]]:
     """Rows of `columns`, each by its name and the keys that lead to it."""
     number = 0
-    for block in read_blocks(path, columns=list(columns), rows=BLOCK_ROWS):
+    names = list(columns)
+    for block in read_blocks(path, columns=names, rows=BLOCK_ROWS):
         for values in zip(*(_values(block, keys) for keys in columns.values()), strict=True):
             number += 1
-            if row := _row(values, list(columns), str(path), number, unreadable):
+            if row := _row(values, names, str(path), number, unreadable):
                 yield row
 
 
@@ -281,7 +282,7 @@ def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence
 def _paths(record: dict[str, Any]) -> list[str]:
     """Names of an object's entries; those of an object in it follow a dot."""
     paths = []
-    # No recursion: JSON may be nested as deeply as Python's stack is.
+    # Not by recursion: JSON may be nested as deeply as Python's stack.
     waiting = deque([("", record)])
     while waiting:
         prefix, entries = waiting.popleft()
