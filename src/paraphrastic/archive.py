@@ -22,6 +22,7 @@ from typing import IO, BinaryIO, cast
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 
+_READ_BYTES = 1 << 16
 _DAMAGE = (
     EOFError,
     OSError,
@@ -46,7 +47,7 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
         if magic.startswith(b"\x1f\x8b"):
             stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
         elif magic.startswith(b"BZh"):
-            stream = stack.enter_context(bz2.BZ2File(stream))
+            stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
         elif magic == b"\x28\xb5\x2f\xfd":
             # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
             import pyarrow
@@ -105,6 +106,38 @@ def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max
     return written
 
 
+class _Bzip2(io.RawIOBase):
+    """The content of a bzip2 file, of one stream or several.
+
+    Python's own `BZ2File` takes whatever follows a stream and is none for the end of the file, so that a
+    later stream whose head is damaged would be lost with all that comes after it.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._decompressor = bz2.BZ2Decompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = b""
+        while not data:
+            compressed = b""
+            if self._decompressor.eof:
+                compressed = self._decompressor.unused_data or self._stream.read(_READ_BYTES)
+                if not compressed:
+                    return 0
+                self._decompressor = bz2.BZ2Decompressor()
+            elif self._decompressor.needs_input:
+                compressed = self._stream.read(_READ_BYTES)
+                if not compressed:
+                    raise EOFError("the file ended before the end of a bzip2 stream")
+            data = self._decompressor.decompress(compressed, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
 class _Bounded(io.RawIOBase):
     """The bytes of another stream, until there are more than `max_bytes` of them."""
 
@@ -132,7 +165,7 @@ class _Bounded(io.RawIOBase):
 
 
 def _bounded(stream: IO[bytes], label: str, max_bytes: int) -> BinaryIO:
-    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), 1 << 16))
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), _READ_BYTES))
 
 
 @contextmanager

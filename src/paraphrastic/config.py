@@ -18,7 +18,13 @@ from paraphrastic.errors import InputError
 from paraphrastic.ingredients import encoder_faults, mined_datasets
 from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.registry import Dataset, read_registry
-from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
+from paraphrastic.sources import (
+    complete_entry,
+    corpus_name,
+    file_faults,
+    looks_like_a_path,
+    named_datasets,
+)
 
 Json = dict[str, Any]
 
@@ -320,7 +326,9 @@ def _corpora_faults(
             except InputError as error:
                 faults = [f"{path}: {error}"]
         hint = ""
-        if listed is None and in_opus:
+        if name not in registry and looks_like_a_path(name):
+            hint = f"; a file is given as {{path: {name}}}"
+        elif listed is None and in_opus:
             hint = f"; what OPUS has can be used once it is listed: {list_command(languages, mirror)}"
         elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
             hint = f"; OPUS has it as {same!r}"

@@ -64,9 +64,10 @@ def _open_sentence_transformer(name: str, threads: int) -> Encoder:
     torch.set_num_threads(threads)
     try:
         transformer = SentenceTransformer(name)
-    except (OSError, ValueError, RuntimeError) as error:
-        cause = " ".join(str(error).split())
-        raise InputError(f"{name}: sentence-transformers cannot load this model: {cause}") from None
+    except Exception as error:
+        # Of a damaged folder, each of the libraries below raises its own; some have no class but this one.
+        cause = " ".join(str(error).split()) or type(error).__name__
+        raise InputError(f"{name}: sentence-transformers cannot load this model: {cause}") from error
 
     def embed(sentences: Sequence[str]) -> Float32:
         vectors = transformer.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False)

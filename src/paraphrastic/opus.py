@@ -118,8 +118,7 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
         if urlsplit(address).path.endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
             if address_fault(address) or urlsplit(address).scheme == "file":
                 raise InputError(f"{path}: entry {number}: {address!r} is no http(s) address")
-            size = _number(entry.get("size"))
-            pairs = _number(entry.get("alignment_pairs"))
+            size, pairs = (_number(path, number, entry, key) for key in ("size", "alignment_pairs"))
             found.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
     found.sort(key=lambda corpus: corpus.pairs or 0)
     return {corpus.name: corpus for corpus in reversed(found)}
@@ -132,9 +131,14 @@ def _text(path: Path, number: int, entry: Any, key: str) -> str:
     return value
 
 
-def _number(value: Any) -> int | None:
+def _number(path: Path, number: int, entry: Any, key: str) -> int | None:
     """A count of the list, which leaves out some and gives some as text."""
     try:
-        return int(value) or None
+        count = int(entry.get(key))
     except (TypeError, ValueError):
         return None
+    except OverflowError:
+        count = -1  # JSON's numbers can be infinite
+    if count < 0:
+        raise InputError(f"{path}: entry {number}: {key} is {entry[key]}, which is no count")
+    return count or None

@@ -37,6 +37,11 @@ def corpus_name(entry: str | Entry) -> str:
     return str(name)
 
 
+def looks_like_a_path(name: str) -> bool:
+    """Whether a corpus's name is a file's, which is given as `{path: …}`."""
+    return "/" in name or _plain_name(name)[1] in ENDINGS
+
+
 def complete_entry(entry: Entry) -> dict[str, Any]:
     """An entry with a path as `{path, kind, columns}`; its kind is None where the name does not tell it."""
     return {
@@ -61,6 +66,8 @@ def file_faults(
             yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
         elif names.count(name) > 1 or others.get(name, completed) != completed:
             yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
+        if set("{}") & set(entry["path"]):
+            yield f"{at}.path: {entry['path']!r} has a brace, which stands for a wildcard: rename the file"
         if not Path(entry["path"]).is_file():
             yield f"{at}.path: {entry['path']!r} is not a file"
         if completed["kind"] is None:

@@ -161,6 +161,35 @@ def test_a_truncated_stream_is_one_clear_line(tmp_path, compress):
         stream.read()
 
 
+NUMBERS = b"".join(b"%d\n" % i for i in range(50_000))
+
+
+def test_a_bzip2_file_of_several_streams_is_read_whole(tmp_path):
+    parts = [NUMBERS[start : start + 90_000] for start in range(0, len(NUMBERS), 90_000)]
+    path = tmp_path / "train.bz2"
+    path.write_bytes(b"".join(bz2.compress(part) for part in [b"", *parts, b""]))
+    with open_stream(path, max_bytes=10**6) as stream:
+        assert stream.read() == NUMBERS
+
+
+@pytest.mark.parametrize(
+    ("more", "cause"),
+    [
+        (b"\0" + bz2.compress(NUMBERS)[1:], "Invalid data stream"),
+        (b"no stream at all", "Invalid data stream"),
+        (b"BZ", "ended before the end"),
+    ],
+)
+def test_what_follows_a_bzip2_stream_is_another_one_or_damage(tmp_path, more, cause):
+    path = tmp_path / "train.bz2"
+    path.write_bytes(bz2.compress(NUMBERS) + more)
+    with (
+        open_stream(path, max_bytes=10**6) as stream,
+        pytest.raises(InputError, match=rf"train\.bz2: damaged: .*{cause}"),
+    ):
+        stream.read()
+
+
 def test_extraction_gives_the_files_and_leaves_no_temporary_names(tmp_path):
     members = {"STS/a.txt": b"a", "STS/deep/b.txt": b"bb"}
     for index, make in enumerate((make_zip, make_tar)):

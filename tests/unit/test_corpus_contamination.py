@@ -33,6 +33,7 @@ NEAR = {"ngram": 3, "min_similarity": 0.6}
         ("هٰذَا كِـتَاب", ["هذا", "كتاب"]),
         ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
         ("cafe\u0301", ["café"]),
+        ("Ёлка е\u0308ж й", ["елка", "еж", "й"]),
         ("... — !", []),
     ],
 )
@@ -334,6 +335,22 @@ def test_near_duplicates_are_those_of_a_plain_search(
         assert {name: match.rank for name, match in index.find(text).items()} == best
         near += any(not exact for exact, _ in best.values())
     assert near > 0 or min_similarity == 1.0
+
+
+@pytest.mark.parametrize("ngram", [1, 3])
+def test_a_similarity_of_just_the_threshold_is_found(tmp_path: Path, ngram: int) -> None:
+    """For every threshold of whole hundredths, whichever way its product with a length is rounded."""
+    words = [f"w{number}" for number in range(102)]
+    path = sentences(tmp_path, [("sts", " ".join(words[: n + ngram - 1])) for n in range(1, 100)])
+    for hundredths in range(1, 100):
+        index = TestSentences(path, ngram=ngram, min_similarity=float(f"0.{hundredths:02}"))
+        for n in range(1, 101):
+            # The test sentences begin as this one does: they have 1, 2, … of its n-grams.
+            shared, rest = divmod(hundredths * n, 100)
+            if not rest:
+                found = {number for number, _ in index._near(words[: n + ngram - 1], hundredths / 100)}
+                assert shared - 1 in found, (shared, n)
+                assert shared - 2 not in found, (shared, n)
 
 
 def test_small_blocks_and_seeds(tmp_path: Path) -> None:

@@ -148,6 +148,22 @@ def test_a_file_without_a_readable_row_is_empty(tmp_path):
     assert message.endswith("mine.tsv: the corpus is empty: none of its 2 rows can be read")
 
 
+def test_a_tsv_in_utf16(tmp_path):
+    text = "one\teins\ntwo\tzwei\n"
+    message = fault(tmp_path, "tsv", text.encode("utf-16"), bound=100)
+    assert message.endswith("mine.tsv: not UTF-8 but UTF-16")
+    assert "mine.tsv:1: a NUL character, which no text has" in fault(
+        tmp_path, "tsv", text.encode("utf-16-le")
+    )
+
+
+def test_scores_are_those_that_float32_holds(tmp_path):
+    text = "a\tb\t3.4028234e38\na\tb\t1e39\na\tb\t-1e39\n"
+    _, rows, faults = extract(tmp_path, "tsv", text, bound=2)
+    assert [row["paraphrase_score"] for row in rows] == [pytest.approx(3.4028234e38)]
+    assert faults == ["2\tthe score '1e39' is too large", "3\tthe score '-1e39' is too large"]
+
+
 def test_a_long_cell_makes_no_long_message(tmp_path):
     message = fault(tmp_path, "tsv", f"a\tb\t1\na\tb\t{'x' * 100_000}\n")
     assert len(message.removeprefix(str(tmp_path))) < 200
@@ -230,8 +246,58 @@ def test_jsonl_keys_by_name(tmp_path):
 
 
 def test_jsonl_control_characters_are_spaces(tmp_path):
-    _, rows, _ = extract(tmp_path, "jsonl", r'{"en": "one\n\ttwo\u0085\u0000", "de": "\ud83d\ude00"}')
+    _, rows, _ = extract(tmp_path, "jsonl", r'{"en": "one\n\ttwo\u0085\u0001", "de": "\ud83d\ude00"}')
     assert pairs(rows) == [("one  two  ", "😀")]
+
+
+def test_jsonl_scores_that_the_first_record_has_not(tmp_path):
+    lines = [
+        '{"en": "one", "de": "eins"}',
+        '{"en": "two", "de": "zwei", "score": 0.5}',
+        '{"en": "three", "de": "drei", "translation_score": "high"}',
+        '{"en": "four", "de": "vier", "score": null, "translation_score": {"nmt": 1}}',
+    ]
+    _, rows, faults = extract(tmp_path, "jsonl", "\n".join(lines), bound=2)
+    assert [row["line"] for row in rows] == [1, 4]
+    assert faults == [
+        "2\ta score, which the first record has not",
+        "3\ta translation_score, which the first record has not",
+    ]
+    # By these names, nobody asked for scores.
+    _, rows, _ = extract(tmp_path, "jsonl", "\n".join(lines), columns=("en", "de"))
+    assert [row["line"] for row in rows] == [1, 2, 3, 4]
+
+
+DEEP = {"a": {"b": {"en": "one", "c.d": {"de": "eins"}}}, "x.y": {"score": 0.5}}
+DEEP_COLUMNS = ("a.b.en", "a.b.c.d.de", "x.y.score")
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_dots_lead_to_any_depth(tmp_path, kind):
+    other = {"a": {"b": None, "f": "x"}}
+    if kind == "jsonl":
+        content = "\n".join(map(json.dumps, [DEEP, other]))
+    else:
+        content = tmp_path / "mine.parquet"
+        pq.write_table(pa.Table.from_pylist([DEEP, other]), content)
+    _, rows, faults = extract(tmp_path, kind, content, columns=DEEP_COLUMNS, bound=1)
+    assert rows == [{"source": "one", "target": "eins", "line": 1, "paraphrase_score": 0.5}]
+    assert faults == ["2\ta.b.en: is missing"]
+
+
+def test_jsonl_nested_as_deeply_as_can_be_parsed(tmp_path):
+    depth = next(depth for depth in range(100_000, 0, -10) if parses('{"a":' * depth + "1" + "}" * depth))
+    text = '{"a":' * depth + "1" + "}" * depth
+    _, rows, _ = extract(tmp_path, "jsonl", f'{text}\n{{"en": "one", "de": "eins"}}', bound=1)
+    assert pairs(rows) == [("one", "eins")]
+
+
+def parses(text):
+    try:
+        json.loads(text)
+    except RecursionError:
+        return False
+    return True
 
 
 def test_unreadable_rows_of_jsonl(tmp_path):
@@ -248,9 +314,11 @@ def test_unreadable_rows_of_jsonl(tmp_path):
         '{"en": "one", "de": "\\ud83d", "score": 1}',
         "[" * 100_000,
         '{"en": "two", "de": "zwei", "score": 1}',
+        '{"en": "t\\u0000wo", "de": "zwei", "score": 1}',
+        '{"en": "two", "de": "zwei", "score": 1e39}',
     ]
-    counts, rows, faults = extract(tmp_path, "jsonl", "\n".join(lines), bound=10)
-    assert counts == {"lines": 12, "pairs": 2, "unreadable": 10}
+    counts, rows, faults = extract(tmp_path, "jsonl", "\n".join(lines), bound=12)
+    assert counts == {"lines": 14, "pairs": 2, "unreadable": 12}
     assert [row["line"] for row in rows] == [2, 12]
     assert faults == [
         "1\tno columns en and de, or source and target; it has 'note'",
@@ -263,6 +331,8 @@ def test_unreadable_rows_of_jsonl(tmp_path):
         "9\tthe score 'x' is not a number",
         "10\tde: half of a surrogate pair",
         "11\tnot JSON: nested too deeply, or a number too long",
+        "13\ten: a NUL character, which no text has",
+        "14\tthe score 1e+39 is too large",
     ]
     assert "mine.jsonl:5: de: is missing (4 unreadable rows, " in fault_again(tmp_path, lines)
 
@@ -332,16 +402,46 @@ def test_parquet_columns_by_name_in_the_files_order(tmp_path):
 
 
 def test_unreadable_rows_of_parquet(tmp_path):
-    bad = pa.array([b"eins", b"caf\xe9", b"drei", b"vier"]).view(pa.string())
-    path = parquet(tmp_path, en=["one", "two", None, "four"], de=bad, score=[1.0, 1.0, 1.0, None])
-    counts, rows, faults = extract(tmp_path, "parquet", path, bound=3)
-    assert counts == {"lines": 4, "pairs": 1, "unreadable": 3}
-    assert pairs(rows) == [("one", "eins")]
+    bad = pa.array([b"eins", b"caf\xe9", b"drei", b"vier"] + [b"x"] * 5).view(pa.string())
+    most = 1 << 20
+    english = [
+        "one",
+        "two",
+        None,
+        "four",
+        "f\0ive",
+        "x" * most,
+        "x" * (most + 1),
+        "é" * (most // 2 + 1),
+        "nine",
+    ]
+    path = parquet(tmp_path, en=english, de=bad, score=[1.0, 1.0, 1.0, None, 1.0, 1.0, 1.0, 1.0, 1e39])
+    counts, rows, faults = extract(tmp_path, "parquet", path, bound=7)
+    assert counts == {"lines": 9, "pairs": 2, "unreadable": 7}
+    assert pairs(rows) == [("one", "eins"), ("x" * most, "x")]
     assert faults == [
         "2\tde: not UTF-8: byte 0xe9",
         "3\ten: is missing",
         "4\tthe score None is not a number",
+        "5\ten: a NUL character, which no text has",
+        "7\ten: longer than 1048576 bytes",
+        "8\ten: longer than 1048576 bytes",
+        "9\tthe score 1e+39 is too large",
     ]
+
+
+def test_parquet_with_two_columns_of_one_name(tmp_path):
+    path = tmp_path / "mine.parquet"
+    texts = pa.array(["one"])
+    inner = pa.StructArray.from_arrays([texts, texts, texts], names=["en", "de", "en"])
+    for columns, names, told in [
+        ([texts, texts, texts], ["en", "de", "en"], "en"),
+        ([texts, inner], ["source", "translation"], "translation.en"),
+        ([pa.array([{"en": "x"}]), pa.array([{"de": "y"}])], ["translation", "translation"], "translation"),
+        ([texts, pa.array([{"en": "x"}])], ["translation.en", "translation"], "translation.en"),
+    ]:
+        pq.write_table(pa.Table.from_arrays(columns, names=names), path)
+        assert fault(tmp_path, "parquet", path, bound=9) == f"{path}: has 2 columns {told!r}"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Extraction: every kind of corpus, and every way in which one can be broken."""
 
 import gzip
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -72,7 +73,7 @@ def test_aligned_reads_gzip_and_plain_files_by_language(tmp_path):
 
 
 def test_lines_end_at_newlines_only(tmp_path):
-    source = "\ufeffone\u2028still one\x85\x0bone\r\n\ttwo\rtwo\n\nfour\x00\n"
+    source = "\ufeffone\u2028still one\x85\x0bone\r\n\ttwo\rtwo\n\nfour\x7f\n"
     _, rows = extract(tmp_path, "aligned", plain(tmp_path, source, "1\n2\n3\n4\n"), ("en", "de"))
     assert pairs(rows) == [
         ("one\u2028still one  one", "1"),
@@ -176,12 +177,70 @@ def test_empty_corpus(tmp_path):
     assert not (tmp_path / "pairs.parquet").exists()
 
 
-def test_no_text_by_lines(tmp_path, monkeypatch):
-    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", 8)
-    monkeypatch.setattr("paraphrastic.corpus.lines.MAX_LINE_BYTES", 20)
-    files = plain(tmp_path, "one\n" + "x" * 100, "1\n2\n")
-    with pytest.raises(InputError, match=r"side0:2: longer than 20 bytes"):
+MAX_LINE = 1 << 20
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_is_too_long_from_the_first_byte_past_the_bound(tmp_path, end):
+    lines = [
+        b"x" * MAX_LINE,
+        b"x" * (MAX_LINE + 1),
+        "é".encode() * (MAX_LINE // 2),
+        "é".encode() * (MAX_LINE // 2) + b"x",
+        "\x85".encode() * (MAX_LINE // 2 + 1),
+        b"x" * (5 * MAX_LINE // 2),
+        b"last",
+        b"x" * (3 * MAX_LINE),
+    ]
+    files = plain(tmp_path, b"\xef\xbb\xbf" + end.join(lines), "a\n" * len(lines))
+    counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=5)
+    assert counts == {"lines": 8, "pairs": 3, "unreadable": 5}
+    assert [(row["line"], len(row["source"])) for row in rows] == [(1, MAX_LINE), (3, MAX_LINE // 2), (7, 4)]
+    with pytest.raises(InputError, match=r"side0:8: longer than 1048576 bytes \(5 unreadable rows, and"):
+        extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=4)
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path):
+    size = 64 * MAX_LINE
+    files = plain(tmp_path, "one\n" + "x" * size + "\nthree", "1\n2\n3\n")
+    tracemalloc.start()
+    counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=1)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (counts["unreadable"], pairs(rows)) == (1, [("one", "1"), ("three", "3")])
+    assert most < size / 8
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_text_in_another_unicode_encoding_is_told_by_its_mark(tmp_path, encoding):
+    files = plain(tmp_path, "1\n2\n", "\ufeffeins\nzwei\n".encode(encoding))
+    with pytest.raises(InputError, match=rf"side1: not UTF-8 but {encoding[:6].upper()}$"):
+        extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=100)
+
+
+@pytest.mark.parametrize("chunk", [2, 1 << 20])
+def test_a_line_with_a_nul_cannot_be_read(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
+    files = plain(tmp_path, "one\nt\0wo\nthree", "1\n2\n3\n")
+    counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=1)
+    assert (counts["unreadable"], pairs(rows)) == (1, [("one", "1"), ("three", "3")])
+    with pytest.raises(InputError, match=r"side0:2: a NUL character, which no text has"):
         extract(tmp_path, "aligned", files, ("en", "de"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"), [("manythings", "a\tb\n"), ("paranmt", "a\tb\t1\n"), ("opus", "a\n")]
+)
+def test_members_of_archives_in_another_encoding(tmp_path, kind, member):
+    languages = ("en", "en") if kind == "paranmt" else ("en", "de")
+    names = ("a.en", "a.de") if kind == "opus" else ("a.en",)
+    path = zipped(tmp_path / "a.zip", **dict.fromkeys(names, member.encode("utf-16")))
+    file = CorpusFile(path, tuple(dict.fromkeys(languages)), names)
+    with pytest.raises(InputError, match="not UTF-8 but UTF-16"):
+        extract(tmp_path, kind, [file], languages, max_unreadable=100)
+    path = zipped(tmp_path / "a.zip", **dict.fromkeys(names, member.encode("utf-16-le")))
+    with pytest.raises(InputError, match=r":1: a NUL character"):
+        extract(tmp_path, kind, [file], languages)
 
 
 def test_truncated_zip(tmp_path, mirror):

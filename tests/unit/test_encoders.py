@@ -1,5 +1,6 @@
 """Encoders of any make behind one function."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -72,6 +73,20 @@ def test_a_damaged_folder_of_sentence_transformers_is_one_line(transformer: Path
     (tmp_path / "modules.json").write_bytes((transformer / "modules.json").read_bytes()[:-5])
     with pytest.raises(InputError, match=r"sentence-transformers cannot load this model: ") as caught:
         open_encoder(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json"])
+def test_a_damaged_file_of_sentence_transformers_is_one_line(
+    transformer: Path, tmp_path: Path, name: str
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(transformer, folder)
+    (folder / name).write_bytes((folder / name).read_bytes()[:-9])
+    with pytest.raises(
+        InputError, match=r"damaged: sentence-transformers cannot load this model: \w"
+    ) as caught:
+        open_encoder(folder)
     assert "\n" not in str(caught.value)
 
 

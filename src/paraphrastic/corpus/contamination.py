@@ -105,7 +105,8 @@ class TestSentences:
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
         ngrams = self._ngrams(words)
         known = ngrams & self._known
-        needed = max(1, math.ceil(min_similarity * len(ngrams)))
+        # Rounding must not make one more of it: 0.56 times 25 is a little more than 14.
+        needed = max(1, math.ceil(min_similarity * len(ngrams) - 1e-9))
         if len(known) < needed:
             return
         # With `needed` n-grams in common, one at least is among any len(known) - needed + 1 of them; the

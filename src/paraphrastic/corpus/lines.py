@@ -4,7 +4,7 @@ import codecs
 import logging
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -13,11 +13,23 @@ from typing import BinaryIO, TextIO
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 
-_CHUNK_BYTES = 1 << 20
-# A longer line is no sentence: the file is not text by lines, and reading on would fill the memory.
+# A longer line, without its end, is no sentence, and must not fill the memory.
 MAX_LINE_BYTES = 1 << 20
-# Control characters but the newline, which ends a line, and the tab, which may part columns.
-_CONTROL_BYTES = bytes(b for b in [*range(32), 127] if b not in b"\t\n")
+# At most as many, so that only a line which began in an earlier chunk can be longer.
+_CHUNK_BYTES = MAX_LINE_BYTES
+# Causes for which lines, and cells of tables, cannot be read.
+TOO_LONG = f"longer than {MAX_LINE_BYTES} bytes"
+HAS_NUL = "a NUL character, which no text has"
+# Control characters but the newline, which ends a line, the tab, which may part columns, and NUL, which no
+# text has: every other byte of Latin text in UTF-16 is one.
+_CONTROL_BYTES = bytes(b for b in [*range(1, 32), 127] if b not in b"\t\n")
+# Byte order marks; that of UTF-32 may begin as that of UTF-16.
+_OTHER_MARKS = {
+    codecs.BOM_UTF32_LE: "UTF-32",
+    codecs.BOM_UTF32_BE: "UTF-32",
+    codecs.BOM_UTF16_LE: "UTF-16",
+    codecs.BOM_UTF16_BE: "UTF-16",
+}
 _BLANK_CONTROL_BYTES = bytes.maketrans(_CONTROL_BYTES, b" " * len(_CONTROL_BYTES))
 _C1_CONTROL = re.compile(rb"\xc2[\x80-\x9f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -74,37 +86,47 @@ def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
     """Lines of UTF-8 text without their ends; every control character but the tab is a space.
 
     Lines end at a newline only, with or without a carriage return; a byte order mark is dropped.
+
+    Raises:
+        InputError: the byte order mark of another encoding.
     """
-    number = 0
     rest = b""
+    first = True
     while chunk := stream.read(_CHUNK_BYTES):
-        data = rest + chunk
+        data = rest + (_without_mark(chunk, label) if first else chunk)
+        first = False
         end = data.rfind(b"\n") + 1
-        rest = data[end:]
-        if len(rest) > MAX_LINE_BYTES:
-            long_line = number + data.count(b"\n", 0, end) + 1
-            raise InputError(f"{label}:{long_line}: longer than {MAX_LINE_BYTES} bytes: no text by lines")
+        # A line that is cut here is too long as it is, even if what is left ends with a carriage return.
+        rest = data[end : end + MAX_LINE_BYTES + 2]
         if end:
-            lines = _decode(data[:end], first=number == 0)
-            number += len(lines)
-            yield from lines
+            yield from _decode(data[:end])
     if rest:
-        yield from _decode(rest + b"\n", first=number == 0)
+        yield from _decode(rest + b"\n")
 
 
-def _decode(data: bytes, *, first: bool) -> Sequence[str | Undecodable]:
-    """Lines of `data`, which ends with a newline."""
-    if first:
-        data = data.removeprefix(codecs.BOM_UTF8)
-    data = data.replace(b"\r\n", b"\n").translate(_BLANK_CONTROL_BYTES)
-    data = _C1_CONTROL.sub(b" ", data)
-    try:
-        return data.decode("utf-8")[:-1].split("\n")
-    except UnicodeDecodeError:
-        return [_decode_line(line) for line in data[:-1].split(b"\n")]
+def _without_mark(head: bytes, label: str) -> bytes:
+    for mark, encoding in _OTHER_MARKS.items():
+        if head.startswith(mark):
+            raise InputError(f"{label}: not UTF-8 but {encoding}")
+    return head.removeprefix(codecs.BOM_UTF8)
+
+
+def _decode(data: bytes) -> Sequence[str | Undecodable]:
+    """Lines of `data`, which ends with a newline; only the first one can be too long."""
+    data = data.replace(b"\r\n", b"\n")
+    if (end := data.index(b"\n")) > MAX_LINE_BYTES:
+        others = data[end + 1 :]
+        return [Undecodable(TOO_LONG), *(_decode(others) if others else ())]
+    data = _C1_CONTROL.sub(b" ", data.translate(_BLANK_CONTROL_BYTES))
+    if b"\0" not in data:
+        with suppress(UnicodeDecodeError):
+            return data.decode("utf-8")[:-1].split("\n")
+    return [_decode_line(line) for line in data[:-1].split(b"\n")]
 
 
 def _decode_line(line: bytes) -> str | Undecodable:
+    if b"\0" in line:
+        return Undecodable(HAS_NUL)
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -22,11 +22,12 @@ def words_of(text: str) -> list[str]:
     """The words of a text in its normal form: NFKC, case-folded, no punctuation, symbols and white space.
 
     A word is a run of letters, digits and marks; in scripts that are written without spaces, each character
-    is one. Vowel signs of Arabic are dropped, and Turkish's two i's are the same letter, since lower-casing
-    by another language's rules takes one for the other. Two texts are the same when these words, put
-    together, are: then neither hyphens nor a segmenter make a difference.
+    is one. Vowel signs of Arabic are dropped; Turkish's two i's are the same letter, since lower-casing by
+    another language's rules takes one for the other, and so are Russian's е and ё, which is mostly printed
+    as е. Two texts are the same when these words, put together, are: then neither hyphens nor a segmenter
+    make a difference.
     """
     if text.isascii():
         return text.encode().translate(_ASCII).decode().split()
     text = unicodedata.normalize("NFKC", text).casefold()
-    return _WORD.findall(_IGNORED.sub("", text).replace("ı", "i"))
+    return _WORD.findall(_IGNORED.sub("", text).replace("ı", "i").replace("ё", "е"))

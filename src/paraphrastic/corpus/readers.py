@@ -57,12 +57,13 @@ def extract_corpus(
 
     Files that are no archives may be compressed with gzip, bzip2 or Zstandard, Parquet apart. Where a file
     has scores they are written as `paraphrase_score` and `translation_score`. Lines end at a newline only,
-    with or without a carriage return; a byte order mark is dropped and every control character becomes a
-    space. Pairs with an empty side are kept here: dropping them is for the selection, which counts them.
+    with or without a carriage return; a byte order mark is dropped and every control character but NUL
+    becomes a space. Pairs with an empty side are kept here: dropping them is for the selection, which counts
+    them.
 
-    A row that cannot be read (bytes that are not UTF-8, a wrong number of columns, a score that is no
-    number, broken JSON, a unit without one of the languages) is left out and counted; where the corpus is
-    aligned by line, it is left out on all sides.
+    A row that cannot be read (bytes that are not UTF-8, a NUL character, more than a MiB, a wrong number of
+    columns, a score that is no number of float32, broken JSON, a unit without one of the languages) is left
+    out and counted; where the corpus is aligned by line, it is left out on all sides.
 
     Args:
         kind: one of the above.
@@ -78,8 +79,9 @@ def extract_corpus(
         How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
 
     Raises:
-        InputError: too many unreadable rows, sides of unequal length, damaged files, columns that are not
-            there, no pairs at all, a full disk.
+        InputError: too many unreadable rows, sides of unequal length, damaged files, the byte order mark of
+            another encoding than UTF-8, columns that are not there or there twice, no pairs at all, a full
+            disk.
     """
     lines = 0
     with (

@@ -3,23 +3,34 @@
 Which columns hold the sides is said by their names (`columns`: one a side, and optionally one with the
 paraphrase score and one with the translation score), or found in the file: columns named by the two
 languages, the same within a column `translation`, or `source` and `target`; then columns `score` and
-`translation_score` are the scores. A dot in a name leads into a nested object. In TSV, columns are numbers
+`translation_score` are the scores. Each dot in a name leads into a nested object. In TSV, columns are numbers
 from 1, or names where the first line is a header; without either, there are two or three columns: source,
-target, paraphrase score. The first row decides; a later one that is otherwise cannot be read.
+target, paraphrase score. The first row decides, on its scores too; a later one that is otherwise cannot be
+read.
 """
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
-from paraphrastic.corpus.lines import UnreadableRows, clean, readable_lines, shown
+from paraphrastic.corpus.lines import (
+    HAS_NUL,
+    MAX_LINE_BYTES,
+    TOO_LONG,
+    UnreadableRows,
+    clean,
+    readable_lines,
+    shown,
+)
 from paraphrastic.errors import InputError
 
 # Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
@@ -27,6 +38,11 @@ _SCORES = ("paraphrase_score", "translation_score")
 _FOUND_SCORES = ("score", "translation_score")
 # Says in `columns` that there is no paraphrase score before a translation score.
 _NO_COLUMN = "-"
+# Scores are kept as float32.
+_MAX_SCORE = float(np.finfo(np.float32).max)
+
+# Keys that lead to a column, from the outermost one.
+_Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +54,15 @@ class Rows:
 
 
 def finite_score(value: object, label: str, line: int, unreadable: UnreadableRows) -> float | None:
-    """A score as a number; None, with the row noted as unreadable, where it is none."""
+    """A score as a number; None, with the row noted as unreadable, where it is none that float32 holds."""
     try:
         score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         score = math.nan
-    if math.isfinite(score):
+    if abs(score) <= _MAX_SCORE:
         return score
-    unreadable.add(label, line, f"the score {shown(value)} is not a number")
+    cause = "is too large" if math.isfinite(score) else "is not a number"
+    unreadable.add(label, line, f"the score {shown(value)} {cause}")
     return None
 
 
@@ -110,7 +127,8 @@ def jsonl_rows(
         if found := _find_columns(_paths(record), languages, columns):
             names, scores = found
             rest = chain([(number, record)], records)
-            return Rows(_json_rows(rest, label, names, unreadable), scores)
+            absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
+            return Rows(_json_rows(rest, label, names, absent, unreadable), scores)
         unreadable.add(label, number, _missing(columns, languages, _paths(record)))
     return Rows(iter(()))
 
@@ -139,10 +157,15 @@ def _json_rows(
     records: Iterator[tuple[int, dict[str, Any]]],
     label: str,
     names: Sequence[str],
+    absent: Sequence[str],
     unreadable: UnreadableRows,
 ) -> Iterator[tuple[Any, ...]]:
+    """Rows of `names`; one that has a score of `absent`, which the first one has not, cannot be read."""
     for number, record in records:
-        if row := _row([_value(record, name) for name in names], names, label, number, unreadable):
+        late = [name for name in absent if not isinstance(record.get(name), dict | None)]
+        if late:
+            unreadable.add(label, number, f"a {late[0]}, which the first record has not")
+        elif row := _row([_value(record, name) for name in names], names, label, number, unreadable):
             yield row
 
 
@@ -151,22 +174,30 @@ def parquet_rows(
 ) -> Rows:
     """Rows of a Parquet file; their lines are the numbers of its rows, from 1."""
     with open_parquet(path) as file:
-        schema = file.schema_arrow
-    types = dict(_leaves(schema))
-    found = _find_columns(list(types), languages, columns)
+        fields = list(_fields(file.schema_arrow))
+    for name, count in Counter(".".join(keys) for keys, _ in fields).items():
+        if count > 1:
+            raise InputError(f"{path}: has {count} columns {name!r}")
+    leaves = {".".join(keys): (keys, kind) for keys, kind in fields if not pa.types.is_struct(kind)}
+    found = _find_columns(list(leaves), languages, columns)
     if not found:
-        raise InputError(f"{path}: {_missing(columns, languages, list(types))}")
+        raise InputError(f"{path}: {_missing(columns, languages, list(leaves))}")
     names, scores = found
     for name in names[:2]:
-        if not _is_text(types[name]):
-            raise InputError(f"{path}: the column {name!r} holds {types[name]}, not text")
-    return Rows(_parquet_rows(path, names, unreadable), scores)
+        _, kind = leaves[name]
+        if not _is_text(kind):
+            raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
+    return Rows(_parquet_rows(path, {name: leaves[name][0] for name in names}, unreadable), scores)
 
 
-def _parquet_rows(path: Path, names: Sequence[str], unreadable: UnreadableRows) -> Iterator[tuple[Any, ...]]:
+def _parquet_rows(
+    path: Path, columns: Mapping[str, _Path], unreadable: UnreadableRows
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of `columns`, each by its name and the keys that lead to it."""
     number = 0
-    for block in read_blocks(path, columns=list(names), rows=BLOCK_ROWS):
-        for values in zip(*(_values(block, name) for name in names), strict=True):
+    names = list(columns)
+    for block in read_blocks(path, columns=names, rows=BLOCK_ROWS):
+        for values in zip(*(_values(block, keys) for keys in columns.values()), strict=True):
             number += 1
             if row := _row(values, names, str(path), number, unreadable):
                 yield row
@@ -205,6 +236,11 @@ def _text_fault(value: object) -> str | None:
         return f"{shown(value)} is not text"
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
         return "half of a surrogate pair"
+    if "\0" in value:
+        return HAS_NUL
+    # No character has more than four bytes.
+    if len(value) > MAX_LINE_BYTES // 4 and len(value.encode()) > MAX_LINE_BYTES:
+        return TOO_LONG
     return None
 
 
@@ -243,33 +279,39 @@ def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence
     return f"no columns {wanted}; it has {shown(', '.join(paths))}"
 
 
-def _paths(record: dict[str, Any], prefix: str = "") -> list[str]:
+def _paths(record: dict[str, Any]) -> list[str]:
     """Names of an object's entries; those of an object in it follow a dot."""
     paths = []
-    for key, value in record.items():
-        if isinstance(value, dict) and not prefix:
-            paths += _paths(value, f"{key}.")
-        else:
-            paths.append(prefix + key)
+    # Not by recursion: JSON may be nested as deeply as Python's stack.
+    waiting = deque([("", record)])
+    while waiting:
+        prefix, entries = waiting.popleft()
+        for key, value in entries.items():
+            if isinstance(value, dict):
+                waiting.append((f"{prefix}{key}.", value))
+            else:
+                paths.append(prefix + key)
     return paths
 
 
 def _value(record: dict[str, Any], name: str) -> Any:
-    """The entry called `name` as by `_paths`, or None."""
+    """The entry called `name` as by `_paths`, or None; a key may have dots of its own."""
     if name in record:
         return record[name]
-    key, _, inner = name.partition(".")
-    nested = record.get(key)
-    return nested.get(inner) if isinstance(nested, dict) else None
+    for dot, character in enumerate(name):
+        inner = record.get(name[:dot]) if character == "." else None
+        if isinstance(inner, dict) and (value := _value(inner, name[dot + 1 :])) is not None:
+            return value
+    return None
 
 
-def _leaves(schema: pa.Schema) -> Iterator[tuple[str, pa.DataType]]:
-    for field in schema:
+def _fields(fields: Iterable[pa.Field], outer: _Path = ()) -> Iterator[tuple[_Path, pa.DataType]]:
+    """All columns, and those within them, by the keys that lead to them."""
+    for field in fields:
+        keys = (*outer, field.name)
+        yield keys, field.type
         if pa.types.is_struct(field.type):
-            for inner in field.type:
-                yield f"{field.name}.{inner.name}", inner.type
-        else:
-            yield field.name, field.type
+            yield from _fields(field.type, keys)
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -278,13 +320,11 @@ def _is_text(kind: pa.DataType) -> bool:
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
 
 
-def _values(block: pa.RecordBatch, name: str) -> list[Any]:
+def _values(block: pa.RecordBatch, keys: _Path) -> list[Any]:
     """A column's values; one that is not UTF-8 is the error that says so."""
-    if name in block.schema.names:
-        column = block[name]
-    else:
-        outer, _, inner = name.partition(".")
-        column = block[outer].flatten()[block.schema.field(outer).type.get_field_index(inner)]
+    column = block[keys[0]]
+    for key in keys[1:]:
+        column = column.flatten()[column.type.get_field_index(key)]
     try:
         return column.to_pylist()
     except UnicodeDecodeError:
