@@ -186,7 +186,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         duplicates="keep_one",
         max_pairs=[None],
         seed=1,
-        memory_mb=1000,
+        memory_mb=200,
         threads=1,
         temporary=folder / "temporary",
     )

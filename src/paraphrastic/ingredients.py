@@ -56,7 +56,7 @@ def encoder_faults(name: str, config: Mapping[str, Any]) -> Iterator[str]:
         if "path" in encoder and not Path(encoder["path"]).is_dir():
             yield f"{at}.path: {encoder['path']!r} is not a folder"
         if "path" in encoder and set("{}") & set(encoder["path"]):
-            yield f"{at}.path: {encoder['path']!r} has a brace, which stands for a wildcard: rename the folder"
+            yield f"{at}.path: {encoder['path']!r} has a brace, which is a wildcard's: rename the folder"
     elif encoder not in definitions:
         guess = difflib.get_close_matches(encoder, definitions, n=1)
         others = "other models are given as {path: …} or {sentence_transformers: …}"

@@ -67,7 +67,7 @@ def file_faults(
         elif names.count(name) > 1 or others.get(name, completed) != completed:
             yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
         if set("{}") & set(entry["path"]):
-            yield f"{at}.path: {entry['path']!r} has a brace, which stands for a wildcard: rename the file"
+            yield f"{at}.path: {entry['path']!r} has a brace, which is a wildcard's: rename the file"
         if not Path(entry["path"]).is_file():
             yield f"{at}.path: {entry['path']!r} is not a file"
         if completed["kind"] is None:

@@ -316,7 +316,7 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
             "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
         ),
         ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
-        ({"path": "a {x}.tsv"}, "corpora.1.path: 'a {x}.tsv' has a brace, which stands for a wildcard"),
+        ({"path": "a {x}.tsv"}, "corpora.1.path: 'a {x}.tsv' has a brace, which is a wildcard's"),
         (
             "data/bi",
             "corpora: 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}",
@@ -455,7 +455,7 @@ def test_definitions_needed_are_those_of_encoders_too() -> None:
         ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
         ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
-        ({"encoder": {"path": "a{b"}}, "mined.found.encoder.path: 'a{b' has a brace, which stands for a"),
+        ({"encoder": {"path": "a{b"}}, "mined.found.encoder.path: 'a{b' has a brace, which is a wildcard's"),
         ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
         ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
         (

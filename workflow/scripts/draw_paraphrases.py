@@ -14,7 +14,8 @@ with step(snakemake):
         examples=snakemake.output.examples,
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
-        memory_mb=snakemake.resources.mem_mb // 2,
+        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        memory_mb=snakemake.resources.mem_mb // 10,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,
     )

@@ -17,7 +17,8 @@ with step(snakemake):
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
-        memory_mb=snakemake.resources.mem_mb // 2,
+        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        memory_mb=snakemake.resources.mem_mb // 10,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,
     )

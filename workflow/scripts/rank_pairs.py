@@ -16,7 +16,8 @@ with step(snakemake):
         sample=snakemake.params.sample,
         drop=snakemake.params.drop,
         seed=snakemake.params.seed,
-        memory_mb=snakemake.resources.mem_mb // 2,
+        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        memory_mb=snakemake.resources.mem_mb // 10,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,
     )
