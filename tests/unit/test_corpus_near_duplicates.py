@@ -77,7 +77,7 @@ def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path)
     assert counts["kept"] == 1
 
 
-def test_neither_threads_nor_memory_matter(tmp_path, five):
+def test_neither_threads_nor_memory_matter(tmp_path, five, monkeypatch):
     rng = np.random.default_rng(1)
     words = [f"w{n}" for n in range(40)]
     pairs = [(" ".join(rng.choice(words, 6)), " ".join(rng.choice(words, 6))) for _ in range(3000)]
@@ -85,6 +85,7 @@ def test_neither_threads_nor_memory_matter(tmp_path, five):
     settings = {"near_duplicates": {"ngram": 1, "min_similarity": 0.4}}
     counts, rows = merge(tmp_path, [path, *five], **settings)
     assert 100 < counts["near_duplicates"] < 2900
+    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", 20_000)
     again, same = merge(tmp_path, [path, *five], **settings, threads=1, memory_mb=80)
     assert (counts, rows) == (again, same)
 

@@ -14,6 +14,8 @@ from paraphrastic.corpus.normal_form import words_of
 _PERMUTATIONS = 128
 # Of the pairs that are just as similar as asked for, at most this share may go unseen.
 _MISSED = 0.05
+# Pairs times bands that are looked at together: what is done with them must be in memory as a whole.
+_SLICE_ROWS = 10_000_000
 
 
 def drop_near_duplicates(
@@ -42,32 +44,45 @@ def drop_near_duplicates(
         buckets = _buckets(block, ngram=ngram, rows=rows, seed=seed)
         places = np.repeat(block["place"].to_numpy(), buckets.shape[1])
         _insert(database, "near_buckets", place=places, bucket=buckets.reshape(-1))
-    # Comparing all pairs of a bucket would take the square of its size.
-    database.execute(
-        """
-        CREATE TABLE near_candidates AS
-        SELECT DISTINCT place, earlier FROM (
-            SELECT place, unnest([lag(place) OVER bucket_mates, first(place) OVER bucket_mates])
-                   AS earlier
-            FROM near_buckets
-            SEMI JOIN (SELECT bucket FROM near_buckets GROUP BY bucket HAVING count(*) > 1) USING (bucket)
-            WINDOW bucket_mates AS (PARTITION BY bucket ORDER BY place)
-        ) WHERE earlier < place
-        """
-    )
+    _propose(database)
     database.execute("DROP TABLE near_buckets")
     candidates = """
+        WITH proposed AS (SELECT DISTINCT * FROM near_candidates)
         SELECT later.place AS place, later.source AS source, later.target AS target,
                first.source AS first_source, first.target AS first_target
-        FROM near_candidates
-        JOIN rows AS later ON later.place = near_candidates.place
-        JOIN rows AS first ON first.place = near_candidates.earlier
+        FROM proposed
+        JOIN rows AS later ON later.place = proposed.place
+        JOIN rows AS first ON first.place = proposed.earlier
         """
     database.execute("CREATE TABLE near_rows (place BIGINT)")
     for block in _read(database, candidates):
         near = _similarities(block, ngram=ngram) >= min_similarity
         _insert(database, "near_rows", place=np.unique(block["place"].to_numpy()[near]))
     database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
+
+
+def _propose(database: duckdb.DuckDBPyConnection) -> None:
+    """Make the table `near_candidates` of what to compare: `place`, and an `earlier` one of its bucket."""
+    database.execute("CREATE TABLE near_candidates (place BIGINT, earlier BIGINT)")
+    (size,) = database.execute("SELECT count(*) FROM near_buckets").fetchall()[0]
+    slices = 1 + size // _SLICE_ROWS
+    for number in range(slices):
+        # Comparing all pairs of a bucket would take the square of its size.
+        database.execute(
+            f"""
+            INSERT INTO near_candidates
+            SELECT DISTINCT place, earlier FROM (
+                SELECT place, unnest([lag(place) OVER bucket_mates, first(place) OVER bucket_mates])
+                       AS earlier
+                FROM near_buckets
+                SEMI JOIN (
+                    SELECT bucket FROM near_buckets WHERE bucket % {slices} IN ({number}, {number - slices})
+                    GROUP BY bucket HAVING count(*) > 1
+                ) USING (bucket)
+                WINDOW bucket_mates AS (PARTITION BY bucket ORDER BY place)
+            ) WHERE earlier < place
+            """  # noqa: S608 - numbers of ours
+        )
 
 
 def _read(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
