@@ -32,9 +32,10 @@ TOKENS = 14
 # Dimension, M and dropout of each case.
 CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
 SETTINGS = TrainingSettings(
-    dimension=1024, init_std=1.0, epochs=1, batch_size=BATCH, megabatch=1, megabatch_anneal=1, margin=0.4,
-    dropout=0.0, optimizer="adam", learning_rate=0.001, weight_decay=0.0, negatives="other_side",
-    exclude_duplicates=True, mining_precision="auto", engine="fused", shuffle_window=1 << 20, seed=1,
+    dimension=1024, init_std=1.0, init_sif=None, epochs=1, batch_size=BATCH, megabatch=1, megabatch_anneal=1,
+    margin=0.4, dropout=0.0, optimizer="adam", learning_rate=0.001, learning_rate_schedule="constant",
+    weight_decay=0.0, negatives="other_side", exclude_duplicates=True, mining_precision="auto",
+    engine="fused", shuffle_window=1 << 20, seed=1,
 )  # fmt: skip
 
 Clock = Callable[[], float]
@@ -80,9 +81,10 @@ def measure(
     """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
     generator = np.random.default_rng(0)
     team = Team(threads)
-    fused = build_engine(rows, settings, team)
+    engine = partial(build_engine, np.ones(rows, np.int64), team=team, steps=0)
+    fused = engine(settings)
     assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
-    reference = build_engine(rows, replace(settings, engine="autograd"), team)
+    reference = engine(replace(settings, engine="autograd"))
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {

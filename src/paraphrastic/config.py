@@ -17,6 +17,7 @@ from jsonschema.validators import extend
 from paraphrastic.errors import InputError
 from paraphrastic.ingredients import encoder_faults, mined_datasets
 from paraphrastic.opus import OpusCorpus, list_command, read_list
+from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import Dataset, read_registry
 from paraphrastic.sources import (
     complete_entry,
@@ -49,13 +50,16 @@ UNTRANSLATED_KINDS = (*UNSCORED_KINDS, "paranmt")
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
-OVERRIDABLE = ("selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "training", "sweep")
+OVERRIDABLE = (
+    "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "recipe", "training", "sweep",
+)  # fmt: skip
 
 
 def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
     """The configuration with defaults filled in, and every definition completed with the global sections.
 
-    In a completed definition all `corpora` are names; `files` describes those that are given by a path.
+    What `training` leaves out is as the recipe has it. In a completed definition all `corpora` are names;
+    `files` describes those that are given by a path.
 
     Returns:
         The configuration, and the data sets by name: the registry's, and those that only it names.
@@ -74,7 +78,9 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         completed = {section: checked[section] for section in OVERRIDABLE}
         completed = _merge(copy.deepcopy(completed), definition)
         _fill_defaults(completed, rules["$defs"]["definition"], rules)
+        completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
         checked["definitions"][model] = completed
+    checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
     for mined in checked["mined"].values():
         _fill_defaults(mined, rules["$defs"]["mined"], rules)
     _refuse(_name_files(checked, registry))

@@ -227,6 +227,14 @@ class PairDataset:
         offsets = self._offsets[side][start : stop + 1]
         return Sentences(self._tokens[side][offsets[0] : offsets[-1]], offsets - offsets[0])
 
+    def counts(self) -> Int64:
+        """How often each row of the table occurs, [rows]."""
+        counts = np.zeros(self.n_rows, np.int64)
+        for tokens in self._tokens:
+            for start in range(0, len(tokens), 1 << 20):
+                counts += np.bincount(tokens[start : start + (1 << 20)], minlength=self.n_rows)
+        return counts
+
     def shuffled(
         self, generator: np.random.Generator, *, window: int
     ) -> Iterator[tuple[Sentences, Sentences]]:

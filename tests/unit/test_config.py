@@ -11,6 +11,7 @@ from paraphrastic.config import check_config, study_settings, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
 from paraphrastic.ingredients import definitions_needed
+from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
 
@@ -57,11 +58,23 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "statistics",
         "filter_study",
         "vocabulary",
-        "training",
         "sweep",
         "evaluation",
     ):
         assert complete[section] == config[section], section
+    # But for those that have their values by the recipe.
+    assert complete["training"] == {**RECIPES[config["recipe"]], **config["training"]}
+
+
+def test_a_recipe_is_what_training_leaves_out() -> None:
+    config = load("config")
+    config["training"]["margin"] = 0.5
+    config["definitions"]["de"]["recipe"] = "paper"
+    config["definitions"]["fr"]["training"] = {"init_std": 0.2}
+    complete = checked(config)
+    de, fr = (complete["definitions"][model]["training"] for model in ("de", "fr"))
+    assert (de["margin"], de["init_std"], de["init_sif"], de["learning_rate"]) == (0.5, 1.0, None, 0.001)
+    assert (fr["margin"], fr["init_std"], fr["init_sif"], fr["learning_rate"]) == (0.5, 0.2, 0.003, 0.003)
 
 
 def test_a_short_configuration_is_filled_with_defaults() -> None:
@@ -84,10 +97,10 @@ def test_a_definition_overrides_key_by_key() -> None:
     config["definitions"]["de"]["training"] = {"epochs": 2}
     config["definitions"]["de"]["selection"] = {"bitext": {"length": {"min": 4}, "language": None}}
     definitions = checked(config)["definitions"]
-    assert definitions["de"]["training"] == {**config["training"], "epochs": 2}
+    assert definitions["de"]["training"] == {**RECIPES["best"], **config["training"], "epochs": 2}
     assert definitions["de"]["selection"]["bitext"]["length"] == {"min": 4, "max": 100, "count": "both"}
     assert definitions["de"]["selection"]["bitext"]["language"] is None
-    assert definitions["fr"]["training"] == config["training"]
+    assert definitions["fr"]["training"] == {**RECIPES["best"], **config["training"]}
     assert definitions["fr"]["selection"] == config["selection"]
 
 
@@ -379,15 +392,17 @@ def test_the_study_is_trained_as_the_first_run_but_for_what_it_says() -> None:
 
 def test_the_paper_configuration_has_the_papers_values() -> None:
     config = load("paper")
-    assert config["training"] == {
+    assert checked(config)["training"] == {
         "dimension": 1024,
         "init_std": 1.0,
+        "init_sif": None,
         "epochs": 25,
         "batch_size": 128,
         "megabatch_anneal": 150,
         "margin": 0.4,
         "optimizer": "adam",
         "learning_rate": 0.001,
+        "learning_rate_schedule": "constant",
         "weight_decay": 0.0,
         "negatives": "other_side",
         "exclude_duplicates": False,

@@ -174,11 +174,12 @@ def test_shuffle_mixes_corpora_and_is_seeded(tmp_path):
     assert other_order != lines
 
 
-def test_bytes_depend_on_neither_threads_nor_memory(tmp_path):
+def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
     pairs = [(f"source {n % 60_000} " + "x" * 50, "target " * 5) for n in range(150_000)]
     selected = [write(tmp_path / "one", pairs[:100_000]), write(tmp_path / "other", pairs[100_000:])]
     for name, settings in (("a", {"threads": 1}), ("b", {"threads": 4}), ("c", {"memory_mb": 60})):
         merge(tmp_path, selected, name, max_pairs=[None, 1000], **settings)
+        monkeypatch.setattr("paraphrastic.corpus.merge._ROWS_PER_MB", 300)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
     metadata = pq.read_metadata(tmp_path / "a")
     assert metadata.num_rows == 60_000

@@ -24,6 +24,8 @@ from paraphrastic.training.settings import TrainingSettings
 
 ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59
+# Of a run, for a learning rate that falls.
+STEPS = 40_000
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +37,15 @@ def _one_thread_of_torch() -> Iterator[None]:
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
-    table = initial_encoder(ROWS, settings).table.detach()
+    table = initial_encoder(np.ones(ROWS, np.int64), settings).table.detach()
     table[ZERO_ROW] = 0.0
     encoder = AveragedEmbeddings(ROWS, settings.dimension, init_std=1.0, seed=1)
     encoder.table.data.copy_(table)
     dense = replace(settings, optimizer="adamw", dropout=0.0)
-    return FusedEngine(table, settings, Team(threads)), AutogradEngine(encoder, dense)
+    return (
+        FusedEngine(table, settings, Team(threads), steps=STEPS),
+        AutogradEngine(encoder, dense, steps=STEPS),
+    )
 
 
 def random_batches(
@@ -89,9 +94,15 @@ def test_a_batch_without_a_negative_has_no_loss_and_no_gradient() -> None:
 
 
 @pytest.mark.parametrize("change", [{}, {"optimizer": "adamw", "weight_decay": 0.3}])
-def test_every_row_moves_as_in_the_dense_optimizer(change: dict[str, object]) -> None:
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
+def test_every_row_moves_as_in_the_dense_optimizer(
+    change: dict[str, object], schedule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # At this learning rate signs of tiny gradients would decide; so that few steps with long gaps are enough.
-    fused, autograd = engines(replace(SETTINGS, learning_rate=0.002, **change))
+    monkeypatch.setattr("test_engine.STEPS", 200)
+    fused, autograd = engines(
+        replace(SETTINGS, learning_rate=0.002, learning_rate_schedule=schedule, **change)
+    )
     start = fused.table().copy()
     for number, batch in enumerate(random_batches(200)):
         fused.step(*batch)
@@ -101,21 +112,29 @@ def test_every_row_moves_as_in_the_dense_optimizer(change: dict[str, object]) ->
             assert np.abs(fused.table() - autograd.table()).mean() < 1e-3 * moved
 
 
-def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, lr: float) -> np.ndarray:
+def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, schedule: str) -> np.ndarray:
     """Parameters after k steps with gradients of zero, in double precision."""
     p, m, v = moments
     for step in range(last + 1, last + k + 1):
         m, v = 0.9 * m, 0.999 * v
-        p = decay * p - lr / (1 - 0.9**step) * m / (np.sqrt(v / (1 - 0.999**step)) + EPSILON)
+        lr = 0.001 * (1 - (step - 1) / STEPS) if schedule == "linear" else 0.001
+        p = (1 - lr * decay) * p - lr / (1 - 0.9**step) * m / (np.sqrt(v / (1 - 0.999**step)) + EPSILON)
     return p
 
 
+@pytest.mark.parametrize("schedule", ["constant", "linear"])
 @pytest.mark.parametrize("decay", [0.0, 0.5])
 @pytest.mark.parametrize("last", [1, 20, 170, 1000, 30_000])
 @pytest.mark.parametrize("k", [1, 2, 30, 1500])
-def test_missed_steps_are_made_up_for(last: int, k: int, decay: float) -> None:
+def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule: str) -> None:
     optimizer = "adamw" if decay else "adam"
-    settings = replace(SETTINGS, learning_rate=0.001, optimizer=optimizer, weight_decay=decay)
+    settings = replace(
+        SETTINGS,
+        learning_rate=0.001,
+        learning_rate_schedule=schedule,
+        optimizer=optimizer,
+        weight_decay=decay,
+    )
     fused, _ = engines(settings)
     generator = np.random.default_rng(0)
     start, first = generator.normal(size=(2, *fused.table().shape)).astype(np.float32)
@@ -129,7 +148,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float) -> None:
     )
     fused.steps_done += k
     moments = tuple(array.astype(np.float64) for array in (start, first, second))
-    movement = plain_adam(moments, last, k, 1 - 0.001 * decay, 0.001) - start
+    movement = plain_adam(moments, last, k, decay, schedule) - start
     # Where weight decay and momentum cancel out, the difference of both is compared.
     np.testing.assert_allclose(
         fused.table() - start, movement, rtol=3e-4, atol=3e-4 * float(np.abs(movement).mean())
@@ -200,7 +219,7 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
     def kept(seed: int) -> np.ndarray:
         ones, rows = np.ones(256, np.float32), np.zeros((400, 256), np.float32)
         for token, row in enumerate(rows):
-            add_dropped(row, ones, 0, 256, token, 0, Step(1, 0.1, 1.0, seed, round(0.1 * 65536)))
+            add_dropped(row, ones, 0, 256, token, 0, Step(1, 0.1, 0, 0.0, seed, round(0.1 * 65536)))
         return rows
 
     first, other = kept(1), kept(2)
@@ -234,7 +253,10 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     offsets = np.cumsum([0, *map(len, texts)])
     corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
     settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
-    fused, dense = (build_engine(len(row), replace(settings, engine=engine), Team(1)) for engine in ENGINES)
+    counts = np.bincount(corpus.tokens)
+    fused, dense = (
+        build_engine(counts, replace(settings, engine=engine), Team(1), steps=1000) for engine in ENGINES
+    )
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []
     for number in range(1000):
         if number % 5 == 0:

@@ -23,6 +23,7 @@ from paraphrastic.training.settings import TrainingSettings
 SETTINGS = TrainingSettings(
     dimension=16,
     init_std=1.0,
+    init_sif=None,
     epochs=4,
     batch_size=32,
     megabatch=4,
@@ -31,6 +32,7 @@ SETTINGS = TrainingSettings(
     dropout=0.0,
     optimizer="adam",
     learning_rate=0.03,
+    learning_rate_schedule="constant",
     weight_decay=0.0,
     negatives="other_side",
     exclude_duplicates=False,

@@ -1,10 +1,12 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
@@ -18,6 +20,9 @@ from paraphrastic.corpus.database import (
 from paraphrastic.corpus.near_duplicates import drop_near_duplicates
 from paraphrastic.errors import InputError
 from paraphrastic.files import write_json
+
+# Rows that are joined with their texts and sorted at a time, for each MB of DuckDB's.
+_ROWS_PER_MB = 50_000
 
 
 def merge_pairs(
@@ -82,13 +87,7 @@ def merge_pairs(
             cause = "each has a duplicate" if not result["contaminated"] else "the rest stands in a test set"
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         with write_blocks(output, MERGED_SCHEMA) as writer:
-            shuffled = database.sql(
-                f"""
-                SELECT source, target, corpus, line FROM rows JOIN kept USING (place)
-                ORDER BY {random_number(seed, "shuffle")}, place
-                """  # noqa: S608
-            )
-            for block in shuffled.to_arrow_reader(BLOCK_ROWS):
+            for block in _shuffled(database, result["kept"], seed, memory_mb):
                 writer.write(block.cast(MERGED_SCHEMA))
     write_json(counts, result)
     return result
@@ -103,6 +102,27 @@ def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], s
             part += f" ORDER BY {random_number(seed, 'cap')}, place LIMIT {limit}"
         parts.append(f"({part})")
     database.execute(f"CREATE TABLE kept AS {' UNION ALL '.join(parts)}")
+
+
+def _shuffled(
+    database: duckdb.DuckDBPyConnection, size: int, seed: int, memory_mb: int
+) -> Iterator[pa.RecordBatch]:
+    """The kept rows in random order."""
+    number = random_number(seed, "shuffle")
+    database.execute(f"CREATE TABLE numbered AS SELECT place, {number} AS number FROM kept")  # noqa: S608
+    # More rows at a time are more than DuckDB can join and sort in its memory; reading the files again is
+    # quicker than to write the texts down in between.
+    slices = 1 + size // (memory_mb * _ROWS_PER_MB)
+    edges = [index * 2**64 // slices for index in range(slices)] + [2**64]
+    for first, end in pairwise(edges):
+        part = database.sql(
+            f"""
+            SELECT source, target, corpus, line
+            FROM rows JOIN (FROM numbered WHERE number BETWEEN {first} AND {end - 1}) USING (place)
+            ORDER BY number, place
+            """  # noqa: S608 - numbers of ours
+        )
+        yield from part.to_arrow_reader(BLOCK_ROWS)
 
 
 def _count(

@@ -18,14 +18,15 @@ EMBED_BLOCK = 8192
 class AutogradEngine:
     """An encoder with dense Adam or AdamW; see `paraphrastic.training.engine.Engine`.
 
-    The result depends on torch's number of threads.
+    The result depends on torch's number of threads. `steps` are those of the run.
     """
 
-    def __init__(self, encoder: AveragedEmbeddings, settings: TrainingSettings) -> None:
+    def __init__(self, encoder: AveragedEmbeddings, settings: TrainingSettings, *, steps: int) -> None:
         if settings.optimizer == "lazy_adam":
             raise ValueError("lazy_adam is for the fused engine")
         self.encoder = encoder
         self.settings = settings
+        self.steps = steps
         self.steps_done = 0
         # AdamW without weight decay is Adam.
         self.optimizer = torch.optim.AdamW(
@@ -54,6 +55,9 @@ class AutogradEngine:
         loss = margin_loss(
             s, t, t_negative, s_negative, valid=torch.from_numpy(valid), margin=self.settings.margin
         )
+        if self.settings.learning_rate_schedule == "linear":
+            falling = self.settings.learning_rate * (1.0 - self.steps_done / self.steps)
+            self.optimizer.param_groups[0]["lr"] = falling
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from paraphrastic.dataset import Sentences
@@ -42,20 +43,33 @@ class Engine(Protocol):
         """Go back to where `state` was called."""
 
 
-def initial_encoder(n_rows: int, settings: TrainingSettings) -> AveragedEmbeddings:
-    """The encoder before training, by the seed."""
-    return AveragedEmbeddings(
-        n_rows,
+def initial_encoder(counts: npt.NDArray[np.int64], settings: TrainingSettings) -> AveragedEmbeddings:
+    """The encoder before training, by the seed; `counts` says how often each row occurs, [rows]."""
+    encoder = AveragedEmbeddings(
+        len(counts),
         settings.dimension,
         init_std=settings.init_std,
         seed=settings.seed,
         dropout=settings.dropout,
     )
+    if settings.init_sif is not None:
+        scales = settings.init_sif / (settings.init_sif + counts / counts.sum())
+        encoder.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
+    return encoder
 
 
-def build_engine(n_rows: int, settings: TrainingSettings, team: Team) -> Engine:
-    """The engine of the settings, before training."""
-    encoder = initial_encoder(n_rows, settings)
+def build_engine(
+    counts: npt.NDArray[np.int64], settings: TrainingSettings, team: Team, *, steps: int
+) -> Engine:
+    """The engine of the settings, before training.
+
+    Args:
+        counts: how often each row of the table occurs in the training pairs, [rows].
+        settings: hyperparameters.
+        team: the threads.
+        steps: of the run.
+    """
+    encoder = initial_encoder(counts, settings)
     if settings.engine == "fused":
-        return FusedEngine(encoder.table.detach(), settings, team)
-    return AutogradEngine(encoder, settings)
+        return FusedEngine(encoder.table.detach(), settings, team, steps=steps)
+    return AutogradEngine(encoder, settings, steps=steps)

@@ -35,10 +35,12 @@ class FusedEngine:
         table: float32 [rows, dimension], the initial embeddings.
         settings: hyperparameters.
         team: the threads.
+        steps: of the run, for a learning rate that falls.
     """
 
-    def __init__(self, table: Tensor, settings: TrainingSettings, team: Team) -> None:
+    def __init__(self, table: Tensor, settings: TrainingSettings, team: Team, *, steps: int) -> None:
         self.settings = settings
+        self.falling = steps if settings.learning_rate_schedule == "linear" else 0
         self.team = team
         rows, self.dimension = table.shape
         # Rows begin at lines of the cache; the columns that are added stay zero.
@@ -130,10 +132,10 @@ class FusedEngine:
 
     def _next_step(self) -> Step:
         settings, number = self.settings, self.steps_done + 1
-        decay = 1.0 - settings.learning_rate * settings.weight_decay
         # Multiplied by odd numbers, so that neighbours are far apart.
         seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
-        return Step(number, settings.learning_rate, decay, seed, round(settings.dropout * 65536))
+        dropped = round(settings.dropout * 65536)
+        return Step(number, settings.learning_rate, self.falling, settings.weight_decay, seed, dropped)
 
     def _missed(self, rows: Int32, step: Step) -> Missed:
         # Lazy Adam moves rows only where it touches them: nothing is ever missed.

@@ -8,15 +8,16 @@ Dense Adam moves a row by its momentum in the steps whose mini-batch does not to
 left as it is, with the number of the step that it is up to date with, and the steps that it missed are made
 up for when it is needed. With gradients of zero, step j after step l moves a row by
 
-    −lr · n_j · m / (d_j · √v + ε),  n_j = β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
+    −n_j · m / (d_j · √v + ε),  n_j = lr_(l+j) · β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
 
 of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps
 is, by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
 
-    −lr · N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
+    −N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
 
 Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled
-weight decay multiplies a row by c before each movement: n_j has the factor c^(k−j), the row the factor c^k.
+weight decay λ multiplies a row by c_j = 1 − lr_(l+j) · λ before each movement: n_j has the factor
+c_(j+1) · … · c_k, and the row that of all steps.
 """
 
 from functools import partial
@@ -55,19 +56,28 @@ POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
 
 
 @compiled
-def weights(last: int, k: int, decay: float, n: Float64, d: Float64) -> int:
-    """Write n_j and d_j of the first steps after step `last`, of k; how many there are."""
+def rate(step: Step, number: int) -> float:
+    """The learning rate of step `number`, from 1."""
+    if step.steps:
+        return step.learning_rate * (1.0 - (number - 1) / step.steps)
+    return step.learning_rate
+
+
+@compiled
+def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int, float]:
+    """Write n_j and d_j of the first steps after step `last`, of k; how many, and the row's factor."""
     terms = min(k, HORIZON)
     start = min(last, BIASED_STEPS)
     for j in range(1, terms + 1):
-        n[j - 1] = POWERS1[j] * BIAS1[start + j]
+        n[j - 1] = rate(step, last + j) * POWERS1[j] * BIAS1[start + j]
         d[j - 1] = POWERS2[j] * BIAS2[start + j]
-    if decay != 1.0:
-        factor = decay ** (k - terms)
-        for j in range(terms, 0, -1):
-            n[j - 1] *= factor
-            factor *= decay
-    return terms
+    factor = 1.0
+    if step.weight_decay:
+        for j in range(k, 0, -1):
+            if j <= terms:
+                n[j - 1] *= factor
+            factor *= 1.0 - rate(step, last + j) * step.weight_decay
+    return terms, factor
 
 
 @compiled
@@ -85,9 +95,10 @@ def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
             figures[:, i] = figures[:, seen[k]]
             continue
         total = mean = variance = 0.0
+        decay = 1.0
         # A row that no step has touched has no momentum.
-        if last[rows[i]] > 0 and k > 0:
-            terms = weights(last[rows[i]], k, step.decay, n, d)
+        if k > 0 and (last[rows[i]] > 0 or step.weight_decay > 0):
+            terms, decay = weights(last[rows[i]], k, step, n, d)
             for j in range(terms):
                 total += n[j]
                 mean += n[j] * d[j]
@@ -95,10 +106,10 @@ def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
             for j in range(terms):
                 variance += n[j] * (d[j] - mean) ** 2
             variance /= total
-        figures[0, i] = step.learning_rate * total
+        figures[0, i] = total
         figures[1, i] = mean
         figures[2, i] = variance if variance <= MAX_RELATIVE_VARIANCE * mean * mean else -1.0
-        figures[3, i] = step.decay**k
+        figures[3, i] = decay
         figures[4, i] = POWERS1[k] if k <= HORIZON else 0.0
         figures[5, i] = BETA2**k
         if k < HORIZON:
@@ -138,8 +149,9 @@ def catch_up(
         return
     n, scales = np.empty(HORIZON), np.empty(HORIZON)
     sums[:size] = 0.0
-    for j in range(weights(last, missed.steps[i], step.decay, n, scales)):
-        weight, scale = np.float32(step.learning_rate * n[j]), np.float32(scales[j])
+    terms, _ = weights(last, missed.steps[i], step, n, scales)
+    for j in range(terms):
+        weight, scale = np.float32(n[j]), np.float32(scales[j])
         for d in range(np.uintp(size)):
             sums[d] += weight / (scale * np.sqrt(second[at + d]) + epsilon)
     for d in range(np.uintp(size)):
@@ -348,9 +360,10 @@ def backward(
     """Gradient by the rows of a mini-batch, and the step of Adam with it."""
     table, first, second = parameters
     keep = 65536.0 / (65536.0 - step.dropped)
-    correction = np.float32(step.learning_rate / (1.0 - BETA1**step.number))
+    learning_rate = rate(step, step.number)
+    correction = np.float32(learning_rate / (1.0 - BETA1**step.number))
     scale = np.float32(1.0 / np.sqrt(1.0 - BETA2**step.number))
-    epsilon, decay = np.float32(EPSILON), np.float32(step.decay)
+    epsilon, decay = np.float32(EPSILON), np.float32(1.0 - learning_rate * step.weight_decay)
     new1, new2 = np.float32(1.0 - BETA1), np.float32(1.0 - BETA2)
     gradients = np.empty((len(plan.offsets) - 1) * width, np.float32)
     places = np.empty(len(plan.sentences), np.int64)

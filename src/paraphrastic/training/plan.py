@@ -26,8 +26,10 @@ class Step(NamedTuple):
     number: int
     """Of the step, from 1."""
     learning_rate: float
-    decay: float
-    """c = 1 − learning rate · weight decay."""
+    """Of the first step."""
+    steps: int
+    """Over which the learning rate falls to zero; 0 where it stays."""
+    weight_decay: float
     seed: int
     """Of dropout."""
     dropped: int
@@ -40,13 +42,13 @@ class Missed(NamedTuple):
     steps: npt.NDArray[np.int64]
     """Number k of the steps."""
     movement: Float32
-    """lr · N."""
+    """N."""
     mean: Float32
     """d̄."""
     variance: Float32
     """s²; negative where the sum is to be taken as it stands."""
     decay: Float32
-    """c^k."""
+    """c_1 · … · c_k, of the row."""
     decay1: Float32
     """β₁^k, of m."""
     decay2: Float32

@@ -6,6 +6,7 @@ from typing import Literal
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 Engine = Literal["fused", "autograd"]
+Schedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16"]
 
 
@@ -16,6 +17,8 @@ class TrainingSettings:
     Attributes:
         dimension: of the sentence vectors.
         init_std: standard deviation of the initial embeddings; the original's is 1.
+        init_sif: a of the smooth inverse frequency a / (a + p), by which the initial embedding of a piece of
+            relative frequency p is multiplied (Arora et al. 2017, section 3); None for 1.
         epochs: passes over the training pairs.
         batch_size: pairs a mini-batch.
         megabatch: the largest number M of mini-batches among which negatives are looked for.
@@ -24,6 +27,7 @@ class TrainingSettings:
         dropout: chance that an entry of a token's embedding is left out.
         optimizer: dense Adam; Adam that moves only rows of the mini-batch; dense Adam with weight decay.
         learning_rate: of the optimizer.
+        learning_rate_schedule: whether it stays, or falls to zero over the run in equal steps.
         weight_decay: λ of AdamW: each step multiplies all parameters by 1 − learning_rate · λ.
         negatives: whether a sentence's negative comes from the other side's sentences or from both sides.
         exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
@@ -36,6 +40,7 @@ class TrainingSettings:
 
     dimension: int
     init_std: float
+    init_sif: float | None
     epochs: int
     batch_size: int
     megabatch: int
@@ -44,6 +49,7 @@ class TrainingSettings:
     dropout: float
     optimizer: Optimizer
     learning_rate: float
+    learning_rate_schedule: Schedule
     weight_decay: float
     negatives: Negatives
     exclude_duplicates: bool

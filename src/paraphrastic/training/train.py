@@ -75,7 +75,7 @@ def untrained_model(
 ) -> SentenceEncoder:
     """The model that `train_model` starts from, with the same random table."""
     with PairDataset(dataset) as pairs:
-        table = initial_encoder(pairs.n_rows, settings).table.detach().numpy()
+        table = initial_encoder(pairs.counts(), settings).table.detach().numpy()
         return _inference_model(table, pairs, sentencepiece_model, config)
 
 
@@ -97,7 +97,8 @@ class _Run:
         self.settings = settings
         self.team = team
         self.checkpoint = checkpoint
-        self.engine = build_engine(pairs.n_rows, settings, team)
+        steps = settings.epochs * -(-len(pairs) // settings.batch_size)
+        self.engine = build_engine(pairs.counts(), settings, team, steps=steps)
         state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
         if settings.engine == "autograd":
             # Another number of threads sums in another order.
