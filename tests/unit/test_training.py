@@ -1,6 +1,5 @@
-"""The training loop: exact, resumable, defined at its edges."""
+"""The training loop: exact, defined at its edges."""
 
-import logging
 from dataclasses import replace
 from pathlib import Path
 
@@ -90,75 +89,6 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
     # 500 pairs are 15 mini-batches of 32 and one of 20; M is 1 for the first 5, 2 for the next …
     assert [len(mega) for mega in epoch] == [32] * 5 + [64] * 3 + [96, 500 - 32 * 14]
     assert [mega.size for mega in epoch] == [1] * 5 + [2] * 3 + [3, 3]
-
-
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-@pytest.mark.parametrize("killed_after", [1, 30])
-def test_a_killed_run_goes_on_to_the_same_parameters(
-    data: tuple[Path, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    dropout: float,
-    killed_after: int,
-) -> None:
-    settings = replace(SETTINGS, dropout=dropout)
-    whole = train_model(data, tmp_path / "whole", settings)
-    step, steps = train._Run._step, 0
-
-    def killed(run: train._Run, *arguments: object, **named: object) -> float:
-        nonlocal steps
-        steps += 1
-        if steps == killed_after:
-            raise KeyboardInterrupt
-        return step(run, *arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(train._Run, "_step", killed)
-        with pytest.raises(KeyboardInterrupt):
-            train_model(data, tmp_path / "killed", settings)
-    assert not (tmp_path / "killed" / "model.safetensors").exists()
-    resumed = train_model(data, tmp_path / "killed", settings)
-    assert sha256(resumed) == sha256(whole)
-    assert [path.name for path in resumed.parent.iterdir() if "checkpoint" in path.name] == []
-
-
-def interrupted(data: tuple[Path, Path], output: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that stopped after its first epoch; its checkpoint."""
-
-    def stop(run: train._Run, epoch: int, *arguments: object) -> None:
-        if epoch == 1:
-            raise KeyboardInterrupt
-        return train_epoch(run, epoch, *arguments)
-
-    train_epoch = train._Run._train_epoch
-    with monkeypatch.context() as patch:
-        patch.setattr(train._Run, "_train_epoch", stop)
-        with pytest.raises(KeyboardInterrupt):
-            train_model(data, output, SETTINGS)
-    return output / "checkpoint.safetensors"
-
-
-def test_a_checkpoint_of_other_settings_is_not_used(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    settings = replace(SETTINGS, learning_rate=0.005)
-    interrupted(data, tmp_path / "model", monkeypatch)
-    assert sha256(train_model(data, tmp_path / "model", settings)) == sha256(
-        train_model(data, tmp_path / "whole", settings)
-    )
-    assert "checkpoint.safetensors: of other settings or data, training starts over" in caplog.text
-
-
-def test_a_damaged_checkpoint_is_named_and_not_used(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    checkpoint = interrupted(data, tmp_path / "model", monkeypatch)
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    assert sha256(train_model(data, tmp_path / "model", SETTINGS)) == sha256(
-        train_model(data, tmp_path / "whole", SETTINGS)
-    )
-    assert "checkpoint.safetensors: damaged, training starts over" in caplog.text
 
 
 def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) -> None:
