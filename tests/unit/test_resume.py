@@ -30,7 +30,14 @@ DROPOUT = replace(SETTINGS, dropout=0.3)
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(500))
+    """Pairs with rare words, whose rows miss many steps."""
+    generator = random.Random(1)
+    rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(150)]
+    pairs = [
+        (f"{source} {generator.choice(rare)}", f"{target} {generator.choice(rare)}")
+        for source, target in sentence_pairs(500)
+    ]
+    return write_training_data(tmp_path_factory.mktemp("data"), pairs, size=300)
 
 
 def train_model(
