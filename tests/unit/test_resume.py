@@ -1,5 +1,6 @@
 """Kills, damage and checkpoints change nothing in what a run ends in."""
 
+import json
 import logging
 import os
 import pickle
@@ -60,6 +61,19 @@ def test_a_run_that_was_stopped_ends_in_the_same_parameters(
     assert sorted(path.name for path in resumed.parent.iterdir()) == [
         "config.json", "model.safetensors", "sentencepiece.model", "training.jsonl"
     ]  # fmt: skip
+
+
+def test_the_history_has_no_line_twice(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train_model(data, tmp_path / "whole", SETTINGS)
+    (_, checkpoint) = stopped(data, tmp_path / "stopped", SETTINGS, monkeypatch, step=45, minutes=1e6)[::-1]
+    path = tmp_path / "stopped/checkpoints/training.jsonl"
+    # Lines after the checkpoint, and one that was cut off.
+    assert json.loads(path.read_text().splitlines()[-1])["step"] > int(checkpoint.stem)
+    with path.open("a") as file:
+        file.write('{"step": 99')
+    assert history(train_model(data, tmp_path / "stopped", SETTINGS)) == history(whole)
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "lazy_adam"])
