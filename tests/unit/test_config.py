@@ -405,7 +405,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "exclude_duplicates": False,
         "mining_precision": "auto",
         "engine": "fused",
-        "shuffle_window": 16777216,
+        "shuffle_window": 2097152,
         "early_stopping": None,
         "checkpoint_minutes": 10,
         "tensorboard": False,
