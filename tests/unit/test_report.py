@@ -19,6 +19,7 @@ from paraphrastic.figures.training import draw_training
 from paraphrastic.files import sha256
 from paraphrastic.model import SentenceEncoder, load_model
 from paraphrastic.training import report
+from paraphrastic.training.checkpoint import Progress
 from paraphrastic.training.train import Development
 
 Data = tuple[Path, Path]
@@ -266,3 +267,15 @@ def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> No
     path.write_text(content)
     with pytest.raises(InputError, match=rf"training\.jsonl: {cause}"):
         draw_training(path, [tmp_path / "run.svg"], title="de")
+
+
+def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    progress = Progress(line_loss=1.0, line_pairs=1)
+    lines = report.Report(
+        tmp_path / "training.jsonl", progress, n_pairs=1, epochs=1, name="", tensorboard=None
+    )
+    lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
+    with pytest.raises(InputError, match="/dev/full: cannot be written: no space left on the disk"):
+        lines.line(progress, megabatch=1, scored=False)

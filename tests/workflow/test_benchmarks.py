@@ -47,19 +47,9 @@ def test_training_benchmark(tmp_path):
 
 def test_memory_benchmark(tmp_path):
     output = tmp_path / "memory.json"
-    command = [
-        sys.executable,
-        "benchmarks/training.py",
-        "--quick",
-        "--memory-pairs",
-        "20000",
-        "--rows",
-        "500",
-    ]
-    subprocess.run(
-        [*command, "--window", "8192", "--steps", "20", "--output", str(output)],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    command = [sys.executable, "benchmarks/training.py", "--quick", "--memory-pairs", "20000"]
+    options = ["--rows", "500", "--window", "8192", "--steps", "20", "--output", str(output)]
+    subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=True)
     figures = json.loads(output.read_text())
     # Into the second window, and to the end of the mini-batches that were asked for.
     assert figures["trained_pairs"] == 20 * 128

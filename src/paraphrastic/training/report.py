@@ -22,7 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
+from paraphrastic.files import atomic_output, full_disk_named
 from paraphrastic.training.checkpoint import Progress
 
 log = logging.getLogger(__name__)
@@ -124,8 +124,9 @@ class Report:
         }
         rounded = {name: value if value is None else round(value, 6) for name, value in values.items()}
         line = {**place, **rounded, "seconds": round(progress.seconds, 3)}
-        self._history.write(json.dumps(line) + "\n")
-        self._history.flush()
+        with full_disk_named(self._history.name):
+            self._history.write(json.dumps(line) + "\n")
+            self._history.flush()
         if self._events:
             for name, value in {**values, "megabatch": megabatch}.items():
                 if value is not None:
