@@ -66,4 +66,8 @@ rule all:
 rule paper_tables:
     input:
         expand("results/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),
-        expand("results/figures/{figure}.{format}", figure=FIGURES, format=["svg", "png"]),
+        expand(
+            "results/figures/{figure}.{format}",
+            figure=[*FIGURES, *training_figures()],
+            format=["svg", "png"],
+        ),

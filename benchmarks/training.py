@@ -1,30 +1,43 @@
-"""Speed of training: `python benchmarks/training.py [--pairs N] [--repeats N] [--threads N] [--clock cpu]`.
+"""Speed of training: `python benchmarks/training.py [--repeats N] [--threads N] [--clock cpu]`.
 
 Trains on sentences drawn at random by Zipf's law, with translations that share half of their tokens, and
 measures whole mega-batches: the fused engine in each precision of mining, and a plain reference beside it in
 the same run (autograd without padding, torch's dense Adam, the product and its two maxima by torch). The
 fused engine's steps are counted from 20,000: in a long run, corrections of bias have died out.
 Writes results/benchmarks/training.json.
+
+With --memory-pairs N, memory instead: a process of its own trains on so many pairs from shortly before the
+end of the first window into the second one, by the loop of the pipeline with its checkpoints, and the most
+memory that it ever had is compared to table and moments. Writes results/benchmarks/training_memory.json.
 """
 
 import argparse
+import contextlib
+import multiprocessing
 import statistics
+import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import torch
 
-from paraphrastic.dataset import Sentences
+from paraphrastic.dataset import SIDES, PairDataset, Sentences, _append, _create_side
 from paraphrastic.files import write_json
+from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.compiled import Team
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.mining import hardest_negatives, multiplies_in_bfloat16
+from paraphrastic.training.report import Report
 from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.train import _Run
 
 BATCH = 128
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
@@ -50,9 +63,15 @@ def main() -> None:
     parser.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
     )
+    parser.add_argument("--memory-pairs", type=int, help="measure memory on so many pairs instead")
+    parser.add_argument("--window", type=int, default=SETTINGS.shuffle_window, help="pairs shuffled together")
+    parser.add_argument("--steps", type=int, default=400, help="mini-batches with --memory-pairs")
     parser.add_argument("--quick", action="store_true", help="small dimensions and mega-batches")
-    parser.add_argument("--output", default="results/benchmarks/training.json", help="JSON of all figures")
+    parser.add_argument("--output", help="JSON of all figures")
     options = parser.parse_args()
+    if options.memory_pairs:
+        measure_memory(options)
+        return
     cases = [(32, 2, 0.0), (32, 2, 0.1)] if options.quick else CASES
     figures: dict[str, Any] = {}
     for dimension, megabatch, dropout in cases:
@@ -72,7 +91,7 @@ def main() -> None:
         "rows": options.rows,
         "bfloat16": multiplies_in_bfloat16(),
     }
-    write_json(options.output, {**about, "cases": figures})
+    write_json(options.output or "results/benchmarks/training.json", {**about, "cases": figures})
 
 
 def measure(
@@ -163,6 +182,83 @@ def plain_negatives(vectors: torch.Tensor, _: np.ndarray) -> np.ndarray:
         negatives[n:] = torch.where(values > best, indices + start, negatives[n:])
         best = torch.maximum(best, values)
     return negatives.numpy()
+
+
+def measure_memory(options: argparse.Namespace) -> None:
+    """Train in a process of its own, print and write its memory."""
+    settings = replace(SETTINGS, megabatch=100, shuffle_window=options.window)
+    if options.quick:
+        settings = replace(settings, dimension=32, megabatch=2)
+    generator = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "train.h5")
+        with h5py.File(path, "w") as file:
+            for side in SIDES:
+                _create_side(file, side)
+            for start in range(0, options.memory_pairs, 1 << 20):
+                n = min(1 << 20, options.memory_pairs - start)
+                sentences = megabatch_sentences(generator, n, options.rows - 1)
+                _append(file["source"], sentences.part(0, n))
+                _append(file["target"], sentences.part(n, 2 * n))
+            file["pieces"] = np.arange(options.rows - 1, dtype=np.int32)
+            file.attrs["sentencepiece_sha256"] = ""
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            figures = pool.submit(train_for_memory, path, settings, options.steps, options.threads).result()
+    parameters = 3 * 4 * options.rows * settings.dimension / 1e6
+    figures = {
+        "pairs": options.memory_pairs,
+        "window": options.window,
+        **figures,
+        "parameters_mb": parameters,
+        "above_mb": figures["peak_mb"] - parameters,
+    }
+    print(f"{options.memory_pairs:,} pairs, windows of {options.window:,}: {figures['peak_mb']:,.0f} MB at "
+          f"most, {figures['above_mb']:,.0f} MB above table and moments ({parameters:,.0f} MB), of them "
+          f"{figures['imported_mb']:,.0f} MB before training")  # fmt: skip
+    write_json(options.output or "results/benchmarks/training_memory.json", figures)
+
+
+class _EnoughError(Exception):
+    """Ends a run after some steps."""
+
+
+class _Counted(Report):
+    """A report that ends the run."""
+
+    steps = 0
+
+    def step(self, pairs: int) -> None:
+        super().step(pairs)
+        self.steps -= 1
+        if self.steps == 0:
+            raise _EnoughError
+
+
+def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads: int) -> dict[str, float]:
+    """Megabytes of this process before the run and at most, and the windows that it read pairs of."""
+    imported = peak_mb()
+    torch.set_num_threads(1)
+    with PairDataset(path) as pairs:
+        run = _Run(pairs, settings, Team(threads), Checkpoints(path.parent / "checkpoints", identity=""))
+        # Half of the steps are in the first window, and M is what it will be in most of the run.
+        in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
+        run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)
+        run.progress.batches_read = settings.megabatch * settings.megabatch_anneal
+        before = run.progress.pairs_read
+        report = _Counted(
+            path.parent / "history", run.progress, n_pairs=len(pairs), epochs=1, name="", tensorboard=None
+        )
+        report.steps = steps
+        with contextlib.suppress(_EnoughError):
+            run.finish(report, None, seconds_between_checkpoints=10.0)
+        read = run.progress.pairs_read - before
+    return {"imported_mb": imported, "peak_mb": peak_mb(), "trained_pairs": read}
+
+
+def peak_mb() -> float:
+    """The most memory that this process ever had."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
+    return int(line.split()[1]) * 1024 / 1e6
 
 
 if __name__ == "__main__":

@@ -155,6 +155,26 @@ def study_files(name):
     return expand(paths, measure=measures, part=STUDY_PARTS)
 
 
+def development_testsets(settings):
+    """The test sets with the development data, which training is scored on.
+
+    Only where the scores decide when to stop are other test sets a reason to train again.
+    """
+    path = "results/testsets/sts.parquet"
+    return path if settings["early_stopping"] else ancient(path)
+
+
+def training_code(settings):
+    """Version of the code that training runs; that of scoring counts only where scores decide when to stop."""
+    scoring = ["paraphrastic.evaluation.sts"] if settings["early_stopping"] else []
+    return code_version("paraphrastic.training.train", *scoring)
+
+
+def training_figures():
+    """Names of the pictures of every run of the models' sweeps."""
+    return [f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)]
+
+
 def opus_estimate():
     """Lines on what the corpora of OPUS that are still to be downloaded will cost."""
     return estimate([corpus for path, corpus in OPUS_CORPORA.items() if not Path(path).exists()])

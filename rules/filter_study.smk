@@ -98,10 +98,12 @@ use rule train_model as train_part with:
     input:
         dataset=rules.encode_part.output.dataset,
         sentencepiece=rules.train_vocabulary.output.model,
+        testsets=lambda wildcards: development_testsets(study_settings(config, wildcards.model)),
     output:
         weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",
         sentencepiece="results/filter_study/{model}/{measure}/{part}/sentencepiece.model",
         config="results/filter_study/{model}/{measure}/{part}/config.json",
+        history="results/filter_study/{model}/{measure}/{part}/training.jsonl",
     log:
         "results/logs/train_part/{model}/{measure}/{part}.log",
     benchmark:
@@ -113,6 +115,7 @@ use rule train_model as train_part with:
             "rank_by": wildcards.measure,
             "part": int(wildcards.part),
         },
+        code=lambda wildcards: training_code(study_settings(config, wildcards.model)),
     message:
         "Train on part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
 

@@ -69,6 +69,28 @@ rule draw_sweep:
         "../workflow/scripts/draw_sweep.py"
 
 
+rule draw_training:
+    input:
+        history="results/training/{model}/{run}/training.jsonl",
+    output:
+        svg=report("results/figures/training/{model}/{run}.svg", category="Training"),
+        png="results/figures/training/{model}/{run}.png",
+    log:
+        "results/logs/draw_training/{model}/{run}.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        title="{model}, {run}",
+        code=code_version("paraphrastic.figures.training"),
+    message:
+        "Draw the loss and the scores of {wildcards.model}, {wildcards.run}"
+    script:
+        "../workflow/scripts/draw_training.py"
+
+
 rule render_table:
     input:
         table="results/tables/{table}.csv",

@@ -5,10 +5,13 @@ rule train_model:
     input:
         dataset=rules.encode_dataset.output.dataset,
         sentencepiece=rules.train_vocabulary.output.model,
+        testsets=lambda wildcards: development_testsets(sweep_runs(config, wildcards.model)[wildcards.run]),
+    # The checkpoints in the same folder are none of these: Snakemake deletes the outputs of a job that failed.
     output:
         weights="results/training/{model}/{run}/model.safetensors",
         sentencepiece="results/training/{model}/{run}/sentencepiece.model",
         config="results/training/{model}/{run}/config.json",
+        history="results/training/{model}/{run}/training.jsonl",
     log:
         "results/logs/train_model/{model}/{run}.log",
     benchmark:
@@ -23,7 +26,7 @@ rule train_model:
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
         about=lambda wildcards: model_description(wildcards.model),
-        code=code_version("paraphrastic.training.train"),
+        code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
     message:
         "Train {wildcards.model}, {wildcards.run}"
     script:

@@ -17,12 +17,21 @@ Afterwards the names can stand in a configuration:
   pl: {languages: [en, pl], corpora: [CCMatrix, OpenSubtitles]}
 """
 
+_NEGATIVES_EXAMPLE = """\
+example:
+  paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
+      --sentence "A man is playing a guitar." --megabatch 1 10 60
+
+A mega-batch has the pairs of the sentences and then the first pairs of the file; by the model's own settings.
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
     parser = argparse.ArgumentParser(prog="paraphrastic", description="Paraphrastic sentence embeddings.")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_corpora(commands)
+    _add_negatives(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
@@ -93,6 +102,72 @@ def _corpora(options: argparse.Namespace) -> None:
             for name, version, pairs, archive in rows
         ]
     print("\n".join(lines))
+
+
+def _add_negatives(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "negatives",
+        help="show the negatives that training chooses",
+        description="Show the negatives that training would choose by a model, by size of the mega-batch.",
+        epilog=_NEGATIVES_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    parser.add_argument(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="Parquet or TSV of source and target; - is standard input",
+    )
+    parser.add_argument(
+        "--sentence", action="append", default=[], metavar="TEXT", help="on either side; can be repeated"
+    )
+    parser.add_argument(
+        "--sentences",
+        metavar="FILE",
+        help="a sentence a line; without any, the first pairs' sources are taken",
+    )
+    parser.add_argument(
+        "--megabatch", nargs="+", type=_count, default=[1, 20, 40], metavar="M", help="sizes (1 20 40)"
+    )
+    parser.add_argument(
+        "--batch-size", type=_count, default=128, metavar="N", help="pairs a mini-batch (128)"
+    )
+    parser.add_argument("--threads", type=_count, default=1, metavar="N", help="to search with (1)")
+    parser.add_argument("--output", default="-", metavar="FILE", help="TSV; - is standard output")
+    parser.set_defaults(run=_negatives)
+
+
+def _count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def _negatives(options: argparse.Namespace) -> None:
+    from paraphrastic.files import atomic_output
+    from paraphrastic.model import load_model
+
+    try:
+        from paraphrastic.training.negatives import as_table, choose_negatives, read_lines, read_pairs
+    except ImportError as error:
+        raise InputError(f"{error.name} is not installed; pip install paraphrastic[pipeline]") from None
+    if options.pairs == options.sentences == "-":
+        raise InputError("--pairs and --sentences cannot both be standard input")
+    sentences = options.sentence + (list(read_lines(options.sentences)) if options.sentences else [])
+    rows = choose_negatives(
+        load_model(options.model),
+        read_pairs(options.pairs),
+        [sentence for sentence in sentences if sentence.strip()],
+        megabatch=options.megabatch,
+        batch_size=options.batch_size,
+        threads=options.threads,
+    )
+    if options.output == "-":
+        sys.stdout.writelines(as_table(rows))
+        return
+    with atomic_output(options.output) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(as_table(rows))
 
 
 if __name__ == "__main__":

@@ -54,6 +54,9 @@ OVERRIDABLE = (
     "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "recipe", "training", "sweep",
 )  # fmt: skip
 
+# Settings of training that no figure depends on: a change of them is no reason to train again.
+WATCHING = ("checkpoint_minutes", "tensorboard")
+
 
 def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
     """The configuration with defaults filled in, and every definition completed with the global sections.
@@ -112,7 +115,7 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     definition = config["definitions"][model]
     return {
         f"dropout-{dropout}-megabatch-{megabatch}": {
-            **definition["training"],
+            **{key: value for key, value in definition["training"].items() if key not in WATCHING},
             "dropout": float(dropout),
             "megabatch": megabatch,
             "seed": config["seed"],
@@ -275,6 +278,8 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
         there = ", ".join(config["definitions"])
         yield f"filter_study.model: {model!r} is not described under definitions; there are {there}"
         return
+    for key in sorted(set(study["training"]) & set(WATCHING)):
+        yield f"filter_study.training.{key}: the model's own is used"
     definition = config["definitions"][model]
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"

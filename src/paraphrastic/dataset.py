@@ -236,21 +236,31 @@ class PairDataset:
         return counts
 
     def shuffled(
-        self, generator: np.random.Generator, *, window: int
+        self, generator: np.random.Generator, *, window: int, skip: int = 0
     ) -> Iterator[tuple[Sentences, Sentences]]:
-        """All pairs once in random order, about `window` pairs at a time.
+        """All pairs but the first `skip` once in random order, some thousands at a time.
 
-        Blocks of neighbouring pairs are drawn in random order, and the pairs of a window of blocks are
-        shuffled together. A window that holds the whole corpus gives a uniformly random order; a smaller
-        one bounds memory, and comes close, since the corpus on disk is shuffled already.
+        Blocks of neighbouring pairs are drawn in random order, and the pairs of a window of blocks, about
+        `window`, are shuffled together. A window that holds the whole corpus gives a uniformly random order;
+        a smaller one bounds memory, and comes close, since the corpus on disk is shuffled already. Windows
+        of which all pairs are skipped are not read.
         """
         blocks = generator.permutation(-(-len(self) // PAIRS_PER_BLOCK))
         per_window = max(1, window // PAIRS_PER_BLOCK)
         for first in range(0, len(blocks), per_window):
-            parts = [
-                self.read(block * PAIRS_PER_BLOCK, min(len(self), (block + 1) * PAIRS_PER_BLOCK))
-                for block in np.sort(blocks[first : first + per_window])
-            ]
-            source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
-            order = generator.permutation(len(source))
-            yield source.take(order), target.take(order)
+            starts = np.sort(blocks[first : first + per_window]) * PAIRS_PER_BLOCK
+            stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
+            # Drawn even if it is skipped, so that the next windows' orders are what they were.
+            order = generator.permutation(int((stops - starts).sum()))
+            if skip < len(order):
+                yield from self._ordered(starts, stops, order[skip:])
+            skip = max(0, skip - len(order))
+
+    def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
+        """The pairs between `starts` and `stops`, by their numbers in these blocks."""
+        parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
+        del parts
+        for first in range(0, len(order), PAIRS_PER_BLOCK):
+            some = order[first : first + PAIRS_PER_BLOCK]
+            yield source.take(some), target.take(some)

@@ -97,6 +97,11 @@ class SentenceEncoder:
             vectors[filled] = sums / counts[filled, None].astype(np.float32)
         vectors[(lengths > 0) & ~filled] = self.unknown
 
+    def known_pieces(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Ids of the pieces that each sentence's vector is made of."""
+        ids = self.processor.encode(self._prepare(sentences), out_type=int)
+        return [[piece for piece in sentence if self.known[piece]] for sentence in ids]
+
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
         texts = list(sentences)

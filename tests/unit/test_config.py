@@ -2,6 +2,7 @@
 
 import copy
 import os
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from paraphrastic.ingredients import definitions_needed
 from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
+from paraphrastic.training.settings import TrainingSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -390,6 +392,16 @@ def test_the_study_is_trained_as_the_first_run_but_for_what_it_says() -> None:
     assert checked(changed("filter_study", {"model": "en"}))["filter_study"]["training"] == {"epochs": 1}
 
 
+def test_what_no_figure_depends_on_is_no_setting_of_a_run() -> None:
+    config = checked(changed("training.checkpoint_minutes", 3))
+    run = next(iter(sweep_runs(config, "de").values()))
+    assert set(run) == {field.name for field in fields(TrainingSettings)}
+    with pytest.raises(InputError, match=r"filter_study\.training\.tensorboard: the model's own is used"):
+        checked(changed("filter_study.training", {"tensorboard": True}))
+    with pytest.raises(InputError, match=r"training\.early_stopping\.every: is missing"):
+        checked(changed("training.early_stopping", {"patience": 3}))
+
+
 def test_the_paper_configuration_has_the_papers_values() -> None:
     config = load("paper")
     assert checked(config)["training"] == {
@@ -408,7 +420,10 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "exclude_duplicates": False,
         "mining_precision": "auto",
         "engine": "fused",
-        "shuffle_window": 16777216,
+        "shuffle_window": 2097152,
+        "early_stopping": None,
+        "checkpoint_minutes": 10,
+        "tensorboard": False,
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}
     assert config["vocabulary"]["size"] == 50_000

@@ -95,8 +95,8 @@ def test_shuffling_gives_every_pair_once_and_keeps_sides_together(tmp_path: Path
     pairs = [(english, german) for english, german in sentence_pairs(2 * PAIRS_PER_BLOCK + 100)]
     dataset, _ = write_training_data(tmp_path, pairs)
 
-    def epoch(seed: int) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        shuffled = data.shuffled(np.random.default_rng(seed), window=window)
+    def epoch(seed: int, skip: int = 0) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        shuffled = data.shuffled(np.random.default_rng(seed), window=window, skip=skip)
         return [
             (tuple(source), tuple(target))
             for sources, targets in shuffled
@@ -110,6 +110,8 @@ def test_shuffling_gives_every_pair_once_and_keeps_sides_together(tmp_path: Path
         assert epoch(1) != stored
         assert epoch(1) == epoch(1)
         assert epoch(1) != epoch(2)
+        for skip in (1, 8192, len(data) - 1, len(data)):
+            assert epoch(1, skip) == epoch(1)[skip:]
 
 
 def test_a_file_of_another_kind_is_named(tmp_path: Path) -> None:

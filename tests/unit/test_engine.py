@@ -142,7 +142,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule:
     # From what hides in ε to what is far above it.
     second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
     first *= np.sqrt(second)
-    state = {"table": start, "first": first, "second": second}
+    state = {"table": start, "first": first, "second": second, "last": np.full(ROWS, last)}
     fused.restore(
         {**{key: torch.from_numpy(value) for key, value in state.items()}, "steps": torch.tensor(last)}
     )
@@ -153,7 +153,26 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule:
     np.testing.assert_allclose(
         fused.table() - start, movement, rtol=3e-4, atol=3e-4 * float(np.abs(movement).mean())
     )
+    fused._settle(fused.parameters, fused.last, np.arange(ROWS, dtype=np.int32))
     np.testing.assert_allclose(fused._matrix(fused.parameters.second), second * 0.999**k, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dimension", [16, 5])
+def test_asking_changes_nothing_and_a_state_goes_on_as_if_nothing_had_been(dimension: int) -> None:
+    settings = replace(SETTINGS, dimension=dimension, dropout=0.2)
+    plain, asked, restored = (engines(settings)[0] for _ in range(3))
+    for number, batch in enumerate(random_batches(60)):
+        losses = [engine.step(*batch) for engine in (plain, asked)]
+        assert (asked.table() == plain.table()).all()
+        if number >= 30:
+            losses.append(restored.step(*batch))
+        if number == 29:
+            # A copy, as a file is one.
+            restored.restore({name: tensor.clone() for name, tensor in asked.state().items()})
+        assert len(set(losses)) == 1
+    for engine in (asked, restored):
+        for name, tensor in plain.state().items():
+            assert torch.equal(engine.state()[name], tensor), name
 
 
 def test_lazy_adam_moves_only_rows_of_the_mini_batch() -> None:

@@ -1,9 +1,11 @@
-"""The training loop: exact, resumable, defined at its edges."""
+"""The training loop: exact, defined at its edges."""
 
-import logging
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import h5py
 import numpy as np
 import pytest
 import reference
@@ -17,6 +19,7 @@ from paraphrastic.files import sha256
 from paraphrastic.model import load_model
 from paraphrastic.training import train
 from paraphrastic.training.batches import megabatch_size, megabatches
+from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.settings import TrainingSettings
 
@@ -49,8 +52,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(500))
 
 
-def train_model(data: tuple[Path, Path], output: Path, settings: TrainingSettings) -> Path:
-    train.train_model(*data, output, settings=settings, config=CONFIG, threads=1)
+def train_model(data: tuple[Path, Path], output: Path, settings: TrainingSettings, **more: Any) -> Path:
+    train.train_model(*data, output, settings=settings, config=CONFIG, threads=1, **more)
     return output / "model.safetensors"
 
 
@@ -94,75 +97,6 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
     assert [mega.size for mega in epoch] == [1] * 5 + [2] * 3 + [3, 3]
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-@pytest.mark.parametrize("killed_after", [1, 30])
-def test_a_killed_run_goes_on_to_the_same_parameters(
-    data: tuple[Path, Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    dropout: float,
-    killed_after: int,
-) -> None:
-    settings = replace(SETTINGS, dropout=dropout)
-    whole = train_model(data, tmp_path / "whole", settings)
-    step, steps = train._Run._step, 0
-
-    def killed(run: train._Run, *arguments: object, **named: object) -> float:
-        nonlocal steps
-        steps += 1
-        if steps == killed_after:
-            raise KeyboardInterrupt
-        return step(run, *arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(train._Run, "_step", killed)
-        with pytest.raises(KeyboardInterrupt):
-            train_model(data, tmp_path / "killed", settings)
-    assert not (tmp_path / "killed" / "model.safetensors").exists()
-    resumed = train_model(data, tmp_path / "killed", settings)
-    assert sha256(resumed) == sha256(whole)
-    assert [path.name for path in resumed.parent.iterdir() if "checkpoint" in path.name] == []
-
-
-def interrupted(data: tuple[Path, Path], output: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that stopped after its first epoch; its checkpoint."""
-
-    def stop(run: train._Run, epoch: int, *arguments: object) -> None:
-        if epoch == 1:
-            raise KeyboardInterrupt
-        return train_epoch(run, epoch, *arguments)
-
-    train_epoch = train._Run._train_epoch
-    with monkeypatch.context() as patch:
-        patch.setattr(train._Run, "_train_epoch", stop)
-        with pytest.raises(KeyboardInterrupt):
-            train_model(data, output, SETTINGS)
-    return output / "checkpoint.safetensors"
-
-
-def test_a_checkpoint_of_other_settings_is_not_used(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    settings = replace(SETTINGS, learning_rate=0.005)
-    interrupted(data, tmp_path / "model", monkeypatch)
-    assert sha256(train_model(data, tmp_path / "model", settings)) == sha256(
-        train_model(data, tmp_path / "whole", settings)
-    )
-    assert "checkpoint.safetensors: of other settings or data, training starts over" in caplog.text
-
-
-def test_a_damaged_checkpoint_is_named_and_not_used(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    checkpoint = interrupted(data, tmp_path / "model", monkeypatch)
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    assert sha256(train_model(data, tmp_path / "model", SETTINGS)) == sha256(
-        train_model(data, tmp_path / "whole", SETTINGS)
-    )
-    assert "checkpoint.safetensors: damaged, training starts over" in caplog.text
-
-
 def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) -> None:
     settings = replace(SETTINGS, dropout=0.2, epochs=1)
     first = train_model(data, tmp_path / "first", settings)
@@ -171,18 +105,103 @@ def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) ->
     assert sha256(first) == sha256(again) != sha256(other)
 
 
-def test_a_loss_that_is_not_finite_stops_the_run(data: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"the loss is nan in epoch 1, mini-batch \d+: lower training.learning_rate"
-    ):
-        train_model(data, tmp_path / "model", replace(SETTINGS, learning_rate=1e38))
+@pytest.mark.parametrize("engine", ["fused", "autograd"])
+@pytest.mark.parametrize(("change", "loss"), [({"learning_rate": 1e38}, "nan"), ({"margin": np.inf}, "inf")])
+def test_a_loss_that_is_not_finite_stops_the_run(
+    data: tuple[Path, Path], tmp_path: Path, change: dict[str, float], loss: str, engine: Any
+) -> None:
+    settings = replace(SETTINGS, engine=engine, **change)
+    cause = (
+        rf"^\S+train\.h5: the loss is {loss} in epoch 1, mini-batch \d+: "
+        rf"lower training\.learning_rate \({re.escape(str(settings.learning_rate))}\)$"
+    )
+    with pytest.raises(InputError, match=cause):
+        train_model(data, tmp_path / "model", settings)
     assert not (tmp_path / "model" / "model.safetensors").exists()
 
 
-def test_one_pair_is_a_corpus(tmp_path: Path) -> None:
+def test_parameters_that_are_not_finite_are_not_saved(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step, steps = train._Run._step, 0
+
+    def spoilt(run: train._Run, *arguments: Any, **named: Any) -> float:
+        nonlocal steps
+        steps += 1
+        loss = step(run, *arguments, **named)
+        if steps == 20:
+            # Of a row that is not needed soon; the loss stays finite.
+            run.engine.parameters.second[3] = np.inf  # type: ignore[attr-defined]
+        return loss
+
+    monkeypatch.setattr(train._Run, "_step", spoilt)
+    with pytest.raises(InputError, match="the parameters are not finite in epoch 2, mini-batch 5: lower"):
+        # After 16 mini-batches of the first epoch, M is 4.
+        train_model(data, tmp_path / "model", SETTINGS, checkpoint_minutes=0)
+    checkpoints = Checkpoints(tmp_path / "model/checkpoints", identity="")
+    names = sorted(int(path.stem) for path in checkpoints.folder.glob("*.safetensors"))
+    assert names == [14, 16]
+
+
+def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) -> None:
+    empty = tmp_path / "train.h5"
+    with h5py.File(data[0]) as old, h5py.File(empty, "w") as new:
+        new["pieces"] = old["pieces"][:]
+        for side in ("source", "target"):
+            new[f"{side}/tokens"], new[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
+        new.attrs["sentencepiece_sha256"] = old.attrs["sentencepiece_sha256"]
+    with pytest.raises(InputError, match=r"train\.h5: there are no pairs in it"):
+        train_model((empty, data[1]), tmp_path / "model", SETTINGS)
+
+
+@pytest.mark.parametrize("batch_size", [32, 50, 100, 500, 1000])
+def test_no_batch_is_empty(data: tuple[Path, Path], tmp_path: Path, batch_size: int) -> None:
+    settings = replace(SETTINGS, batch_size=batch_size)
+    with PairDataset(data[0]) as pairs:
+        sizes = [len(mega) for mega in megabatches(pairs, settings, epoch=0, batches_read=0)]
+    assert sum(sizes) == 500
+    assert min(sizes) > 0
+    if batch_size >= 500:
+        # A batch larger than the data is all of them.
+        assert sizes == [500]
+        assert load_model(train_model(data, tmp_path / "model", settings).parent).dim == 16
+
+
+@pytest.mark.parametrize("engine", ["fused", "autograd"])
+def test_one_pair_is_a_corpus_from_which_nothing_is_learned(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any
+) -> None:
     data = write_training_data(tmp_path, [("the dog sees the cat", "der hund sieht die katze")], size=40)
+    nothing_is_learned(data, tmp_path, replace(SETTINGS, engine=engine), caplog)
+
+
+@pytest.mark.parametrize("engine", ["fused", "autograd"])
+def test_from_copies_of_one_pair_nothing_is_learned(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, engine: Any
+) -> None:
+    data = write_training_data(tmp_path, [("the dog sees the cat", "der hund sieht die katze")] * 90, size=40)
+    settings = replace(SETTINGS, engine=engine, exclude_duplicates=True, negatives="either_side")
+    nothing_is_learned(data, tmp_path, settings, caplog)
+
+
+def nothing_is_learned(
+    data: tuple[Path, Path], folder: Path, settings: TrainingSettings, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = load_model(train_model(data, folder / "model", settings).parent)
+    untrained = train.untrained_model(*data, settings=settings, config=CONFIG)
+    assert (model.embeddings == untrained.embeddings).all()
+    for epoch in range(1, settings.epochs + 1):
+        assert f"no sentence had a negative in epoch {epoch}, so that nothing was learned" in caplog.text
+
+
+def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path: Path) -> None:
+    # Nothing but a space of no width: no piece is left of it.
+    pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
+    data = write_training_data(tmp_path, pairs)
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
-    assert np.isfinite(model.embed_raw_text(["the dog"])).all()
+    untrained = train.untrained_model(*data, settings=SETTINGS, config=CONFIG)
+    assert np.isfinite(model.unknown).all()
+    assert (model.unknown != untrained.unknown).any()
 
 
 def test_a_megabatch_larger_than_the_corpus_is_the_corpus(data: tuple[Path, Path], tmp_path: Path) -> None:

@@ -43,3 +43,15 @@ def test_training_benchmark(tmp_path):
         assert set(case) == {"reference", "float32", "bfloat16"}
         assert all(part > 0 for row in case.values() for part in row.values())
     assert len(result.stdout.splitlines()) == 2 * len(cases)
+
+
+def test_memory_benchmark(tmp_path):
+    output = tmp_path / "memory.json"
+    command = [sys.executable, "benchmarks/training.py", "--quick", "--memory-pairs", "20000"]
+    options = ["--rows", "500", "--window", "8192", "--steps", "20", "--output", str(output)]
+    subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=True)
+    figures = json.loads(output.read_text())
+    # Into the second window, and to the end of the mini-batches that were asked for.
+    assert figures["trained_pairs"] == 20 * 128
+    assert figures["parameters_mb"] == 3 * 4 * 500 * 32 / 1e6
+    assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000

@@ -149,3 +149,55 @@ def test_a_killed_run_started_again_ends_in_the_same_table(
     again = snakemake(folder, target)
     assert again.returncode == 0, again.stdout
     assert (folder / target).read_bytes() == reference
+
+
+def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path: Path) -> None:
+    model = finished / "results/training/fr/dropout-0.0-megabatch-10"
+    reference = (model / "model.safetensors").read_bytes()
+    target = str((model / "model.safetensors").relative_to(finished))
+    log = finished / "results/logs/train_model/fr/dropout-0.0-megabatch-10.log"
+    with (tmp_path / "log").open("w") as output:
+        run = subprocess.Popen(
+            command("--forcerun", "train_model", "--", target),
+            cwd=finished,
+            env=environment(),
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+        deadline = time.monotonic() + 120
+        while not list(model.glob("checkpoints/*.safetensors")) and time.monotonic() < deadline:
+            time.sleep(0.005)
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+    assert not (model / "model.safetensors").exists()
+    assert snakemake(finished, "--unlock", target).returncode == 0
+    again = snakemake(finished, target)
+    assert again.returncode == 0, again.stdout
+    assert "going on after" in log.read_text()
+    assert (model / "model.safetensors").read_bytes() == reference
+    assert not (model / "checkpoints").exists()
+    # The history is whole: it begins with the first mini-batches.
+    assert '{"step": 2, "epoch": 0.0' in (model / "training.jsonl").read_text()
+
+
+def test_what_no_figure_depends_on_replans_nothing(finished: Path, edit: Edit) -> None:
+    edit(finished / "config/config.yaml", "checkpoint_minutes: 10", "checkpoint_minutes: 1")
+    edit(finished / "config/config.yaml", "tensorboard: false", "tensorboard: true")
+    assert planned(finished, "all").rules == set()
+
+
+def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Edit) -> None:
+    edit(finished / "src/paraphrastic/evaluation/sts.py", "100.0 * pearson(", "pearson(")
+    edit(
+        finished / "src/paraphrastic/evaluation/sts_data.py", "MAX_MEMBER_BYTES = 64", "MAX_MEMBER_BYTES = 63"
+    )
+    rules = planned(finished, "all").rules
+    assert {"prepare_sts", "evaluate_run"} <= rules
+    assert "train_model" not in rules
+    edit(
+        finished / "config/config.yaml",
+        "early_stopping: null",
+        "early_stopping: {patience: 2, every: 0.5}",
+    )
+    assert "train_model" in planned(finished, "all").rules

@@ -1,15 +1,18 @@
 """Train one run of a model's sweep.
 
-Inputs: dataset, sentencepiece. Outputs: weights, sentencepiece, config.
+Inputs: dataset, sentencepiece, testsets. Outputs: weights, sentencepiece, config, history.
 """
 
 from pathlib import Path
 
 from adapter import step
+from paraphrastic.evaluation.sts import development_score
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.train import train_model
+from paraphrastic.training.train import Development, train_model
 
 with step(snakemake):
+    # No parameters of the rule, since nothing in the outputs depends on them.
+    watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
         Path(snakemake.input.dataset),
         Path(snakemake.input.sentencepiece),
@@ -17,4 +20,7 @@ with step(snakemake):
         settings=TrainingSettings(**snakemake.params.settings),
         config=snakemake.params.about,
         threads=snakemake.threads,
+        development=Development(development_score, Path(snakemake.input.testsets)),
+        checkpoint_minutes=watching["checkpoint_minutes"],
+        tensorboard=watching["tensorboard"],
     )

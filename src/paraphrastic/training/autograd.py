@@ -66,7 +66,7 @@ class AutogradEngine:
 
     def table(self) -> npt.NDArray[np.float32]:
         """The embeddings, float32 [rows, dimension]."""
-        return self.encoder.table.detach().numpy()
+        return self.encoder.table.detach().numpy().copy()
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""

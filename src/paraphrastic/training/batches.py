@@ -28,27 +28,42 @@ def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
 
 
 def megabatches(
-    dataset: PairDataset, settings: TrainingSettings, *, epoch: int, batches_read: int
+    dataset: PairDataset, settings: TrainingSettings, *, epoch: int, pairs_read: int = 0, batches_read: int
 ) -> Iterator[MegaBatch]:
-    """One epoch of mega-batches.
+    """One epoch of mega-batches, or what is left of it after a mega-batch.
 
-    The order depends on the seed and the epoch alone, so that an epoch can be repeated after a kill.
-    Only the last mini-batch of the epoch can be shorter than `batch_size`.
+    The order depends on the seed and the epoch alone, so that an epoch can be repeated after a kill. Only
+    the last mini-batch of the epoch can be shorter than `batch_size`; none is empty.
+
+    Args:
+        dataset: the pairs.
+        settings: hyperparameters.
+        epoch: counted from 0.
+        pairs_read: of this epoch; they are left out.
+        batches_read: mini-batches of the whole run before.
     """
     generator = np.random.default_rng([settings.seed, epoch])
-    source = target = Sentences(np.empty(0, np.int32), np.zeros(1, np.int64))
-    for new_source, new_target in dataset.shuffled(generator, window=settings.shuffle_window):
-        source = Sentences.concatenate([source, new_source])
-        target = Sentences.concatenate([target, new_target])
+    waiting: list[tuple[Sentences, Sentences]] = []
+    n_waiting = 0
+    for block in dataset.shuffled(generator, window=settings.shuffle_window, skip=pairs_read):
+        waiting.append(block)
+        n_waiting += len(block[0])
         start = 0
-        while True:
-            size = megabatch_size(batches_read, settings)
-            stop = start + size * settings.batch_size
-            if stop > len(source):
-                break
+        size = megabatch_size(batches_read, settings)
+        if n_waiting < size * settings.batch_size:
+            continue
+        source, target = _joined(waiting)
+        while (stop := start + size * settings.batch_size) <= n_waiting:
             yield MegaBatch(source.part(start, stop), target.part(start, stop), size)
             start = stop
             batches_read += size
-        source, target = source.part(start, len(source)), target.part(start, len(target))
-    if len(source):
-        yield MegaBatch(source, target, megabatch_size(batches_read, settings))
+            size = megabatch_size(batches_read, settings)
+        n_waiting -= start
+        waiting = [(source.part(start, len(source)), target.part(start, len(target)))]
+    if n_waiting:
+        yield MegaBatch(*_joined(waiting), megabatch_size(batches_read, settings))
+
+
+def _joined(blocks: list[tuple[Sentences, Sentences]]) -> tuple[Sentences, Sentences]:
+    source, target = (Sentences.concatenate(list(side)) for side in zip(*blocks, strict=True))
+    return source, target

@@ -17,7 +17,10 @@ from paraphrastic.training.settings import TrainingSettings
 
 
 class Engine(Protocol):
-    """Parameters and optimizer of a run."""
+    """Parameters and optimizer of a run.
+
+    To ask for `table` or `state` changes no digit of what follows.
+    """
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
@@ -34,7 +37,7 @@ class Engine(Protocol):
         """
 
     def table(self) -> npt.NDArray[np.float32]:
-        """The embeddings, float32 [rows, dimension]."""
+        """A copy of the embeddings, float32 [rows, dimension]."""
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""

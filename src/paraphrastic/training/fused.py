@@ -23,6 +23,8 @@ CACHE_LINE = 64
 COLUMNS = CACHE_LINE // 4
 LARGEST_BLOCK = 256
 SMALLEST_BLOCK = 64
+# Rows that are copied at a time, with their moments: 50 MB at 1,024 dimensions.
+COPIED_ROWS = 4096
 
 
 class FusedEngine:
@@ -54,7 +56,7 @@ class FusedEngine:
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
-        self._settle(distinct_rows(sentences.tokens, self._slots))
+        self._settle(self.parameters, self.last, distinct_rows(sentences.tokens, self._slots))
         n = len(sentences)
         vectors = np.empty((n, self.width), np.float32)
         squares = np.empty((len(self.edges) - 1, n), np.float32)
@@ -83,7 +85,7 @@ class FusedEngine:
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
         plan = plan_step(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
-        missed = self._missed(plan.rows, step)
+        missed = self._missed(plan.rows, self.last, step)
         vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
@@ -109,23 +111,28 @@ class FusedEngine:
 
     def table(self) -> Float32:
         """The embeddings, float32 [rows, dimension]."""
-        self._settle(np.arange(len(self.last), dtype=np.int32))
-        return self._matrix(self.parameters.table)
+        # What rows have missed is made up for in a copy: in two parts, it would end in other digits.
+        table = np.empty((len(self.last), self.dimension), np.float32)
+        for start in range(0, len(self.last), COPIED_ROWS):
+            last = self.last[start : start + COPIED_ROWS].copy()
+            part = slice(start * self.width, (start + len(last)) * self.width)
+            copies = Parameters(*(array[part].copy() for array in self.parameters))
+            self._settle(copies, last, np.arange(len(last), dtype=np.int32))
+            table[start : start + len(last)] = copies.table.reshape(len(last), -1)[:, : self.dimension]
+        return table
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
-        table = self.table()
-        moments = (self._matrix(array) for array in self.parameters[1:])
-        arrays = dict(zip(("table", "first", "second"), (table, *moments), strict=True))
+        arrays = {name: self._matrix(array) for name, array in self.parameters._asdict().items()}
         tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
-        return {**tensors, "steps": torch.tensor(self.steps_done)}
+        return {**tensors, "last": torch.from_numpy(self.last), "steps": torch.tensor(self.steps_done)}
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
         """Go back to where `state` was called."""
-        for array, name in zip(self.parameters, ("table", "first", "second"), strict=True):
+        for name, array in self.parameters._asdict().items():
             self._matrix(array)[:] = state[name].numpy()
         self.steps_done = int(state["steps"])
-        self.last[:] = self.steps_done
+        self.last[:] = state["last"].numpy()
 
     def _matrix(self, array: Float32) -> Float32:
         return array.reshape(len(self.last), self.width)[:, : self.dimension]
@@ -137,23 +144,23 @@ class FusedEngine:
         dropped = round(settings.dropout * 65536)
         return Step(number, settings.learning_rate, self.falling, settings.weight_decay, seed, dropped)
 
-    def _missed(self, rows: Int32, step: Step) -> Missed:
+    def _missed(self, rows: Int32, last: Int64, step: Step) -> Missed:
         # Lazy Adam moves rows only where it touches them: nothing is ever missed.
         if self.settings.optimizer == "lazy_adam":
             return nothing_missed(len(rows))
-        return kernels.missed_steps(rows, self.last, step)
+        return kernels.missed_steps(rows, last, step)
 
-    def _settle(self, rows: Int32) -> None:
-        """Bring rows up to date with the last step."""
+    def _settle(self, parameters: Parameters, last: Int64, rows: Int32) -> None:
+        """Bring rows up to date with the last step; row r is with step `last[r]`."""
         step = self._next_step()
-        missed = self._missed(rows, step)
+        missed = self._missed(rows, last, step)
 
         def settle(index: int) -> None:
             share = self._share(len(rows), index)
-            kernels.settle(self.parameters, self.width, rows, *share, self.last, missed, step)
+            kernels.settle(parameters, self.width, rows, *share, last, missed, step)
 
         self.team.run(settle)
-        self.last[rows] = self.steps_done
+        last[rows] = self.steps_done
 
     def _blocks(self, index: int) -> tuple[int, int]:
         return self._share(len(self.edges) - 1, index)

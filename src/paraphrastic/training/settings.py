@@ -1,13 +1,22 @@
 """Settings of one training run."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict
 
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 Engine = Literal["fused", "autograd"]
 Schedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16"]
+
+
+class EarlyStopping(TypedDict):
+    """When to stop, and which parameters to keep: those with the best score on the development data."""
+
+    patience: int
+    """Scores in a row that are not better than the best one, after which training stops."""
+    every: float
+    """Epochs from one score to the next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +45,7 @@ class TrainingSettings:
         engine: kernels made for averaged embeddings, or torch's autograd.
         shuffle_window: pairs shuffled together in memory; see `PairDataset.shuffled`.
         seed: of initial embeddings, shuffling and dropout.
+        early_stopping: None trains all epochs and keeps the last parameters.
     """
 
     dimension: int
@@ -57,3 +67,4 @@ class TrainingSettings:
     engine: Engine
     shuffle_window: int
     seed: int
+    early_stopping: EarlyStopping | None = None

@@ -3,36 +3,52 @@
 import hashlib
 import json
 import logging
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sentencepiece
 import torch
+from torch import Tensor
 
 from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
+from paraphrastic.files import atomic_output, sha256
 from paraphrastic.model import SentenceEncoder, embeddings_by_piece, save_model
 from paraphrastic.training.batches import MegaBatch, megabatches
-from paraphrastic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.compiled import Team
 from paraphrastic.training.engine import build_engine, initial_encoder
 from paraphrastic.training.mining import hardest_negatives
+from paraphrastic.training.report import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
-SECONDS_BETWEEN_LINES = 10.0
-EMBED_BLOCK = 8192
+CHECKPOINTS = "checkpoints"
+# The best parameters among the tensors of a checkpoint, where training is to stop early.
+BEST = "best"
+LINES_AN_EPOCH = 100
 
+Float32 = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
+Score = Callable[[Float32], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """Data on which a model is scored while it is trained, and how; more is better."""
+
+    score: Callable[[SentenceEncoder, Path], float]
+    data: Path
 
 
 def train_model(
@@ -43,11 +59,15 @@ def train_model(
     settings: TrainingSettings,
     config: Mapping[str, Any],
     threads: int,
+    development: Development | None = None,
+    checkpoint_minutes: float = 10.0,
+    tensorboard: bool = False,
 ) -> None:
-    """Train a model and write its folder to `output`.
+    """Train a model and write its folder to `output`, with the history of the run (`training.report`).
 
-    A checkpoint is kept in `output` after each epoch. A run that is started again with the same data and
-    settings goes on from it, and ends in the same parameters as one that was never interrupted.
+    A run that is started again with the same data and settings after it was killed goes on from its last
+    checkpoint, and ends in the same parameters as one that was never interrupted. Neither how often
+    checkpoints are written nor whether the model is scored for a person to see changes a digit of them.
 
     Args:
         dataset: HDF5 file of `encode_dataset`.
@@ -57,17 +77,48 @@ def train_model(
         config: entries of the model's `config.json` beside the ones about training.
         threads: to work with. The fused engine ends in the same digits with every number of them; autograd
             sums in another order, and ends in slightly other digits.
+        development: scored after each epoch, for a person to see, or as `settings.early_stopping` says.
+        checkpoint_minutes: from one checkpoint to the next; there is one after each epoch, too.
+        tensorboard: whether to write the history for TensorBoard, too, to `output/tensorboard`.
     """
+    if settings.early_stopping and not development:
+        raise ValueError("early stopping needs development data")
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     torch.use_deterministic_algorithms(True)
     with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
         if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
             raise InputError(f"{dataset}: was not encoded with {sentencepiece_model}")
-        run = _Run(pairs, settings, team, checkpoint=output / "checkpoint.safetensors")
-        table = run.finish()
+        if not len(pairs):
+            raise InputError(f"{dataset}: there are no pairs in it")
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        save_model(_inference_model(table, pairs, sentencepiece_model, config), output, config=config)
-    run.checkpoint.unlink(missing_ok=True)
+        processor = load_sentencepiece(sentencepiece_model)
+
+        def inference_model(table: Float32) -> SentenceEncoder:
+            return _inference_model(table, pairs, processor, config)
+
+        def score(table: Float32) -> float:
+            assert development is not None  # noqa: S101 (for the type)
+            return development.score(inference_model(table), development.data)
+
+        identity = _identity(pairs, settings, threads, development)
+        checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
+        run = _Run(pairs, settings, team, checkpoints)
+        report = Report(
+            checkpoints.folder / HISTORY,
+            run.progress,
+            n_pairs=len(pairs),
+            epochs=settings.epochs,
+            name="/".join(output.parts[-2:]),
+            tensorboard=output / "tensorboard" if tensorboard else None,
+        )
+        with closing(report):
+            table = run.finish(
+                report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
+            )
+        save_model(inference_model(table), output, config=config)
+    with atomic_output(output / HISTORY) as temporary:
+        shutil.copyfile(checkpoints.folder / HISTORY, temporary)
+    checkpoints.remove()
 
 
 def untrained_model(
@@ -76,64 +127,100 @@ def untrained_model(
     """The model that `train_model` starts from, with the same random table."""
     with PairDataset(dataset) as pairs:
         table = initial_encoder(pairs.counts(), settings).table.detach().numpy()
-        return _inference_model(table, pairs, sentencepiece_model, config)
+        return _inference_model(table, pairs, load_sentencepiece(sentencepiece_model), config)
 
 
 def _inference_model(
-    table: npt.NDArray[np.float32], pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
+    table: Float32,
+    pairs: PairDataset,
+    processor: sentencepiece.SentencePieceProcessor,
+    config: Mapping[str, Any],
 ) -> SentenceEncoder:
-    processor = load_sentencepiece(sentencepiece_model)
     tensors = embeddings_by_piece(table, pairs.pieces, processor.get_piece_size())
     return SentenceEncoder(*tensors, processor, config)
 
 
+def _identity(
+    pairs: PairDataset, settings: TrainingSettings, threads: int, development: Development | None
+) -> str:
+    """A digest of all that the run's parameters depend on."""
+    state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
+    if settings.engine == "autograd":
+        # Another number of threads sums in another order.
+        state["threads"] = threads
+    if settings.early_stopping and development:
+        state["development"] = sha256(development.data)
+    return hashlib.sha256(json.dumps({**asdict(settings), **state}, sort_keys=True).encode()).hexdigest()
+
+
 class _Run:
-    """State of one training run."""
+    """One training run, from its last checkpoint on."""
 
     def __init__(
-        self, pairs: PairDataset, settings: TrainingSettings, team: Team, *, checkpoint: Path
+        self, pairs: PairDataset, settings: TrainingSettings, team: Team, checkpoints: Checkpoints
     ) -> None:
         self.pairs = pairs
         self.settings = settings
         self.team = team
-        self.checkpoint = checkpoint
+        self.checkpoints = checkpoints
         steps = settings.epochs * -(-len(pairs) // settings.batch_size)
         self.engine = build_engine(pairs.counts(), settings, team, steps=steps)
-        state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
-        if settings.engine == "autograd":
-            # Another number of threads sums in another order.
-            state["threads"] = team.size
-        self.identity = _digest({**asdict(settings), **state})
-
-    def finish(self) -> npt.NDArray[np.float32]:
-        """Train what is left of the run; the table of embeddings."""
-        progress = Progress()
-        if found := load_checkpoint(self.checkpoint, identity=self.identity):
-            progress, state = found
+        self.progress = Progress()
+        self.best: Tensor | None = None
+        if found := checkpoints.load():
+            self.progress, state = found
+            self.best = state.pop(BEST, None)
             self.engine.restore(state)
-        report = _Report(len(self.pairs), self.settings.epochs, first_epoch=progress.epoch)
-        for epoch in range(progress.epoch, self.settings.epochs):
-            progress = self._train_epoch(epoch, progress.batches_read, report)
-            save_checkpoint(self.checkpoint, self.engine.state(), progress, identity=self.identity)
-        return self.engine.table()
+        self.seconds_before = self.progress.seconds
+        self.started = self.last_checkpoint = time.monotonic()
 
-    def _train_epoch(self, epoch: int, batches_read: int, report: "_Report") -> Progress:
-        report.start_epoch(epoch)
-        for megabatch in megabatches(self.pairs, self.settings, epoch=epoch, batches_read=batches_read):
-            sentences = Sentences.concatenate([megabatch.source, megabatch.target])
-            negatives = self._mine(sentences)
-            for start in range(0, len(megabatch), self.settings.batch_size):
-                pairs = np.arange(start, min(len(megabatch), start + self.settings.batch_size))
-                loss = self._step(sentences, negatives, pairs, n_pairs=len(megabatch))
-                batches_read += 1
-                report.step(loss, pairs=len(pairs), megabatch=megabatch)
-                if not np.isfinite(loss):
-                    raise InputError(
-                        f"{self.pairs.path}: the loss is {loss} in epoch {epoch + 1}, mini-batch "
-                        f"{batches_read}: lower training.learning_rate ({self.settings.learning_rate})"
-                    )
-        report.end_epoch()
-        return Progress(epoch + 1, batches_read)
+    def finish(
+        self,
+        report: Report,
+        score: Score | None,
+        *,
+        seconds_between_checkpoints: float,
+    ) -> Float32:
+        """Train what is left of the run; the table of embeddings.
+
+        `score` is of a table on the development data; None, where there are none.
+        """
+        progress = self.progress
+        while progress.epoch < self.settings.epochs and not self._stopped():
+            epoch = progress.epoch
+            report.start_epoch()
+            for megabatch in megabatches(
+                self.pairs,
+                self.settings,
+                epoch=epoch,
+                pairs_read=progress.pairs_read,
+                batches_read=progress.batches_read,
+            ):
+                self._train_megabatch(megabatch, report)
+                self._tell(megabatch, report, score)
+                waited = time.monotonic() - self.last_checkpoint
+                if progress.epoch > epoch or waited >= seconds_between_checkpoints:
+                    self._save()
+                if self._stopped():
+                    break
+        return self.engine.table() if self.best is None else self.best.numpy()
+
+    def _train_megabatch(self, megabatch: MegaBatch, report: Report) -> None:
+        progress, size = self.progress, self.settings.batch_size
+        sentences = Sentences.concatenate([megabatch.source, megabatch.target])
+        negatives = self._mine(sentences)
+        progress.with_negative += int((negatives >= 0).sum())
+        for start in range(0, len(megabatch), size):
+            pairs = np.arange(start, min(len(megabatch), start + size))
+            loss = self._step(sentences, negatives, pairs, n_pairs=len(megabatch))
+            if not np.isfinite(loss):
+                raise self._not_finite(f"the loss is {loss}")
+            progress.batches_read += 1
+            progress.pairs_read += len(pairs)
+            progress.epoch_loss += loss * len(pairs)
+            progress.line_loss += loss * len(pairs)
+            progress.line_pairs += len(pairs)
+            report.step(len(pairs))
 
     def _mine(self, sentences: Sentences) -> Rows:
         """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
@@ -155,56 +242,72 @@ class _Run:
         chosen = np.concatenate([own, np.where(valid, chosen, own)])
         return self.engine.step(sentences, chosen, valid.reshape(2, -1))
 
+    def _tell(self, megabatch: MegaBatch, report: Report, score: Score | None) -> None:
+        """After a mega-batch: score the model and write to the history where it is due; begin an epoch."""
+        progress, n = self.progress, len(self.pairs)
+        done = progress.epoch * n + progress.pairs_read
+        before = done - len(megabatch)
+        end_of_epoch = progress.pairs_read == n
+        stopping = self.settings.early_stopping
+        every = stopping["every"] * n if stopping else n
+        last = end_of_epoch and progress.epoch + 1 == self.settings.epochs
+        # A little more, so that a sum of tenths is whole.
+        due = last or int(done / every + 1e-9) > int(before / every + 1e-9)
+        scored = score is not None and due and self._score(score)
+        progress.seconds = self.seconds_before + time.monotonic() - self.started
+        report.show(progress, megabatch=megabatch.size, end_of_epoch=end_of_epoch)
+        if scored or done * LINES_AN_EPOCH // n > before * LINES_AN_EPOCH // n:
+            report.line(progress, megabatch=megabatch.size, scored=scored)
+            progress.line_loss, progress.line_pairs, progress.line_seconds = 0.0, 0, progress.seconds
+        if end_of_epoch:
+            if not progress.with_negative:
+                log.warning(
+                    "%s: no sentence had a negative in epoch %d, so that nothing was learned",
+                    self.pairs.path,
+                    progress.epoch + 1,
+                )
+            progress.epoch += 1
+            progress.pairs_read, progress.epoch_loss, progress.with_negative = 0, 0.0, 0
 
-def _digest(value: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+    def _score(self, score: Score) -> bool:
+        """Score the parameters of the moment and keep them if they are the best; whether there is a score."""
+        progress, table = self.progress, self.engine.table()
+        try:
+            value = score(table)
+        except InputError as error:
+            if self.settings.early_stopping:
+                raise
+            # It is only to be looked at.
+            log.warning("no score: %s", error)
+            return False
+        progress.development = value
+        if self.settings.early_stopping:
+            if progress.best is None or value > progress.best:
+                progress.best, progress.since_best = value, 0
+                self.best = torch.from_numpy(table)
+            else:
+                progress.since_best += 1
+            if self._stopped():
+                log.info("stopped: %d scores were not above %.2f", progress.since_best, progress.best)
+        return True
 
+    def _stopped(self) -> bool:
+        stopping = self.settings.early_stopping
+        return stopping is not None and self.progress.since_best >= stopping["patience"]
 
-class _Report:
-    """Lines for a person to follow a run by."""
+    def _save(self) -> None:
+        state = self.engine.state()
+        for tensor in state.values():
+            if tensor.is_floating_point() and not tensor.sum(dtype=torch.float64).isfinite():
+                raise self._not_finite("the parameters are not finite")
+        if self.best is not None:
+            state[BEST] = self.best
+        self.checkpoints.save(state, self.progress)
+        self.last_checkpoint = time.monotonic()
 
-    def __init__(self, n_pairs: int, epochs: int, *, first_epoch: int) -> None:
-        self.n_pairs = n_pairs
-        self.epochs = epochs
-        self.first_epoch = first_epoch
-        self.started = time.monotonic()
-        self.pairs_done = 0
-
-    def start_epoch(self, epoch: int) -> None:
-        self.epoch = epoch
-        self.epoch_started = self.last_line = time.monotonic()
-        self.epoch_pairs = 0
-        self.loss_sum = 0.0
-        self.megabatch = 1
-
-    def step(self, loss: float, *, pairs: int, megabatch: MegaBatch) -> None:
-        self.pairs_done += pairs
-        self.epoch_pairs += pairs
-        self.loss_sum += loss * pairs
-        self.megabatch = megabatch.size
-        if time.monotonic() - self.last_line > SECONDS_BETWEEN_LINES:
-            self._line(f"{100 * self.epoch_pairs // self.n_pairs:3d} %")
-
-    def end_epoch(self) -> None:
-        self._line("done ")
-
-    def _line(self, state: str) -> None:
-        self.last_line = time.monotonic()
-        elapsed = self.last_line - self.started
-        pairs_left = (self.epochs - self.first_epoch) * self.n_pairs - self.pairs_done
-        log.info(
-            "epoch %d/%d %s  M %d  loss %.4f  %.0f pairs/s  %s left",
-            self.epoch + 1,
-            self.epochs,
-            state,
-            self.megabatch,
-            self.loss_sum / self.epoch_pairs,
-            self.epoch_pairs / (self.last_line - self.epoch_started),
-            _duration(elapsed / self.pairs_done * pairs_left),
+    def _not_finite(self, what: str) -> InputError:
+        batch = self.progress.pairs_read // self.settings.batch_size + 1
+        return InputError(
+            f"{self.pairs.path}: {what} in epoch {self.progress.epoch + 1}, mini-batch {batch}: lower "
+            f"training.learning_rate ({self.settings.learning_rate})"
         )
-
-
-def _duration(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"

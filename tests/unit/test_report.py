@@ -1,0 +1,281 @@
+"""What a person sees of a run, and early stopping by what training is scored on."""
+
+import json
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from test_training import SETTINGS
+from training_runs import history, stopped, train_model, write_data
+
+from paraphrastic.errors import InputError
+from paraphrastic.figures.training import draw_training
+from paraphrastic.files import sha256
+from paraphrastic.model import SentenceEncoder, load_model
+from paraphrastic.training import report
+from paraphrastic.training.checkpoint import Progress
+from paraphrastic.training.train import Development
+
+Data = tuple[Path, Path]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+class Scores:
+    """Gives scores one after the other, and remembers of which parameters."""
+
+    def __init__(self, scores: Sequence[float]) -> None:
+        self.scores = list(scores)
+        self.digests: list[str] = []
+
+    def __call__(self, model: SentenceEncoder, data: Path) -> float:
+        assert data.read_text() == "development"
+        self.digests.append(model.digest)
+        return self.scores[len(self.digests) - 1]
+
+
+@pytest.fixture
+def development(tmp_path: Path) -> Callable[[Sequence[float]], Development]:
+    path = tmp_path / "development"
+    path.write_text("development")
+    return lambda scores: Development(Scores(scores), path)
+
+
+def test_scores_that_are_only_shown_change_nothing(
+    data: Data,
+    tmp_path: Path,
+    development: Callable[[Sequence[float]], Development],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    plain = train_model(data, tmp_path / "plain", SETTINGS)
+    scored = train_model(data, tmp_path / "scored", SETTINGS, development=development([50, 70, 60, 55.5]))
+    assert sha256(plain) == sha256(scored)
+    assert [line["development"] for line in history(scored) if line["epoch"] % 1 == 0] == [50, 70, 60, 55.5]
+    lines = [record.getMessage() for record in caplog.records if "dev" in record.getMessage()]
+    assert [line.split()[-1] for line in lines] == ["50.0", "70.0", "60.0", "55.5"]
+    assert lines[3].startswith("epoch 4/4 done   M 4  loss ")
+    assert lines[3].endswith("  0m00s left  dev 55.5")
+
+
+def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
+    data: Data,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fails(model: SentenceEncoder, data: Path) -> float:
+        raise InputError("sts.parquet: no correlation")
+
+    development = Development(fails, data[1])
+    train_model(data, tmp_path / "shown", SETTINGS, development=development)
+    assert "no score: sts.parquet: no correlation" in caplog.text
+    settings = replace(SETTINGS, early_stopping={"patience": 1, "every": 1})
+    with pytest.raises(InputError, match="no correlation"):
+        train_model(data, tmp_path / "needed", settings, development=development)
+
+
+@pytest.mark.parametrize(
+    ("patience", "every", "scores", "best"),
+    [
+        (1, 1, [50, 60, 55], 1),
+        # An equal score is not better.
+        (2, 0.5, [50, 60, 60, 59], 1),
+        (2, 0.5, [50, 60, 55, 61, 1, 1], 3),
+        # All epochs: the last parameters are not the best.
+        (9, 1, [5, 9, 3, 1], 1),
+        (9, 3, [5, 9], 1),
+    ],
+)
+def test_training_stops_early_and_keeps_the_best_parameters(
+    data: Data,
+    tmp_path: Path,
+    development: Callable[[Sequence[float]], Development],
+    patience: int,
+    every: float,
+    scores: list[float],
+    best: int,
+) -> None:
+    settings = replace(SETTINGS, early_stopping={"patience": patience, "every": every})
+    scored = development(scores)
+    weights = train_model(data, tmp_path / "model", settings, development=scored)
+    digests = scored.score.digests  # type: ignore[attr-defined]
+    assert len(digests) == len(scores)
+    model = load_model(weights.parent)
+    assert model.digest == digests[best]
+    assert model.config["training"]["early_stopping"] == {"patience": patience, "every": every}
+    lines = [line for line in history(weights) if line["development"] is not None]
+    assert [line["development"] for line in lines] == scores
+    # At the first end of a mega-batch after it is due.
+    for number, line in enumerate(lines[:-1], start=1):
+        assert number * every <= line["epoch"] < number * every + 0.3
+
+
+@pytest.mark.parametrize("step", [20, 50])
+def test_the_best_parameters_outlive_a_kill(
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    development: Callable[[Sequence[float]], Development],
+    step: int,
+) -> None:
+    settings = replace(SETTINGS, dropout=0.2, early_stopping={"patience": 5, "every": 0.5})
+    scores = [50, 60, 55, 40, 41, 42, 43]
+    whole = train_model(data, tmp_path / "whole", settings, development=development(scores))
+    output = tmp_path / "killed"
+    found = stopped(data, output, settings, monkeypatch, step=step, development=development(scores))
+    # The scores of what comes after the checkpoint.
+    lines = (output / "checkpoints/training.jsonl").read_text().splitlines()
+    seen = sum(json.loads(line)["development"] is not None for line in lines)
+    assert seen >= 1
+    resumed = train_model(data, output, settings, development=development(scores[seen:]))
+    assert sha256(resumed) == sha256(whole)
+    assert history(resumed) == history(whole)
+    assert len(found) == 2
+
+
+def test_other_development_data_are_another_run_only_where_they_decide(
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    for settings in (SETTINGS, replace(SETTINGS, early_stopping={"patience": 5, "every": 1})):
+        caplog.clear()
+        for content in ("one", "other"):
+            (tmp_path / "data").write_text(content)
+            scored = Development(lambda model, data: 50.0, tmp_path / "data")
+            stopped(data, tmp_path / "model", settings, monkeypatch, step=9, development=scored)
+        assert ("of other settings or data" in caplog.text) == (settings.early_stopping is not None)
+        assert ("going on after" in caplog.text) == (settings.early_stopping is None)
+
+
+def test_the_history_has_about_a_hundred_lines_an_epoch(data: Data, tmp_path: Path) -> None:
+    settings = replace(SETTINGS, batch_size=1, megabatch=1, epochs=2)
+    lines = history(train_model(data, tmp_path / "model", settings))
+    assert [line["epoch"] for line in lines] == [round(part / 100, 4) for part in range(1, 201)]
+    assert [line["step"] for line in lines] == list(range(5, 1001, 5))
+    assert {line["megabatch"] for line in lines} == {1}
+
+
+class Terminal:
+    """Takes what a bar writes."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        self.text = ""
+        self.terminal = terminal
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None: ...
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_there_is_a_bar_on_a_terminal_only(
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    terminal: bool,
+) -> None:
+    stream = Terminal(terminal=terminal)
+    plain = report.tqdm
+    monkeypatch.setattr(report, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=150))
+    train_model(data, tmp_path / "model", SETTINGS)
+    if terminal:
+        assert "model:" in stream.text
+        assert "epoch 4/4, M 4, loss 0." in stream.text
+        assert "2.00k/2.00k" in stream.text
+        assert "pairs/s" in stream.text
+    else:
+        assert stream.text == ""
+
+
+def test_tensorboard_is_missed_before_training_begins(
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(InputError, match=r"training\.tensorboard: is true, but .* pip install tensorboard"):
+        stopped(data, tmp_path / "model", SETTINGS, monkeypatch, step=1, tensorboard=True)
+
+
+def test_tensorboard_is_told_what_the_history_has(
+    data: Data,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[tuple[str, float, int]] = []
+    opened: list[tuple[str, int]] = []
+
+    class Writer:
+        def __init__(self, folder: str, purge_step: int) -> None:
+            opened.append((folder, purge_step))
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            told.append((name, value, step))
+
+        def close(self) -> None: ...
+
+    module = ModuleType("torch.utils.tensorboard")
+    module.SummaryWriter = Writer  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
+    weights = train_model(data, tmp_path / "model", SETTINGS, tensorboard=True)
+    assert opened == [(str(tmp_path / "model/tensorboard"), 1)]
+    losses = [(round(value, 6), step) for name, value, step in told if name == "loss"]
+    assert losses == [(line["loss"], line["step"]) for line in history(weights)]
+
+
+def lines_of(path: Path, lines: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
+    lines = [
+        {"epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
+        for part in range(1, 11)
+    ]
+    if scored:
+        lines[4]["development"], lines[9]["development"] = 61.5, 70.25
+    outputs = [tmp_path / "run.svg", tmp_path / "run.png"]
+    draw_training(lines_of(tmp_path / "training.jsonl", lines), outputs, title="de, some run")
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
+    for text in ("de, some run", "training loss", "epochs", "M"):
+        assert text in shown
+    assert ("Pearson's r × 100, STS 2017 en-en" in shown) == scored
+
+
+@pytest.mark.parametrize(("content", "cause"), [("", "there are no lines"), ("{", "not a history")])
+def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> None:
+    path = tmp_path / "training.jsonl"
+    path.write_text(content)
+    with pytest.raises(InputError, match=rf"training\.jsonl: {cause}"):
+        draw_training(path, [tmp_path / "run.svg"], title="de")
+
+
+def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full")
+    progress = Progress(line_loss=1.0, line_pairs=1)
+    lines = report.Report(
+        tmp_path / "training.jsonl", progress, n_pairs=1, epochs=1, name="", tensorboard=None
+    )
+    lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
+    with pytest.raises(InputError, match="/dev/full: cannot be written: no space left on the disk"):
+        lines.line(progress, megabatch=1, scored=False)

@@ -1,0 +1,69 @@
+"""Training runs to interrupt and to compare."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import CONFIG
+
+from paraphrastic.training import train
+from paraphrastic.training.settings import TrainingSettings
+
+
+def write_data(folder: Path) -> tuple[Path, Path]:
+    """Pairs with rare words, whose rows miss many steps; the data set and the sentencepiece model."""
+    generator = random.Random(1)
+    rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(150)]
+    pairs = [
+        (f"{source} {generator.choice(rare)}", f"{target} {generator.choice(rare)}")
+        for source, target in sentence_pairs(500)
+    ]
+    return write_training_data(folder, pairs, size=300)
+
+
+def train_model(
+    data: tuple[Path, Path], output: Path, settings: TrainingSettings, *, minutes: float = 0.0, **more: Any
+) -> Path:
+    train.train_model(
+        *data, output, settings=settings, config=CONFIG, threads=1, checkpoint_minutes=minutes, **more
+    )
+    return output / "model.safetensors"
+
+
+def stopped(
+    data: tuple[Path, Path],
+    output: Path,
+    settings: TrainingSettings,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    step: int,
+    **more: Any,
+) -> list[Path]:
+    """A run that is interrupted at a step; its checkpoints, the newest first."""
+    plain, steps = train._Run._step, 0
+
+    def counted(run: train._Run, *arguments: Any, **named: Any) -> float:
+        nonlocal steps
+        steps += 1
+        if steps == step:
+            raise KeyboardInterrupt
+        return plain(run, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train._Run, "_step", counted)
+        with pytest.raises(KeyboardInterrupt):
+            train_model(data, output, settings, **more)
+    assert not (output / "model.safetensors").exists()
+    return sorted((output / "checkpoints").glob("*.safetensors"), reverse=True)
+
+
+def history(model: Path) -> list[dict[str, Any]]:
+    """The lines of a run's history without what is of the clock."""
+    lines = [json.loads(line) for line in (model.parent / "training.jsonl").read_text().splitlines()]
+    return [
+        {name: value for name, value in line.items() if name not in ("seconds", "pairs_per_second")}
+        for line in lines
+    ]
