@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from paraphrastic.dataset import Sentences
+from paraphrastic.dataset import Sentences, UnitTable
 from paraphrastic.files import write_json
+from paraphrastic.structure import Structure
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.mining import hardest_negatives, multiplies_in_bfloat16
@@ -80,9 +82,11 @@ def measure(
     """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
     generator = np.random.default_rng(0)
     team = Team(threads)
-    fused = build_engine(rows, settings, team)
+    units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
+    encoder = initial_encoder(units, settings, Structure())
+    fused = build_engine(encoder, settings, team)
     assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
-    reference = build_engine(rows, replace(settings, engine="autograd"), team)
+    reference = build_engine(encoder, replace(settings, engine="autograd"), team)
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {

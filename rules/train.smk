@@ -4,7 +4,8 @@
 rule train_model:
     input:
         dataset=rules.encode_dataset.output.dataset,
-        sentencepiece=rules.train_vocabulary.output.model,
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        vectors=lambda wildcards: initial_vectors(wildcards.model),
     output:
         weights="results/training/{model}/{run}/model.safetensors",
         sentencepiece="results/training/{model}/{run}/sentencepiece.model",
@@ -22,6 +23,7 @@ rule train_model:
         runtime=1440,
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
+        structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
         code=code_version("paraphrastic.training.train"),
     message:

@@ -25,6 +25,7 @@ from paraphrastic.sources import (
     looks_like_a_path,
     named_datasets,
 )
+from paraphrastic.structure import structure_faults
 
 Json = dict[str, Any]
 
@@ -49,7 +50,16 @@ UNTRANSLATED_KINDS = (*UNSCORED_KINDS, "paranmt")
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
-OVERRIDABLE = ("selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "training", "sweep")
+OVERRIDABLE = (
+    "selection",
+    "duplicates",
+    "near_duplicates",
+    "max_pairs",
+    "vocabulary",
+    "encoder",
+    "training",
+    "sweep",
+)
 
 
 def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
@@ -74,6 +84,9 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         completed = {section: checked[section] for section in OVERRIDABLE}
         completed = _merge(copy.deepcopy(completed), definition)
         _fill_defaults(completed, rules["$defs"]["definition"], rules)
+        for part in completed["encoder"]["parts"]:
+            _fill_defaults(part, rules["$defs"]["part"], rules)
+            part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     for mined in checked["mined"].values():
         _fill_defaults(mined, rules["$defs"]["mined"], rules)
@@ -247,6 +260,11 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         yield from _training_faults(path["training"], definition["training"])
+        yield from structure_faults(path, definition)
+        vectors = definition["training"]["initial_vectors"]
+        yield from _dataset_faults(
+            f"{path['training']}.initial_vectors", vectors, registry, ("vectors", "file")
+        )
         for name in definition["max_pairs"]:
             yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
         for name in sorted(
@@ -284,11 +302,9 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
 
 
 def _training_faults(path: str, training: Json) -> Iterator[str]:
-    optimizer, engine = training["optimizer"], training["engine"]
+    optimizer = training["optimizer"]
     if training["weight_decay"] > 0 and optimizer != "adamw":
         yield f"{path}.weight_decay: is for the optimizer adamw, not for {optimizer}"
-    if optimizer == "lazy_adam" and engine != "fused":
-        yield f"{path}.optimizer: lazy_adam is for the engine fused, not for {engine}"
 
 
 def _selection_faults(

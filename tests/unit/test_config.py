@@ -57,6 +57,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "statistics",
         "filter_study",
         "vocabulary",
+        "encoder",
         "training",
         "sweep",
         "evaluation",
@@ -392,8 +393,10 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "negatives": "other_side",
         "exclude_duplicates": False,
         "mining_precision": "auto",
-        "engine": "fused",
+        "engine": "auto",
         "shuffle_window": 16777216,
+        "initial_vectors": None,
+        "initial_vectors_penalty": 0.0,
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}
     assert config["vocabulary"]["size"] == 50_000

@@ -36,7 +36,7 @@ def megabatches(
     Only the last mini-batch of the epoch can be shorter than `batch_size`.
     """
     generator = np.random.default_rng([settings.seed, epoch])
-    source = target = Sentences(np.empty(0, np.int32), np.zeros(1, np.int64))
+    source, target = dataset.read(0, 0)
     for new_source, new_target in dataset.shuffled(generator, window=settings.shuffle_window):
         source = Sentences.concatenate([source, new_source])
         target = Sentences.concatenate([target, new_target])

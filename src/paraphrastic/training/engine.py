@@ -8,10 +8,12 @@ import numpy.typing as npt
 from torch import Tensor
 
 from paraphrastic.dataset import Sentences
+from paraphrastic.structure import Structure
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.encoder import CombinedEncoder
 from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.settings import Engine as EngineName
 from paraphrastic.training.settings import TrainingSettings
 
 
@@ -32,8 +34,8 @@ class Engine(Protocol):
             valid: bool [2, n], false where s (first row) or t (second row) has no negative.
         """
 
-    def table(self) -> npt.NDArray[np.float32]:
-        """The embeddings, float32 [rows, dimension]."""
+    def weights(self) -> dict[str, npt.NDArray[np.float32]]:
+        """Parameters of the moment, under the names that they have in the encoder."""
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
@@ -42,20 +44,25 @@ class Engine(Protocol):
         """Go back to where `state` was called."""
 
 
-def initial_encoder(n_rows: int, settings: TrainingSettings) -> AveragedEmbeddings:
-    """The encoder before training, by the seed."""
-    return AveragedEmbeddings(
-        n_rows,
-        settings.dimension,
-        init_std=settings.init_std,
-        seed=settings.seed,
-        dropout=settings.dropout,
-    )
+def choose_engine(settings: TrainingSettings, structure: Structure) -> EngineName:
+    """The engine that the settings ask for; `auto` is `fused` for what it can train."""
+    fused = structure.averaged and settings.initial_vectors_penalty == 0.0
+    if settings.engine == "fused" and not fused:
+        raise ValueError("the fused engine trains one averaged part, without a penalty")
+    return ("fused" if fused else "autograd") if settings.engine == "auto" else settings.engine
 
 
-def build_engine(n_rows: int, settings: TrainingSettings, team: Team) -> Engine:
-    """The engine of the settings, before training."""
-    encoder = initial_encoder(n_rows, settings)
+def build_engine(
+    encoder: CombinedEncoder,
+    settings: TrainingSettings,
+    team: Team,
+    *,
+    anchors: Mapping[str, Tensor] | None = None,
+) -> Engine:
+    """The engine of the settings, `fused` or `autograd`, before training.
+
+    `anchors` are what the penalty holds parameters to, by their names.
+    """
     if settings.engine == "fused":
-        return FusedEngine(encoder.table.detach(), settings, team)
-    return AutogradEngine(encoder, settings)
+        return FusedEngine(encoder.get_parameter("parts.0.table").detach(), settings, team)
+    return AutogradEngine(encoder, settings, anchors=anchors or {})

@@ -110,6 +110,10 @@ class FusedEngine:
         self._settle(np.arange(len(self.last), dtype=np.int32))
         return self._matrix(self.parameters.table)
 
+    def weights(self) -> dict[str, Float32]:
+        """The table, under its name in the encoder."""
+        return {"parts.0.table": self.table()}
+
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
         table = self.table()

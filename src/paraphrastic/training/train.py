@@ -1,28 +1,33 @@
-"""The training loop of the P-SP models."""
+"""The training loop."""
 
 import hashlib
 import json
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sentencepiece
 import torch
 
 from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder, embeddings_by_piece, save_model
+from paraphrastic.model import RawTextEncoder, save_model
+from paraphrastic.structure import Structure
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.engine import build_engine, initial_encoder
+from paraphrastic.training.encoder import initial_encoder
+from paraphrastic.training.engine import Engine, build_engine, choose_engine
+from paraphrastic.training.inference import inference_model
+from paraphrastic.training.initial import use_word_vectors
 from paraphrastic.training.mining import hardest_negatives
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.vocabulary import load_sentencepiece
@@ -33,6 +38,9 @@ SECONDS_BETWEEN_LINES = 10.0
 EMBED_BLOCK = 8192
 
 Rows = npt.NDArray[np.int64]
+Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
+
+AVERAGE = Structure()
 
 
 def train_model(
@@ -40,6 +48,9 @@ def train_model(
     sentencepiece_model: Path,
     output: Path,
     *,
+    structure: Structure = AVERAGE,
+    more_vocabularies: Sequence[Path] = (),
+    initial_vectors: Path | None = None,
     settings: TrainingSettings,
     config: Mapping[str, Any],
     threads: int,
@@ -51,61 +62,96 @@ def train_model(
 
     Args:
         dataset: HDF5 file of `encode_dataset`.
-        sentencepiece_model: the model that `dataset` was encoded with.
+        sentencepiece_model: the model that `dataset` was encoded with, of several the first.
+        structure: what the encoder is made of.
+        more_vocabularies: the other sentencepiece models, in the order of units and languages.
+        initial_vectors: text file with the word vectors that tables of words begin with.
         output: folder of the model; see `paraphrastic.model.save_model`.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
         threads: to work with. The fused engine ends in the same digits with every number of them; autograd
             sums in another order, and ends in slightly other digits.
     """
+    settings = replace(settings, engine=choose_engine(settings, structure))
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     torch.use_deterministic_algorithms(True)
     with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
-        if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
-            raise InputError(f"{dataset}: was not encoded with {sentencepiece_model}")
-        run = _Run(pairs, settings, team, checkpoint=output / "checkpoint.safetensors")
-        table = run.finish()
+        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
+        encoder = initial_encoder(pairs.units, settings, structure)
+        anchors: dict[str, torch.Tensor] = {}
+        identity: dict[str, Any] = {"structure": structure.to_json()}
+        if initial_vectors:
+            anchors, counts = use_word_vectors(encoder, initial_vectors, pairs.units, processors, structure)
+            config = {**config, "initial_vectors": counts}
+            identity["initial_vectors_sha256"] = sha256(initial_vectors)
+        engine = build_engine(
+            encoder, settings, team, anchors=anchors if settings.initial_vectors_penalty else {}
+        )
+        run = _Run(pairs, settings, team, engine, identity, checkpoint=output / "checkpoint.safetensors")
+        weights = run.finish()
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        save_model(_inference_model(table, pairs, sentencepiece_model, config), output, config=config)
+        model = inference_model(weights, pairs.units, processors, structure, config)
+        save_model(model, output, config=model.config)
     run.checkpoint.unlink(missing_ok=True)
 
 
 def untrained_model(
-    dataset: Path, sentencepiece_model: Path, *, settings: TrainingSettings, config: Mapping[str, Any]
-) -> SentenceEncoder:
-    """The model that `train_model` starts from, with the same random table."""
+    dataset: Path,
+    sentencepiece_model: Path,
+    *,
+    structure: Structure = AVERAGE,
+    more_vocabularies: Sequence[Path] = (),
+    initial_vectors: Path | None = None,
+    settings: TrainingSettings,
+    config: Mapping[str, Any],
+) -> RawTextEncoder:
+    """The model that `train_model` starts from, with the same random parameters."""
     with PairDataset(dataset) as pairs:
-        table = initial_encoder(pairs.n_rows, settings).table.detach().numpy()
-        return _inference_model(table, pairs, sentencepiece_model, config)
+        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
+        encoder = initial_encoder(pairs.units, settings, structure)
+        if initial_vectors:
+            use_word_vectors(encoder, initial_vectors, pairs.units, processors, structure)
+        weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
+        return inference_model(weights, pairs.units, processors, structure, config)
 
 
-def _inference_model(
-    table: npt.NDArray[np.float32], pairs: PairDataset, sentencepiece_model: Path, config: Mapping[str, Any]
-) -> SentenceEncoder:
-    processor = load_sentencepiece(sentencepiece_model)
-    tensors = embeddings_by_piece(table, pairs.pieces, processor.get_piece_size())
-    return SentenceEncoder(*tensors, processor, config)
+def _processors(pairs: PairDataset, structure: Structure, models: Sequence[Path]) -> Processors:
+    """The sentencepiece models by unit, after a check that the data were encoded with them."""
+    if tuple(unit.unit for unit in pairs.units) != structure.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(structure.units)}")
+    expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
+    if [sha256(model) for model in models] != expected:
+        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, models))}")
+    loaded = iter(load_sentencepiece(model) for model in models)
+    return {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
 
 
 class _Run:
     """State of one training run."""
 
     def __init__(
-        self, pairs: PairDataset, settings: TrainingSettings, team: Team, *, checkpoint: Path
+        self,
+        pairs: PairDataset,
+        settings: TrainingSettings,
+        team: Team,
+        engine: Engine,
+        identity: Mapping[str, Any],
+        *,
+        checkpoint: Path,
     ) -> None:
         self.pairs = pairs
         self.settings = settings
         self.team = team
         self.checkpoint = checkpoint
-        self.engine = build_engine(pairs.n_rows, settings, team)
-        state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
+        self.engine = engine
+        state = {**identity, "code": code_version(__name__), "pairs": sha256(pairs.path)}
         if settings.engine == "autograd":
             # Another number of threads sums in another order.
             state["threads"] = team.size
         self.identity = _digest({**asdict(settings), **state})
 
-    def finish(self) -> npt.NDArray[np.float32]:
-        """Train what is left of the run; the table of embeddings."""
+    def finish(self) -> Mapping[str, npt.NDArray[np.float32]]:
+        """Train what is left of the run; the parameters by name."""
         progress = Progress()
         if found := load_checkpoint(self.checkpoint, identity=self.identity):
             progress, state = found
@@ -114,7 +160,7 @@ class _Run:
         for epoch in range(progress.epoch, self.settings.epochs):
             progress = self._train_epoch(epoch, progress.batches_read, report)
             save_checkpoint(self.checkpoint, self.engine.state(), progress, identity=self.identity)
-        return self.engine.table()
+        return self.engine.weights()
 
     def _train_epoch(self, epoch: int, batches_read: int, report: "_Report") -> Progress:
         report.start_epoch(epoch)
