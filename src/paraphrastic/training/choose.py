@@ -107,14 +107,14 @@ Pearson's r × 100 on STS 2017 en-en, on which the run was chosen: {score:.1f}.
 
 def _description(config: dict[str, Any]) -> str:
     """What a sentence's vector is, in words."""
-    if config["training"]["epochs"] == 0:
+    if config["training"].get("epochs") == 0:
         name = encoder_name(config)
         return f"A baseline: {name}, in {config['dimension']} dimensions,\nwhose parameters were not trained."
     if "structure" not in config:
         unit = config.get("unit", "subword")
         return (
-            f"A sentence is the average of its {unit}s' embeddings, in\n{config['dimension']} dimensions, trained as in "
-            "*Paraphrastic Representations at Scale* (Wieting et al. 2021)."
+            f"A sentence is the average of its {unit}s' embeddings, in\n{config['dimension']} dimensions, "
+            "trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021)."
         )
     return (
         f"The encoder is {encoder_name(config)}, in {config['dimension']} dimensions;\n"
