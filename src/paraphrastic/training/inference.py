@@ -33,7 +33,8 @@ def inference_model(
     """
     if structure.averaged and not structure.separate:
         (tensors,) = _by_language(weights["parts.0.table"], units[0])
-        return SentenceEncoder(*tensors, processors[structure.units[0]][0], config)
+        unit = structure.units[0]
+        return SentenceEncoder(*tensors, processors[unit][0], {**config, "unit": unit})
     languages: Sequence[str | None] = config["languages"] if structure.separate else [None]
     found: dict[str, npt.NDArray[Any]] = {}
     vocabularies: dict[tuple[str, str | None], Vocabulary] = {}
