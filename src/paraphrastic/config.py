@@ -288,6 +288,14 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
         yield f"filter_study.model: {model!r} is not described under definitions; there are {there}"
         return
     definition = config["definitions"][model]
+    if "initial_vectors" in study["training"]:
+        yield "filter_study.training.initial_vectors: those of the model serve its study; leave the key out"
+    if study["training"]:
+        path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
+            "training": "filter_study.training"
+        }
+        training = {**definition["training"], **study["training"]}
+        yield from structure_faults(path, {**definition, "training": training})
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return

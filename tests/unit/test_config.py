@@ -229,6 +229,16 @@ def test_a_definition_overrides_key_by_key() -> None:
             "definitions.de.max_pairs: 'sample_aligned' is none of this model's corpora",
         ),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
+        (
+            "filter_study.training",
+            {"initial_vectors": None},
+            "filter_study.training.initial_vectors: those of the model serve its study",
+        ),
+        (
+            "filter_study.training",
+            {"engine": "autograd", "optimizer": "lazy_adam"},
+            "filter_study.training.optimizer: lazy_adam is for the engine fused, not for autograd",
+        ),
         ("encoder.parts", [], "encoder.parts: is empty"),
         ("encoder.parts", [{"kind": "gru"}], "encoder.parts.0.kind: 'gru' is not one of"),
         (

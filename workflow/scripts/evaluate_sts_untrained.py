@@ -5,26 +5,13 @@ Inputs: dataset, sentencepiece, vectors (none or one), testsets, official. Outpu
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step, training_inputs
 from paraphrastic.evaluation.sts import evaluate_sts
-from paraphrastic.structure import Structure
-from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import untrained_model
 
 with step(snakemake):
-    fetched(snakemake, list(snakemake.input.vectors))
-    first, *others = map(Path, snakemake.input.sentencepiece)
-    model = untrained_model(
-        Path(snakemake.input.dataset),
-        first,
-        structure=Structure.from_json(snakemake.params.structure),
-        more_vocabularies=others,
-        initial_vectors=next(map(Path, snakemake.input.vectors), None),
-        settings=TrainingSettings(**snakemake.params.settings),
-        config=snakemake.params.about,
-    )
     evaluate_sts(
-        model,
+        untrained_model(**training_inputs(snakemake)),
         Path(snakemake.input.testsets),
         Path(snakemake.output.result),
         official=Path(snakemake.input.official),

@@ -5,22 +5,12 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: weights, sentenc
 
 from pathlib import Path
 
-from adapter import fetched, step
-from paraphrastic.structure import Structure
-from paraphrastic.training.settings import TrainingSettings
+from adapter import step, training_inputs
 from paraphrastic.training.train import train_model
 
 with step(snakemake):
-    fetched(snakemake, list(snakemake.input.vectors))
-    first, *others = map(Path, snakemake.input.sentencepiece)
     train_model(
-        Path(snakemake.input.dataset),
-        first,
-        Path(snakemake.output.weights).parent,
-        structure=Structure.from_json(snakemake.params.structure),
-        more_vocabularies=others,
-        initial_vectors=next(map(Path, snakemake.input.vectors), None),
-        settings=TrainingSettings(**snakemake.params.settings),
-        config=snakemake.params.about,
+        output=Path(snakemake.output.weights).parent,
+        **training_inputs(snakemake),
         threads=snakemake.threads,
     )

@@ -24,7 +24,7 @@ from paraphrastic.structure import Structure
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.encoder import initial_encoder
+from paraphrastic.training.encoder import CombinedEncoder, initial_encoder
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
 from paraphrastic.training.inference import inference_model
 from paraphrastic.training.initial import use_word_vectors
@@ -77,16 +77,14 @@ def train_model(
     torch.use_deterministic_algorithms(True)
     with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
         processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
-        encoder = initial_encoder(pairs.units, settings, structure)
-        anchors: dict[str, torch.Tensor] = {}
+        encoder, anchors, counts = _initial(pairs, processors, structure, settings, initial_vectors)
+        engine = build_engine(encoder, settings, team, anchors=anchors)
+        # The fused engine has copied what it needs.
+        del encoder, anchors
         identity: dict[str, Any] = {"structure": structure.to_json()}
         if initial_vectors:
-            anchors, counts = use_word_vectors(encoder, initial_vectors, pairs.units, processors, structure)
-            config = {**config, "initial_vectors": counts}
             identity["initial_vectors_sha256"] = sha256(initial_vectors)
-        engine = build_engine(
-            encoder, settings, team, anchors=anchors if settings.initial_vectors_penalty else {}
-        )
+            config = {**config, "initial_vectors": counts}
         run = _Run(pairs, settings, team, engine, identity, checkpoint=output / "checkpoint.safetensors")
         weights = run.finish()
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
@@ -108,11 +106,23 @@ def untrained_model(
     """The model that `train_model` starts from, with the same random parameters."""
     with PairDataset(dataset) as pairs:
         processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
-        encoder = initial_encoder(pairs.units, settings, structure)
-        if initial_vectors:
-            use_word_vectors(encoder, initial_vectors, pairs.units, processors, structure)
+        encoder, *_ = _initial(pairs, processors, structure, settings, initial_vectors)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
         return inference_model(weights, pairs.units, processors, structure, config)
+
+
+def _initial(
+    pairs: PairDataset,
+    processors: Processors,
+    structure: Structure,
+    settings: TrainingSettings,
+    vectors: Path | None,
+) -> tuple[CombinedEncoder, dict[str, torch.Tensor], dict[str, int]]:
+    """The encoder before training; tables that began with word vectors, and how many words had one."""
+    encoder = initial_encoder(pairs.units, settings, structure)
+    if vectors is None:
+        return encoder, {}, {}
+    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, structure)
 
 
 def _processors(pairs: PairDataset, structure: Structure, models: Sequence[Path]) -> Processors:
