@@ -94,6 +94,19 @@ def test_a_sentence_without_any_piece_is_the_last_row(tmp_path: Path) -> None:
         assert listed(target)[1] == [data.n_rows - 1]
 
 
+def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path) -> None:
+    _, model = write_training_data(tmp_path, sentence_pairs(50))
+    parquet = write_pairs(tmp_path / "own.parquet", [("the dog", "the dog"), ("\u200b", "\u200b")])
+    units = [UnitVocabulary("subword", (model,), None)]
+    encode_dataset(parquet, units, tmp_path / "own.h5", separate=True, threads=1)
+    with PairDataset(tmp_path / "own.h5") as data:
+        (unit,) = data.units
+        source, target = (listed(side) for side in data.read(0, 2))
+        assert not set(source[0]) & set(target[0])
+        assert (unit.pieces[target[0]] - unit.pieces[source[0]] == unit.sizes[0]).all()
+        assert (source[1], target[1]) == ([unit.n_rows - 2], [unit.n_rows - 1])
+
+
 @pytest.mark.parametrize("window", [PAIRS_PER_BLOCK, 10 * PAIRS_PER_BLOCK])
 def test_shuffling_gives_every_pair_once_and_keeps_sides_together(tmp_path: Path, window: int) -> None:
     pairs = [(english, german) for english, german in sentence_pairs(2 * PAIRS_PER_BLOCK + 100)]
