@@ -42,6 +42,7 @@ wildcard_constraints:
     part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
+    vocabulary="sentencepiece(-[a-z]+)*",
 
 
 localrules:

@@ -28,10 +28,12 @@ import h5py
 import numpy as np
 import torch
 
-from paraphrastic.dataset import SIDES, PairDataset, Sentences, _append, _create_side
+from paraphrastic.dataset import SIDES, PairDataset, Sentences, UnitTable, _append, _create_side
 from paraphrastic.files import write_json
+from paraphrastic.structure import Structure
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.mining import hardest_negatives, multiplies_in_bfloat16
@@ -100,10 +102,11 @@ def measure(
     """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
     generator = np.random.default_rng(0)
     team = Team(threads)
-    engine = partial(build_engine, np.ones(rows, np.int64), team=team, steps=0)
-    fused = engine(settings)
+    units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
+    encoder = initial_encoder(units, settings, Structure())
+    fused = build_engine(encoder, settings, team, steps=0)
     assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
-    reference = engine(replace(settings, engine="autograd"))
+    reference = build_engine(encoder, replace(settings, engine="autograd"), team, steps=0)
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {
@@ -193,15 +196,16 @@ def measure_memory(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "train.h5")
         with h5py.File(path, "w") as file:
+            unit = file.create_group("subword")
             for side in SIDES:
-                _create_side(file, side)
+                _create_side(unit, side)
             for start in range(0, options.memory_pairs, 1 << 20):
                 n = min(1 << 20, options.memory_pairs - start)
                 sentences = megabatch_sentences(generator, n, options.rows - 1)
-                _append(file["source"], sentences.part(0, n))
-                _append(file["target"], sentences.part(n, 2 * n))
-            file["pieces"] = np.arange(options.rows - 1, dtype=np.int32)
-            file.attrs["sentencepiece_sha256"] = ""
+                _append(unit["source"], sentences.part(0, n))
+                _append(unit["target"], sentences.part(n, 2 * n))
+            unit["pieces"] = np.arange(options.rows - 1, dtype=np.int32)
+            unit.attrs["sizes"], unit.attrs["sentencepiece_sha256"] = [options.rows - 1], [""]
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             figures = pool.submit(train_for_memory, path, settings, options.steps, options.threads).result()
     parameters = 3 * 4 * options.rows * settings.dimension / 1e6
@@ -239,7 +243,9 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
     imported = peak_mb()
     torch.set_num_threads(1)
     with PairDataset(path) as pairs:
-        run = _Run(pairs, settings, Team(threads), Checkpoints(path.parent / "checkpoints", identity=""))
+        team = Team(threads)
+        engine = build_engine(initial_encoder(pairs.units, settings, Structure()), settings, team, steps=0)
+        run = _Run(pairs, settings, team, engine, Checkpoints(path.parent / "checkpoints", identity=""))
         # Half of the steps are in the first window, and M is what it will be in most of the run.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)

@@ -25,6 +25,7 @@ from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
+from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
@@ -180,6 +181,42 @@ def opus_estimate():
     return estimate([corpus for path, corpus in OPUS_CORPORA.items() if not Path(path).exists()])
 
 
+def vocabulary_files(model):
+    """The sentencepiece models of a model, in the order of units and languages."""
+    return [f"results/vocabulary/{model}/{name}.model" for name in vocabularies(config["definitions"][model])]
+
+
+def vocabulary_training(model, vocabulary):
+    """What a vocabulary is trained with, but for the seed."""
+    definition = config["definitions"][model]
+    unit, sides = vocabularies(definition)[vocabulary]
+    settings = vocabulary_settings(definition, unit)
+    settings.pop("max_pieces")
+    return {"unit": unit, "sides": list(sides), **settings}
+
+
+def dataset_units(model):
+    """How sentences are cut into each unit, as `dataset.UnitVocabulary` takes it."""
+    definition = config["definitions"][model]
+    models = {}
+    for (unit, _), path in zip(vocabularies(definition).values(), vocabulary_files(model), strict=True):
+        models.setdefault(unit, []).append(path)
+    return [
+        {
+            "unit": unit,
+            "models": paths,
+            "max_pieces": vocabulary_settings(definition, unit)["max_pieces"],
+        }
+        for unit, paths in models.items()
+    ]
+
+
+def initial_vectors(model):
+    """The file of word vectors that a model's embeddings begin with; none of random ones."""
+    name = config["definitions"][model]["training"]["initial_vectors"]
+    return downloads(name) if name else []
+
+
 def vocabulary_mb(model, size_mb):
     """Memory for a vocabulary from pairs of this size: sentencepiece holds all sentences that it is trained on."""
     # Compressed, a pair takes 50 bytes; 30, since short ones take less.
@@ -216,7 +253,7 @@ def model_description(model):
             for name in definition["corpora"]
         },
         "lowercase": config["text"]["lowercase"],
-        "unit": definition["vocabulary"]["unit"],
+        "unit": structure_of(definition).units[0],
         "segmentation": text_modes(definition["languages"], "segmentation"),
         "folding": text_modes(definition["languages"], "folding"),
     }

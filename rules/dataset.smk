@@ -4,7 +4,7 @@
 rule encode_dataset:
     input:
         pairs=rules.merge_pairs.output.pairs,
-        sentencepiece=rules.train_vocabulary.output.model,
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
     output:
         dataset="results/datasets/{model}/train.h5",
     log:
@@ -17,8 +17,8 @@ rule encode_dataset:
         mem_mb=1000,
         runtime=60,
     params:
-        unit=lookup(dpath="definitions/{model}/vocabulary/unit", within=config),
-        max_pieces=lookup(dpath="definitions/{model}/vocabulary/max_pieces", within=config),
+        units=lambda wildcards: dataset_units(wildcards.model),
+        separate=lambda wildcards: structure_of(config["definitions"][wildcards.model]).separate,
         code=code_version("paraphrastic.dataset"),
     message:
         "Encode the training data of {wildcards.model}"

@@ -54,7 +54,8 @@ rule evaluate_sts:
 rule evaluate_sts_untrained:
     input:
         dataset="results/datasets/{model}/train.h5",
-        sentencepiece="results/vocabulary/{model}/sentencepiece.model",
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        vectors=lambda wildcards: initial_vectors(wildcards.model),
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
@@ -70,6 +71,7 @@ rule evaluate_sts_untrained:
         runtime=30,
     params:
         settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
+        structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         code=code_version("paraphrastic.evaluation.sts", "paraphrastic.training.train"),

@@ -83,7 +83,7 @@ rule rank_pairs:
 use rule encode_dataset as encode_part with:
     input:
         pairs="results/filter_study/{model}/{measure}/{part}/pairs.parquet",
-        sentencepiece=rules.train_vocabulary.output.model,
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
     output:
         dataset="results/filter_study/{model}/{measure}/{part}/train.h5",
     log:
@@ -97,7 +97,8 @@ use rule encode_dataset as encode_part with:
 use rule train_model as train_part with:
     input:
         dataset=rules.encode_part.output.dataset,
-        sentencepiece=rules.train_vocabulary.output.model,
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        vectors=lambda wildcards: initial_vectors(wildcards.model),
         testsets=lambda wildcards: development_testsets(study_settings(config, wildcards.model)),
     output:
         weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",

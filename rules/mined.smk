@@ -20,6 +20,7 @@ rule measure_similarity:
         runtime=1440,
     params:
         encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
+        languages=lookup(dpath="mined/{mined}/languages", within=config),
         code=code_version("paraphrastic.corpus.similarity"),
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"

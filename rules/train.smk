@@ -4,7 +4,8 @@
 rule train_model:
     input:
         dataset=rules.encode_dataset.output.dataset,
-        sentencepiece=rules.train_vocabulary.output.model,
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        vectors=lambda wildcards: initial_vectors(wildcards.model),
         testsets=lambda wildcards: development_testsets(sweep_runs(config, wildcards.model)[wildcards.run]),
     # The checkpoints in the same folder are none of these: Snakemake deletes the outputs of a job that failed.
     output:
@@ -25,6 +26,7 @@ rule train_model:
         runtime=1440,
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
+        structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
         code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
     message:

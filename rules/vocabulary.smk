@@ -1,29 +1,25 @@
-"""The vocabulary of a model."""
+"""The vocabularies of a model: one, or one for each unit and language that has its own."""
 
 
 rule train_vocabulary:
     input:
         pairs=rules.merge_pairs.output.pairs,
     output:
-        model="results/vocabulary/{model}/sentencepiece.model",
+        model="results/vocabulary/{model}/{vocabulary}.model",
     log:
-        "results/logs/train_vocabulary/{model}.log",
+        "results/logs/train_vocabulary/{model}/{vocabulary}.log",
     benchmark:
-        "results/benchmarks/train_vocabulary/{model}.tsv"
+        "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
     conda:
         "../envs/train.yaml"
     resources:
         mem_mb=lambda wildcards, input: vocabulary_mb(wildcards.model, input.size_mb),
         runtime=120,
     params:
-        unit=lookup(dpath="definitions/{model}/vocabulary/unit", within=config),
-        size=lookup(dpath="definitions/{model}/vocabulary/size", within=config),
-        character_coverage=lookup(dpath="definitions/{model}/vocabulary/character_coverage", within=config),
-        max_sentences=lookup(dpath="definitions/{model}/vocabulary/max_sentences", within=config),
-        hard_limit=lookup(dpath="definitions/{model}/vocabulary/hard_limit", within=config),
+        settings=lambda wildcards: vocabulary_training(wildcards.model, wildcards.vocabulary),
         seed=config["seed"],
         code=code_version("paraphrastic.vocabulary"),
     message:
-        "Train the vocabulary of {wildcards.model}"
+        "Train the vocabulary {wildcards.vocabulary} of {wildcards.model}"
     script:
         "../workflow/scripts/train_vocabulary.py"

@@ -26,6 +26,7 @@ from paraphrastic.sources import (
     looks_like_a_path,
     named_datasets,
 )
+from paraphrastic.structure import structure_faults
 
 Json = dict[str, Any]
 
@@ -51,10 +52,17 @@ MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 # Sections that a definition can override for its model.
 OVERRIDABLE = (
-    "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary", "recipe", "training", "sweep",
-)  # fmt: skip
+    "selection",
+    "duplicates",
+    "near_duplicates",
+    "max_pairs",
+    "vocabulary",
+    "encoder",
+    "recipe",
+    "training",
+    "sweep",
+)
 
-# Settings of training that no figure depends on: a change of them is no reason to train again.
 WATCHING = ("checkpoint_minutes", "tensorboard")
 
 
@@ -82,6 +90,9 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         completed = _merge(copy.deepcopy(completed), definition)
         _fill_defaults(completed, rules["$defs"]["definition"], rules)
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
+        for part in completed["encoder"]["parts"]:
+            _fill_defaults(part, rules["$defs"]["part"], rules)
+            part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
     for mined in checked["mined"].values():
@@ -256,6 +267,11 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
         yield from _training_faults(path["training"], definition["training"])
+        yield from structure_faults(path, definition)
+        vectors = definition["training"]["initial_vectors"]
+        yield from _dataset_faults(
+            f"{path['training']}.initial_vectors", vectors, registry, ("vectors", "file")
+        )
         for name in definition["max_pairs"]:
             yield from _dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
         for name in sorted(
@@ -281,6 +297,14 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
     for key in sorted(set(study["training"]) & set(WATCHING)):
         yield f"filter_study.training.{key}: the model's own is used"
     definition = config["definitions"][model]
+    if "initial_vectors" in study["training"]:
+        yield "filter_study.training.initial_vectors: those of the model serve its study; leave the key out"
+    if study["training"]:
+        path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
+            "training": "filter_study.training"
+        }
+        training = {**definition["training"], **study["training"]}
+        yield from structure_faults(path, {**definition, "training": training})
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return
@@ -295,11 +319,9 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
 
 
 def _training_faults(path: str, training: Json) -> Iterator[str]:
-    optimizer, engine = training["optimizer"], training["engine"]
+    optimizer = training["optimizer"]
     if training["weight_decay"] > 0 and optimizer != "adamw":
         yield f"{path}.weight_decay: is for the optimizer adamw, not for {optimizer}"
-    if optimizer == "lazy_adam" and engine != "fused":
-        yield f"{path}.optimizer: lazy_adam is for the engine fused, not for {engine}"
 
 
 def _selection_faults(

@@ -1,15 +1,19 @@
 """Training data as flat token arrays in HDF5.
 
-    /pieces                 int32 [rows - 1]   sentencepiece id of each row, in order of first appearance
-    /source/tokens          int32 [n_tokens]   rows of the embedding table, sentence after sentence
-    /source/offsets         int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
-    /target/…               the same for the other side
+    /subword/pieces           int32 [rows - 1]   piece of each row of the table, in order of first appearance
+    /subword/source/tokens    int32 [n_tokens]   rows of the table, sentence after sentence
+    /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
+    /subword/target/…         the same for the other side
+    /word/…, /trigram/…       the same sentences, cut into other units
 
-The last row, `len(pieces)`, stands for a sentence without any known piece (the original's `UUUNKKK`).
+A unit is there if the model has it. The last row, `len(pieces)`, stands for a sentence without any known
+piece (the original's `UUUNKKK`). Where the two languages have tables of their own, these are one array too: a
+piece of the target's has the number of the source's pieces added to its id, and the last two rows are the
+two languages' unknown ones.
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -17,7 +21,6 @@ from typing import Self
 import h5py
 import numpy as np
 import numpy.typing as npt
-import sentencepiece
 
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
@@ -27,6 +30,7 @@ from paraphrastic.vocabulary import load_sentencepiece
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
+TOKENS_PER_READ = 1 << 20
 # Kept free on the disk for what HDF5 writes late: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
@@ -37,10 +41,14 @@ Int64 = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
+    """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+
+    `others` are the same sentences, cut into other units.
+    """
 
     tokens: Int32
     offsets: Int64
+    others: "tuple[Sentences, ...]" = ()
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -55,26 +63,36 @@ class Sentences:
         lengths = self.lengths[rows]
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets)
+        others = tuple(each.take(rows) for each in self.others)
+        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others)
 
     def part(self, start: int, stop: int) -> "Sentences":
         """The sentences from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
-        return Sentences(self.tokens[offsets[0] : offsets[-1]], offsets - offsets[0])
+        others = tuple(each.part(start, stop) for each in self.others)
+        return Sentences(self.tokens[offsets[0] : offsets[-1]], offsets - offsets[0], others)
 
     @staticmethod
     def concatenate(parts: "list[Sentences]") -> "Sentences":
         """All sentences of `parts`, one part after the other."""
         lengths = np.concatenate([part.lengths for part in parts])
         tokens = np.concatenate([part.tokens for part in parts])
-        return Sentences(tokens, np.concatenate(([0], np.cumsum(lengths))))
+        others = zip(*(part.others for part in parts), strict=True)
+        return Sentences(
+            tokens,
+            np.concatenate(([0], np.cumsum(lengths))),
+            tuple(Sentences.concatenate(list(each)) for each in others),
+        )
 
     def fingerprints(self) -> npt.NDArray[np.uint64]:
         """One 64-bit number a sentence, equal for equal sentences and (all but surely) for no others, [n]."""
         position = np.arange(1, len(self.tokens) + 1) - np.repeat(self.offsets[:-1], self.lengths)
         mixed = _mix((self.tokens.astype(np.uint64) << np.uint64(32)) | position.astype(np.uint64))
         sums = np.add.reduceat(np.append(mixed, np.uint64(0)), self.offsets[:-1])
-        return _mix(np.where(self.lengths > 0, sums, np.uint64(0)))
+        sums = np.where(self.lengths > 0, sums, np.uint64(0))
+        for each in self.others:
+            sums = _mix(sums) + each.fingerprints()
+        return _mix(sums)
 
 
 def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
@@ -84,61 +102,105 @@ def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return values ^ (values >> np.uint64(31))
 
 
+@dataclass(frozen=True, slots=True)
+class UnitVocabulary:
+    """How sentences are cut into one unit.
+
+    Attributes:
+        unit: one of `units.UNITS`.
+        models: sentencepiece models; one for both sides, or one each.
+        max_pieces: longer sentences are cut there.
+    """
+
+    unit: str
+    models: tuple[Path, ...]
+    max_pieces: int | None
+
+
 def encode_dataset(
     pairs: Path,
-    sentencepiece_model: Path,
+    units: Sequence[UnitVocabulary],
     output: Path,
     *,
-    unit: str = "subword",
-    max_pieces: int | None,
+    separate: bool = False,
     threads: int,
     batch_rows: int = 65_536,
 ) -> None:
-    """Segment `pairs` into pieces and write them as training data; `unit` is that of the vocabulary.
+    """Segment `pairs` into pieces of every unit and write them as training data.
 
-    Rows of the table are given to pieces in the order of their first appearance (source before target).
+    Rows of a table are given to pieces in the order of their first appearance (source before target).
     Characters outside of the vocabulary are left out; a sentence of nothing else is the single token
-    `len(pieces)`. With `max_pieces`, longer sentences are cut there.
+    `len(pieces)`.
+
+    Args:
+        pairs: Parquet with the columns `source` and `target`.
+        units: the vocabularies, in the order in which an encoder takes them.
+        output: the HDF5 file.
+        separate: whether the sides have tables of their own, even if they share a vocabulary.
+        threads: for sentencepiece.
+        batch_rows: pairs held in memory; the output does not depend on it.
     """
-    processor = load_sentencepiece(sentencepiece_model)
-    row_of_piece = np.full(processor.get_piece_size(), -1, dtype=np.int32)
-    n_rows = 0
-    with atomic_output(output) as temporary, h5py.File(temporary, "w") as file:
-        for side in SIDES:
-            _create_side(file, side)
+    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        encoders = [_UnitEncoder(each, file.create_group(each.unit), separate, threads) for each in units]
         for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
-            pieces = [
-                _encode(processor, spell(column.to_pylist(), unit), max_pieces=max_pieces, threads=threads)
-                for column in batch.columns
-            ]
-            n_rows = _number_by_appearance(row_of_piece, n_rows, _interleave(pieces))
-            for side, sentences in zip(SIDES, pieces, strict=True):
-                # A token of -1 is a piece-less sentence, whose row is known only at the end.
-                rows = np.where(sentences.tokens < 0, -1, row_of_piece[sentences.tokens])
-                _append(file[side], Sentences(rows.astype(np.int32), sentences.offsets))
-        if n_rows == 0:
-            raise InputError(f"{pairs}: no sentence has a piece of {sentencepiece_model}")
+            columns = [column.to_pylist() for column in batch.columns]
+            for encoder in encoders:
+                encoder.append(columns)
+        for encoder in encoders:
+            encoder.finish(pairs)
+
+
+class _UnitEncoder:
+    """Writes the sentences of one unit."""
+
+    def __init__(self, vocabulary: UnitVocabulary, group: h5py.Group, separate: bool, threads: int) -> None:
+        self.vocabulary = vocabulary
+        self.group = group
+        self.threads = threads
+        processors = [load_sentencepiece(model) for model in vocabulary.models]
+        self.processors = [processors[0], processors[-1]]
+        sizes = [processor.get_piece_size() for processor in self.processors]
+        separate = separate or len(processors) > 1
+        self.sizes = sizes if separate else sizes[:1]
+        # What is added to the pieces of a side.
+        self.shifts = [0, sizes[0] if separate else 0]
+        self.row_of_piece = np.full(sum(self.sizes), -1, dtype=np.int32)
+        self.n_rows = 0
         for side in SIDES:
-            _replace_negative(file[side]["tokens"], n_rows)
-        known = np.flatnonzero(row_of_piece >= 0)
-        file["pieces"] = known[np.argsort(row_of_piece[known])].astype(np.int32)
-        file.attrs["sentencepiece_sha256"] = sha256(sentencepiece_model)
+            _create_side(group, side)
 
+    def append(self, columns: Sequence[list[str]]) -> None:
+        pieces = [
+            self._encode(side, spell(column, self.vocabulary.unit)) for side, column in enumerate(columns)
+        ]
+        self.n_rows = _number_by_appearance(self.row_of_piece, self.n_rows, _interleave(pieces))
+        for side, sentences in zip(SIDES, pieces, strict=True):
+            # A token of -1 is a piece-less sentence, whose row is known only at the end.
+            rows = np.where(sentences.tokens < 0, -1, self.row_of_piece[sentences.tokens])
+            _append(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
 
-def _encode(
-    processor: sentencepiece.SentencePieceProcessor,
-    sentences: list[str],
-    *,
-    max_pieces: int | None,
-    threads: int,
-) -> Sentences:
-    unknown = processor.unk_id()
-    ids = processor.encode(sentences, out_type=int, num_threads=threads)
-    kept = [[piece for piece in sentence[:max_pieces] if piece != unknown] or [-1] for sentence in ids]
-    lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
-    return Sentences(tokens, offsets)
+    def finish(self, pairs: Path) -> None:
+        if self.n_rows == 0:
+            models = " or ".join(map(str, self.vocabulary.models))
+            raise InputError(f"{pairs}: no sentence has a piece of {models}")
+        for number, side in enumerate(SIDES):
+            _replace_negative(self.group[side]["tokens"], self.n_rows + number * (len(self.sizes) - 1))
+        known = np.flatnonzero(self.row_of_piece >= 0)
+        self.group["pieces"] = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
+        self.group.attrs["sizes"] = self.sizes
+        self.group.attrs["sentencepiece_sha256"] = [sha256(model) for model in self.vocabulary.models]
+
+    def _encode(self, side: int, sentences: list[str]) -> Sentences:
+        processor, shift = self.processors[side], self.shifts[side]
+        unknown, longest = processor.unk_id(), self.vocabulary.max_pieces
+        ids = processor.encode(sentences, out_type=int, num_threads=self.threads)
+        kept = [
+            [piece + shift for piece in sentence[:longest] if piece != unknown] or [-1] for sentence in ids
+        ]
+        lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
+        offsets = np.concatenate(([0], np.cumsum(lengths)))
+        tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
+        return Sentences(tokens, offsets)
 
 
 def _interleave(sides: list[Sentences]) -> Int32:
@@ -157,8 +219,8 @@ def _number_by_appearance(row_of_piece: Int32, n_rows: int, tokens: Int32) -> in
     return n_rows + len(new)
 
 
-def _create_side(file: h5py.File, side: str) -> None:
-    group = file.create_group(side)
+def _create_side(unit: h5py.Group, side: str) -> None:
+    group = unit.create_group(side)
     group.create_dataset("tokens", (0,), np.int32, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
     group.create_dataset("offsets", (1,), np.int64, maxshape=(None,), chunks=(PAIRS_PER_BLOCK,))
 
@@ -185,24 +247,52 @@ def _replace_negative(tokens: h5py.Dataset, row: int) -> None:
             tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, row, block)
 
 
+@dataclass(frozen=True, slots=True)
+class UnitTable:
+    """Which piece each row of a unit's embedding table is for.
+
+    Attributes:
+        unit: one of `units.UNITS`.
+        pieces: int32 [rows less the unknown ones]; see the module.
+        sizes: pieces of the vocabulary; of the source's and the target's, where they have tables of their
+            own.
+        sentencepiece_sha256: of the vocabulary, or of the two.
+    """
+
+    unit: str
+    pieces: Int32
+    sizes: tuple[int, ...]
+    sentencepiece_sha256: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table: one a piece, and for each table one for sentences without any."""
+        return len(self.pieces) + len(self.sizes)
+
+    @property
+    def second(self) -> npt.NDArray[np.bool_]:
+        """Which rows are the second language's, [n_rows]; none where the languages share them."""
+        unknown = np.arange(len(self.sizes)) > 0
+        return np.concatenate([self.pieces >= self.sizes[0], unknown])
+
+
 class PairDataset:
     """Training pairs on disk, read in blocks.
 
     Attributes:
-        pieces: int32 [rows - 1], the sentencepiece id of each row of the table but the last.
+        units: the tables that tokens are rows of, in the order of `Sentences` and its `others`.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self._file = h5py.File(path, "r")
-            self.pieces: Int32 = self._file["pieces"][:]
-            self._offsets = [self._file[side]["offsets"] for side in SIDES]
-            self._tokens = [self._file[side]["tokens"] for side in SIDES]
-            self.sentencepiece_sha256 = str(self._file.attrs["sentencepiece_sha256"])
-        except (OSError, KeyError) as error:
+            self._file = h5py.File(path, "r", track_order=True)
+            groups = list(self._file.values())
+            self.units = tuple(_table(group) for group in groups)
+            self._groups = [[group[side] for side in SIDES] for group in groups]
+            self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
+        except (OSError, KeyError, IndexError) as error:
             raise InputError(f"{path}: not a training data set: {error}") from None
-        self._n_pairs = len(self._offsets[0]) - 1
 
     def __len__(self) -> int:
         return self._n_pairs
@@ -214,26 +304,31 @@ class PairDataset:
         self._file.close()
 
     @property
+    def pieces(self) -> Int32:
+        """Piece of each row of the first unit's table."""
+        return self.units[0].pieces
+
+    @property
     def n_rows(self) -> int:
-        """Rows of the embedding table: one a piece, and one for sentences without any."""
-        return len(self.pieces) + 1
+        """Rows of the first unit's table."""
+        return self.units[0].n_rows
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Pairs `start` to `stop`, as (source, target)."""
-        source, target = (self._read_side(side, start, stop) for side in range(2))
+        source, target = (
+            _joined([_read(sides[side], start, stop) for sides in self._groups]) for side in range(2)
+        )
         return source, target
 
-    def _read_side(self, side: int, start: int, stop: int) -> Sentences:
-        offsets = self._offsets[side][start : stop + 1]
-        return Sentences(self._tokens[side][offsets[0] : offsets[-1]], offsets - offsets[0])
-
-    def counts(self) -> Int64:
-        """How often each row of the table occurs, [rows]."""
-        counts = np.zeros(self.n_rows, np.int64)
-        for tokens in self._tokens:
-            for start in range(0, len(tokens), 1 << 20):
-                counts += np.bincount(tokens[start : start + (1 << 20)], minlength=self.n_rows)
-        return counts
+    def counts(self) -> list[Int64]:
+        """How often each row of each unit's table occurs."""
+        every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
+        for counts, sides in zip(every, self._groups, strict=True):
+            for side in sides:
+                for start in range(0, len(side["tokens"]), TOKENS_PER_READ):
+                    tokens = side["tokens"][start : start + TOKENS_PER_READ]
+                    counts += np.bincount(tokens, minlength=len(counts))
+        return every
 
     def shuffled(
         self, generator: np.random.Generator, *, window: int, skip: int = 0
@@ -264,3 +359,19 @@ class PairDataset:
         for first in range(0, len(order), PAIRS_PER_BLOCK):
             some = order[first : first + PAIRS_PER_BLOCK]
             yield source.take(some), target.take(some)
+
+
+def _table(group: h5py.Group) -> UnitTable:
+    unit = str(group.name).removeprefix("/")
+    sizes = tuple(int(size) for size in group.attrs["sizes"])
+    return UnitTable(unit, group["pieces"][:], sizes, tuple(map(str, group.attrs["sentencepiece_sha256"])))
+
+
+def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
+    offsets = group["offsets"][start : stop + 1]
+    return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
+
+
+def _joined(units: list[Sentences]) -> Sentences:
+    """The same sentences in several units as one."""
+    return Sentences(units[0].tokens, units[0].offsets, tuple(units[1:]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json
-from paraphrastic.model import CONFIG, ENCODER, Float32, load_model
+from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, load_model
 
 # In every folder that sentence-transformers saved.
 _MODULES = "modules.json"
@@ -17,10 +17,14 @@ _INSTALL = "pip install 'paraphrastic[sentence-transformers]'"
 
 @dataclass(frozen=True, slots=True)
 class Encoder:
-    """An encoder under its name; `embed` turns n raw sentences into vectors, float32 [n, dim]."""
+    """An encoder under its name.
+
+    `embed` turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
+    [n, dim].
+    """
 
     name: str
-    embed: Callable[[Sequence[str]], Float32]
+    embed: Callable[[Sequence[str], str | None], Float32]
 
 
 def open_encoder(model: str | Path, *, threads: int = 1) -> Encoder:
@@ -38,7 +42,10 @@ def open_encoder(model: str | Path, *, threads: int = 1) -> Encoder:
     if folder.is_dir():
         if _is_own(folder):
             own = load_model(folder)
-            return Encoder(str(model), lambda sentences: own.embed_raw_text(sentences, threads=threads))
+            return Encoder(
+                str(model),
+                lambda sentences, language: own.embed_raw_text(sentences, language=language, threads=threads),
+            )
         if not (folder / _MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
@@ -51,7 +58,7 @@ def _is_own(folder: Path) -> bool:
     if not (folder / CONFIG).is_file():
         return False
     config = read_json(folder / CONFIG)
-    return isinstance(config, dict) and config.get("encoder") == ENCODER
+    return isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS)
 
 
 def _open_sentence_transformer(name: str, threads: int) -> Encoder:
@@ -69,7 +76,7 @@ def _open_sentence_transformer(name: str, threads: int) -> Encoder:
         cause = " ".join(str(error).split()) or type(error).__name__
         raise InputError(f"{name}: sentence-transformers cannot load this model: {cause}") from error
 
-    def embed(sentences: Sequence[str]) -> Float32:
+    def embed(sentences: Sequence[str], _: str | None) -> Float32:
         vectors = transformer.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False)
         return np.asarray(vectors, np.float32)
 

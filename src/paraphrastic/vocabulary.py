@@ -1,8 +1,8 @@
-"""The vocabulary: one sentencepiece model for both sides of a model's training pairs."""
+"""The vocabulary: a sentencepiece model for both sides of a model's training pairs, or for one of them."""
 
 import io
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import sentencepiece
@@ -20,13 +20,14 @@ def train_vocabulary(
     output: Path,
     *,
     unit: str = "subword",
+    sides: Sequence[str] = ("source", "target"),
     size: int,
     character_coverage: float,
     max_sentences: int,
     hard_limit: bool,
     seed: int,
 ) -> None:
-    """Train a sentencepiece model on both sides of `pairs`.
+    """Train a sentencepiece model on the sides of `pairs`.
 
     Of subwords it is a unigram model (Wieting et al. 2021, section 5.1); of words and trigrams, the most
     frequent ones (Wieting et al. 2019, section 4).
@@ -35,6 +36,7 @@ def train_vocabulary(
         pairs: Parquet with the columns `source` and `target`, already lower-cased where that is wished.
         output: the model file to write.
         unit: one of `units.UNITS`.
+        sides: columns whose sentences it is for.
         size: number of pieces, the three special ones included.
         character_coverage: share of the characters' occurrences that pieces must cover.
         max_sentences: at most this many sentences, drawn with `seed`, are used.
@@ -45,7 +47,7 @@ def train_vocabulary(
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_sentences(pairs, unit),
+            sentence_iterator=_sentences(pairs, unit, sides),
             model_writer=model,
             model_type="unigram" if unit == "subword" else "word",
             vocab_size=size,
@@ -76,7 +78,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         raise InputError(f"{path}: not readable as a sentencepiece model: {error}") from None
 
 
-def _sentences(pairs: Path, unit: str) -> Iterator[str]:
-    for batch in read_blocks(pairs, columns=["source", "target"]):
+def _sentences(pairs: Path, unit: str, sides: Sequence[str]) -> Iterator[str]:
+    for batch in read_blocks(pairs, columns=list(sides)):
         for column in batch.columns:
             yield from spell(column.to_pylist(), unit)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.dataset import encode_dataset
+from paraphrastic.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.vocabulary import train_vocabulary
 
 NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
@@ -39,5 +39,5 @@ def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int
     train_vocabulary(
         parquet, model, size=size, character_coverage=1.0, max_sentences=10_000, hard_limit=False, seed=1
     )
-    encode_dataset(parquet, model, folder / "train.h5", max_pieces=100, threads=1)
+    encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
     return folder / "train.h5", model

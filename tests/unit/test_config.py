@@ -15,6 +15,7 @@ from paraphrastic.ingredients import definitions_needed
 from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
+from paraphrastic.structure import Part, structure_of, vocabulary_settings
 from paraphrastic.training.settings import TrainingSettings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "statistics",
         "filter_study",
         "vocabulary",
+        "encoder",
         "sweep",
         "evaluation",
     ):
@@ -242,6 +244,91 @@ def test_a_definition_overrides_key_by_key() -> None:
             "definitions.de.max_pairs: 'sample_aligned' is none of this model's corpora",
         ),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
+        (
+            "filter_study.training",
+            {"initial_vectors": None},
+            "filter_study.training.initial_vectors: those of the model serve its study",
+        ),
+        (
+            "filter_study.training",
+            {"engine": "autograd", "optimizer": "lazy_adam"},
+            "filter_study.training.optimizer: lazy_adam is for the engine fused, not for autograd",
+        ),
+        ("encoder.parts", [], "encoder.parts: is empty"),
+        ("encoder.parts", [{"kind": "gru"}], "encoder.parts.0.kind: 'gru' is not one of"),
+        (
+            "encoder.parts",
+            [{"kind": "lstm", "pool": "max"}],
+            "encoder.parts.0.pool: unknown key; did you mean",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "average", "pooling": "max"}],
+            "encoder.parts.0.pooling: max is for lstm and bilstm, not for average",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "lstm", "directions": "concatenate"}],
+            "encoder.parts.0.directions: concatenate is for bilstm, not for lstm",
+        ),
+        (
+            "definitions.de.encoder",
+            {"parts": [{"kind": "bilstm", "directions": "concatenate", "dimension": 5}]},
+            "definitions.de.encoder.parts.0.dimension: 5 is odd",
+        ),
+        (
+            "definitions.de.encoder",
+            {"parts": [{"kind": "lstm", "dimension": 100}, {"kind": "average"}], "combine": "add"},
+            "definitions.de.encoder.combine: vectors of 100, 128 entries cannot be added",
+        ),
+        (
+            "definitions.en.encoder",
+            {"languages": "separate"},
+            "definitions.en.encoder.languages: separate needs two languages; there is only en",
+        ),
+        (
+            "vocabulary.languages",
+            "separate",
+            "config: vocabulary.languages: separate needs two languages; there is only en",
+        ),
+        ("vocabulary.units", {"words": {}}, "vocabulary.units: 'words' is not one of"),
+        ("vocabulary.units", {"word": {"sise": 3}}, "vocabulary.units.word.sise: unknown key; did you mean"),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "encoder": {"parts": [{"kind": "lstm"}]},
+                "training": {"engine": "fused"},
+            },
+            "definitions.de.training.engine: fused is for one averaged part; auto or autograd trains LSTM-SP",
+        ),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "encoder": {"parts": [{"kind": "lstm"}]},
+                "training": {"optimizer": "lazy_adam"},
+            },
+            "training.optimizer: lazy_adam is for the engine fused, not for autograd, which trains LSTM-SP",
+        ),
+        ("training.initial_vectors", "nothing", "training.initial_vectors: 'nothing' is not in the registry"),
+        (
+            "training.initial_vectors",
+            "paragram_phrase",
+            "training.initial_vectors: are for words; no part has the unit word",
+        ),
+        (
+            "training.initial_vectors_penalty",
+            0.1,
+            "training.initial_vectors_penalty: needs initial_vectors, which is null",
+        ),
+        (
+            "training",
+            {"initial_vectors_penalty": 0.1, "engine": "fused"},
+            "training.initial_vectors_penalty: is for the engine autograd, not for fused",
+        ),
     ],
 )
 def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: object, message: str) -> None:
@@ -250,6 +337,24 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
     assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
         error
     )
+
+
+def test_the_parts_of_an_encoder_are_completed() -> None:
+    config = load("config")
+    config["definitions"]["de"]["vocabulary"] = {"unit": "word", "units": {"trigram": {"size": 99}}}
+    config["definitions"]["de"]["encoder"] = {
+        "parts": [{"kind": "average"}, {"kind": "lstm", "unit": "trigram"}]
+    }
+    definitions = checked(config)["definitions"]
+    structure = structure_of(definitions["de"])
+    assert structure.parts == (Part(unit="word"), Part(kind="lstm", unit="trigram"))
+    assert (structure.combine, structure.scramble) == ("concatenate", 0.3)
+    assert structure_of(definitions["fr"]).parts == (Part(),)
+    assert vocabulary_settings(definitions["de"], "trigram") == {
+        **vocabulary_settings(definitions["de"], "word"),
+        "size": 99,
+    }
+    assert "unit" not in vocabulary_settings(definitions["de"], "word")
 
 
 @pytest.fixture
@@ -419,11 +524,13 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "negatives": "other_side",
         "exclude_duplicates": False,
         "mining_precision": "auto",
-        "engine": "fused",
+        "engine": "auto",
         "shuffle_window": 2097152,
         "early_stopping": None,
         "checkpoint_minutes": 10,
         "tensorboard": False,
+        "initial_vectors": None,
+        "initial_vectors_penalty": 0.0,
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}
     assert config["vocabulary"]["size"] == 50_000

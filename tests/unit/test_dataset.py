@@ -7,7 +7,7 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs, write_pairs, write_training_data
 
-from paraphrastic.dataset import PAIRS_PER_BLOCK, PairDataset, Sentences, encode_dataset
+from paraphrastic.dataset import PAIRS_PER_BLOCK, PairDataset, Sentences, UnitVocabulary, encode_dataset
 from paraphrastic.errors import InputError
 from paraphrastic.vocabulary import train_vocabulary
 
@@ -56,7 +56,11 @@ def test_rows_follow_first_appearance_and_decode_to_the_sentences(tmp_path: Path
 def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
     dataset, model = write_training_data(tmp_path, sentence_pairs(50))
     encode_dataset(
-        tmp_path / "pairs.parquet", model, tmp_path / "other.h5", max_pieces=100, threads=2, batch_rows=7
+        tmp_path / "pairs.parquet",
+        [UnitVocabulary("subword", (model,), 100)],
+        tmp_path / "other.h5",
+        threads=2,
+        batch_rows=7,
     )
     with PairDataset(dataset) as one, PairDataset(tmp_path / "other.h5") as other:
         assert one.pieces.tolist() == other.pieces.tolist()
@@ -68,7 +72,7 @@ def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> N
     _, model = write_training_data(tmp_path, sentence_pairs(50))
     pairs = [("狗", "das haus"), ("the dog 狗", "das auto"), ("the dog " * 50, "das haus")]
     parquet = write_pairs(tmp_path / "unknown.parquet", pairs)
-    encode_dataset(parquet, model, tmp_path / "unknown.h5", max_pieces=20, threads=1)
+    encode_dataset(parquet, [UnitVocabulary("subword", (model,), 20)], tmp_path / "unknown.h5", threads=1)
     with PairDataset(tmp_path / "unknown.h5") as data:
         source, _ = data.read(0, 3)
         processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
@@ -83,11 +87,24 @@ def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> N
 def test_a_sentence_without_any_piece_is_the_last_row(tmp_path: Path) -> None:
     _, model = write_training_data(tmp_path, sentence_pairs(50))
     parquet = write_pairs(tmp_path / "empty.parquet", [("\u200b", "das haus"), ("the dog", "")])
-    encode_dataset(parquet, model, tmp_path / "empty.h5", max_pieces=None, threads=1)
+    encode_dataset(parquet, [UnitVocabulary("subword", (model,), None)], tmp_path / "empty.h5", threads=1)
     with PairDataset(tmp_path / "empty.h5") as data:
         source, target = data.read(0, 2)
         assert listed(source)[0] == [data.n_rows - 1]
         assert listed(target)[1] == [data.n_rows - 1]
+
+
+def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path) -> None:
+    _, model = write_training_data(tmp_path, sentence_pairs(50))
+    parquet = write_pairs(tmp_path / "own.parquet", [("the dog", "the dog"), ("\u200b", "\u200b")])
+    units = [UnitVocabulary("subword", (model,), None)]
+    encode_dataset(parquet, units, tmp_path / "own.h5", separate=True, threads=1)
+    with PairDataset(tmp_path / "own.h5") as data:
+        (unit,) = data.units
+        source, target = (listed(side) for side in data.read(0, 2))
+        assert not set(source[0]) & set(target[0])
+        assert (unit.pieces[target[0]] - unit.pieces[source[0]] == unit.sizes[0]).all()
+        assert (source[1], target[1]) == ([unit.n_rows - 2], [unit.n_rows - 1])
 
 
 @pytest.mark.parametrize("window", [PAIRS_PER_BLOCK, 10 * PAIRS_PER_BLOCK])

@@ -41,7 +41,7 @@ def test_a_model_folder_of_ours(own: Path) -> None:
     sentences = ["The small dog", "", "das kleine Haus"]
     encoder = open_encoder(own)
     assert encoder.name == str(own)
-    np.testing.assert_array_equal(encoder.embed(sentences), load_model(own).embed_raw_text(sentences))
+    np.testing.assert_array_equal(encoder.embed(sentences, None), load_model(own).embed_raw_text(sentences))
 
 
 def test_ours_is_opened_as_ours_where_it_is_both(own: Path, tmp_path: Path) -> None:
@@ -50,11 +50,11 @@ def test_ours_is_opened_as_ours_where_it_is_both(own: Path, tmp_path: Path) -> N
     for file in own.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     (folder / "modules.json").write_text("[]")
-    assert open_encoder(folder).embed(["The small dog"]).shape == (1, load_model(own).dim)
+    assert open_encoder(folder).embed(["The small dog"], "en").shape == (1, load_model(own).dim)
 
 
 def test_a_folder_of_sentence_transformers(transformer: Path) -> None:
-    vectors = open_encoder(transformer).embed(["dog", "dog cat", "hund runs runs"])
+    vectors = open_encoder(transformer).embed(["dog", "dog cat", "hund runs runs"], None)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(
         vectors, [[0, 1, 0, 0, 0], [0, 0.5, 0.5, 0, 0], [0, 0, 0, 1 / 3, 2 / 3]], rtol=1e-6

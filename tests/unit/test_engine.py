@@ -14,8 +14,8 @@ from test_training import SETTINGS
 from paraphrastic.dataset import Sentences
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.encoder import AveragedEmbeddings
-from paraphrastic.training.engine import build_engine, initial_encoder
+from paraphrastic.training.encoder import AveragedEmbeddings, CombinedEncoder
+from paraphrastic.training.engine import build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
@@ -36,8 +36,13 @@ def _one_thread_of_torch() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
+def one_table(rows: int, settings: TrainingSettings) -> CombinedEncoder:
+    table = AveragedEmbeddings(rows, settings.dimension, init_std=settings.init_std, seed=settings.seed)
+    return CombinedEncoder([table], [0])
+
+
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
-    table = initial_encoder(np.ones(ROWS, np.int64), settings).table.detach()
+    table = one_table(ROWS, settings).parts[0].table.detach()
     table[ZERO_ROW] = 0.0
     encoder = AveragedEmbeddings(ROWS, settings.dimension, init_std=1.0, seed=1)
     encoder.table.data.copy_(table)
@@ -108,8 +113,8 @@ def test_every_row_moves_as_in_the_dense_optimizer(
         fused.step(*batch)
         autograd.step(*batch)
         if number in (0, 3, 50, 199):
-            moved = np.abs(autograd.table() - start).mean()
-            assert np.abs(fused.table() - autograd.table()).mean() < 1e-3 * moved
+            moved = np.abs(autograd.weights()["table"] - start).mean()
+            assert np.abs(fused.table() - autograd.weights()["table"]).mean() < 1e-3 * moved
 
 
 def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, schedule: str) -> np.ndarray:
@@ -272,9 +277,9 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     offsets = np.cumsum([0, *map(len, texts)])
     corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
     settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
-    counts = np.bincount(corpus.tokens)
     fused, dense = (
-        build_engine(counts, replace(settings, engine=engine), Team(1), steps=1000) for engine in ENGINES
+        build_engine(one_table(len(row), settings), replace(settings, engine=engine), Team(1), steps=1000)
+        for engine in ENGINES
     )
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []
     for number in range(1000):
@@ -289,5 +294,5 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
         losses.append([engine.step(mega, chosen, np.ones((2, 32), np.bool_)) for engine in (fused, dense)])
     assert np.abs(np.subtract(*np.transpose(losses))).max() < 1e-3
     assert np.mean(losses[-100:]) < 0.95 * np.mean(losses[:100])
-    movement = np.abs(dense.table() - start).mean()
-    assert np.abs(fused.table() - dense.table()).mean() < 1e-3 * movement
+    movement = np.abs(dense.weights()["parts.0.table"] - start).mean()
+    assert np.abs(fused.table() - dense.weights()["parts.0.table"]).mean() < 1e-3 * movement

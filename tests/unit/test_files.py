@@ -14,7 +14,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from test_training import CONFIG, SETTINGS
 
-from paraphrastic.dataset import encode_dataset
+from paraphrastic.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.files import atomic_output, full_disk_named, read_json, sha256, write_json
@@ -138,7 +138,9 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
             hard_limit=False,
             seed=1,
         ),
-        "data set": lambda: encode_dataset(pairs, data[1], full_disk / "d", max_pieces=None, threads=1),
+        "data set": lambda: encode_dataset(
+            pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1
+        ),
         "model": lambda: train_model(*data, full_disk, settings=settings, config=CONFIG, threads=1),
         "test sets": lambda: prepare_sts(ROOT / "data/sample/STS.zip", full_disk / "s"),
         "parquet": lambda: write_parquet(full_disk / "p"),

@@ -12,6 +12,7 @@ from training_runs import train_model
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.dataset import PairDataset, Sentences
+from paraphrastic.structure import Structure
 from paraphrastic.training.batches import MegaBatch
 from paraphrastic.training.negatives import choose_negatives
 
@@ -66,9 +67,13 @@ def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: py
     from paraphrastic.training import train
     from paraphrastic.training.checkpoint import Checkpoints
     from paraphrastic.training.compiled import Team
+    from paraphrastic.training.encoder import initial_encoder
+    from paraphrastic.training.engine import build_engine
 
     with PairDataset(write_training_data(tmp_path, PAIRS)[0]) as pairs:
-        run = train._Run(pairs, SETTINGS, Team(1), Checkpoints(tmp_path / "none", identity=""))
+        initial = initial_encoder(pairs.units, SETTINGS, Structure())
+        engine = build_engine(initial, SETTINGS, Team(1), steps=0)
+        run = train._Run(pairs, SETTINGS, Team(1), engine, Checkpoints(tmp_path / "none", identity=""))
         encoder = load_model(model)
         run.engine.parameters.table.reshape(pairs.n_rows, -1)[:-1, :16] = encoder.embeddings[pairs.pieces]
         source, target = pairs.read(0, 64)

@@ -146,10 +146,11 @@ def test_parameters_that_are_not_finite_are_not_saved(
 def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) -> None:
     empty = tmp_path / "train.h5"
     with h5py.File(data[0]) as old, h5py.File(empty, "w") as new:
-        new["pieces"] = old["pieces"][:]
+        unit = new.create_group("subword")
+        unit["pieces"] = old["subword/pieces"][:]
         for side in ("source", "target"):
-            new[f"{side}/tokens"], new[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
-        new.attrs["sentencepiece_sha256"] = old.attrs["sentencepiece_sha256"]
+            unit[f"{side}/tokens"], unit[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
+        unit.attrs.update(old["subword"].attrs)
     with pytest.raises(InputError, match=r"train\.h5: there are no pairs in it"):
         train_model((empty, data[1]), tmp_path / "model", SETTINGS)
 

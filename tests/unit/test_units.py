@@ -5,7 +5,7 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs, write_pairs
 
-from paraphrastic.dataset import PairDataset, encode_dataset
+from paraphrastic.dataset import PairDataset, UnitVocabulary, encode_dataset
 from paraphrastic.model import SentenceEncoder, embeddings_by_piece
 from paraphrastic.units import spell
 from paraphrastic.vocabulary import train_vocabulary
@@ -37,7 +37,7 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
         pairs, vocabulary, unit=unit, size=size, character_coverage=1.0, max_sentences=10**6,
         hard_limit=False, seed=1,
     )  # fmt: skip
-    encode_dataset(pairs, vocabulary, dataset, unit=unit, max_pieces=None, threads=1)
+    encode_dataset(pairs, [UnitVocabulary(unit, (vocabulary,), None)], dataset, threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))
     text = lines[0][0]
     expected = [processor.piece_to_id("▁" + piece) for piece in spell([text], unit)[0].split()]

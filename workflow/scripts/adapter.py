@@ -14,6 +14,8 @@ from paraphrastic.download import fetch
 from paraphrastic.errors import InputError
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
+from paraphrastic.structure import Structure
+from paraphrastic.training.settings import TrainingSettings
 
 
 @contextmanager
@@ -43,3 +45,18 @@ def fetched(snakemake: Any, paths: list[str]) -> None:
     for path in paths:
         if path in files:
             fetch(files[path], path, mirror=snakemake.config["mirror"])
+
+
+def training_inputs(snakemake: Any) -> dict[str, Any]:
+    """What a model is trained on and made of, by the names of the library's parameters."""
+    fetched(snakemake, list(snakemake.input.vectors))
+    first, *others = map(Path, snakemake.input.sentencepiece)
+    return {
+        "dataset": Path(snakemake.input.dataset),
+        "sentencepiece_model": first,
+        "more_vocabularies": others,
+        "initial_vectors": next(map(Path, snakemake.input.vectors), None),
+        "structure": Structure.from_json(snakemake.params.structure),
+        "settings": TrainingSettings(**snakemake.params.settings),
+        "config": snakemake.params.about,
+    }

@@ -4,14 +4,13 @@ Inputs: pairs, sentencepiece. Output: dataset.
 """
 
 from adapter import step
-from paraphrastic.dataset import encode_dataset
+from paraphrastic.dataset import UnitVocabulary, encode_dataset
 
 with step(snakemake):
     encode_dataset(
         snakemake.input.pairs,
-        snakemake.input.sentencepiece,
+        [UnitVocabulary(**unit) for unit in snakemake.params.units],
         snakemake.output.dataset,
-        unit=snakemake.params.unit,
-        max_pieces=snakemake.params.max_pieces,
+        separate=snakemake.params.separate,
         threads=snakemake.threads,
     )

@@ -12,5 +12,6 @@ with step(snakemake):
         snakemake.input.pairs,
         snakemake.output.similarity,
         encoder=open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        languages=tuple(snakemake.params.languages),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

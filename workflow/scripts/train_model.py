@@ -1,24 +1,21 @@
 """Train one run of a model's sweep.
 
-Inputs: dataset, sentencepiece, testsets. Outputs: weights, sentencepiece, config, history.
+Inputs: dataset, sentencepiece, vectors (none or one), testsets. Outputs: weights, sentencepiece, config,
+history.
 """
 
 from pathlib import Path
 
-from adapter import step
+from adapter import step, training_inputs
 from paraphrastic.evaluation.sts import development_score
-from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import Development, train_model
 
 with step(snakemake):
     # No parameters of the rule, since nothing in the outputs depends on them.
     watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
-        Path(snakemake.input.dataset),
-        Path(snakemake.input.sentencepiece),
-        Path(snakemake.output.weights).parent,
-        settings=TrainingSettings(**snakemake.params.settings),
-        config=snakemake.params.about,
+        output=Path(snakemake.output.weights).parent,
+        **training_inputs(snakemake),
         threads=snakemake.threads,
         development=Development(development_score, Path(snakemake.input.testsets)),
         checkpoint_minutes=watching["checkpoint_minutes"],

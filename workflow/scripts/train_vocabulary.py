@@ -1,4 +1,4 @@
-"""Train the vocabulary of a model.
+"""Train a vocabulary of a model.
 
 Input: pairs. Output: model.
 """
@@ -10,10 +10,6 @@ with step(snakemake):
     train_vocabulary(
         snakemake.input.pairs,
         snakemake.output.model,
-        unit=snakemake.params.unit,
-        size=snakemake.params.size,
-        character_coverage=snakemake.params.character_coverage,
-        max_sentences=snakemake.params.max_sentences,
-        hard_limit=snakemake.params.hard_limit,
+        **snakemake.params.settings,
         seed=snakemake.params.seed,
     )

@@ -24,6 +24,7 @@ def measure_similarity(
     output: str | Path,
     *,
     encoder: Encoder,
+    languages: tuple[str | None, str | None] = (None, None),
     shard: tuple[int, int] = (1, 1),
     block_rows: int = EMBEDDED_ROWS,
 ) -> None:
@@ -36,6 +37,7 @@ def measure_similarity(
         pairs: made by `extract_corpus`; the text goes to the encoder as it came.
         output: the Parquet file.
         encoder: of both languages.
+        languages: codes of the sides, for an encoder that asks for them.
         shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
             none.
         block_rows: pairs embedded together.
@@ -45,14 +47,15 @@ def measure_similarity(
     """
     with write_blocks(output, SIMILARITY_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=["source", "target", "line"], rows=block_rows, shard=shard):
-            similarity = cosines(_embed(encoder, block["source"]), _embed(encoder, block["target"]))
+            sides = zip((block["source"], block["target"]), languages, strict=True)
+            similarity = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
             columns = [block["source"], block["target"], block["line"], pa.array(similarity, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
         _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", encoder.name)
 
 
-def _embed(encoder: Encoder, texts: pa.Array) -> Float32:
+def _embed(encoder: Encoder, texts: pa.Array, language: str | None) -> Float32:
     """Vectors of the texts, float32 [n, dim]."""
     distinct = texts.dictionary_encode()
-    vectors = encoder.embed(distinct.dictionary.to_pylist())
+    vectors = encoder.embed(distinct.dictionary.to_pylist(), language)
     return vectors[np.asarray(distinct.indices)]

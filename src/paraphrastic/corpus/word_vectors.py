@@ -1,6 +1,6 @@
 """Word vectors, and the paraphrase score that they give a sentence pair."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from itertools import chain, islice
 from pathlib import Path
 
@@ -25,6 +25,11 @@ class WordVectors:
     Lines are `word v1 … vn`, after an optional first line with the number of words and the dimension. The
     first of several lines for a word counts.
 
+    Args:
+        path: the file.
+        max_bytes: no more than this is read of it.
+        only: words to keep; None keeps all. Lines of others are not checked but for their number of values.
+
     Attributes:
         words: row of each word.
         vectors: float32 [words, dim].
@@ -34,7 +39,7 @@ class WordVectors:
             finite number; a file without words.
     """
 
-    def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36) -> None:
+    def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36, only: Set[str] | None = None) -> None:
         self.words: dict[str, int] = {}
         with open_stream(path, max_bytes=max_bytes) as stream:
             lines = enumerate(stream, start=1)
@@ -45,12 +50,14 @@ class WordVectors:
             if dim < 1:
                 raise InputError(f"{path}:1: not a word and its vector")
             rest = lines if has_header else chain([first], lines)
-            blocks = list(self._read(path, rest, dim))
+            blocks = list(self._read(path, rest, dim, only))
         if not blocks:
             raise InputError(f"{path}: there are no word vectors in it")
         self.vectors = np.concatenate(blocks)
 
-    def _read(self, path: str | Path, lines: Iterator[tuple[int, bytes]], dim: int) -> Iterator[FloatArray]:
+    def _read(
+        self, path: str | Path, lines: Iterator[tuple[int, bytes]], dim: int, only: Set[str] | None
+    ) -> Iterator[FloatArray]:
         """Blocks of vectors, in the order in which their words enter `self.words`."""
         while block := list(islice(lines, _BLOCK_LINES)):
             values = []
@@ -63,7 +70,7 @@ class WordVectors:
                     word = cells[0].decode("utf-8")
                 except UnicodeDecodeError:
                     raise InputError(f"{path}:{number}: the word is not UTF-8") from None
-                if word not in self.words:
+                if word not in self.words and (only is None or word in only):
                     self.words[word] = len(self.words)
                     values.append((number, cells[1:]))
             yield _parse(path, values, dim)
@@ -95,6 +102,8 @@ class WordVectors:
 
 
 def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) -> FloatArray:
+    if not values:
+        return np.empty((0, dim), np.float32)
     try:
         text = b" ".join(cell for _, cells in values for cell in cells).decode("ascii")
         parsed = np.fromstring(text, np.float32, sep=" ").reshape(len(values), dim)

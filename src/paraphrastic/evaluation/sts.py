@@ -12,19 +12,22 @@ import polars as pl
 from paraphrastic.evaluation.correlation import bootstrap_pearson, interval, pearson, spearman
 from paraphrastic.evaluation.sts_data import DEVELOPMENT, LICENSED, YEARS, content_digest, read_testsets
 from paraphrastic.files import read_json, write_json
-from paraphrastic.model import SentenceEncoder, cosines
+from paraphrastic.model import RawTextEncoder, cosines
+from paraphrastic.structure import encoder_name
 
 Float64 = npt.NDArray[np.float64]
 
 
-def similarities(model: SentenceEncoder, pairs: pl.DataFrame) -> Float64:
-    """Cosine of each pair of sentences, [n]."""
-    first, second = (model.embed_raw_text(pairs[column].to_list()) for column in ("sentence1", "sentence2"))
+def similarities(model: RawTextEncoder, pairs: pl.DataFrame) -> Float64:
+    """Cosine of each pair of English sentences, [n]."""
+    first, second = (
+        model.embed_raw_text(pairs[column].to_list(), language="en") for column in ("sentence1", "sentence2")
+    )
     return cosines(first, second)
 
 
 def evaluate_sts(
-    model: SentenceEncoder,
+    model: RawTextEncoder,
     testsets: Path,
     output: Path,
     *,
@@ -87,7 +90,7 @@ def evaluate_sts(
         {
             "task": "sts",
             "model": model.config["model"],
-            "unit": model.config.get("unit", "subword"),
+            "encoder": encoder_name(model.config),
             "source": source,
             "digest": model.digest,
             "data": "official" if all(row["official"] for row in datasets.values()) else "sample",
@@ -108,7 +111,7 @@ def _concatenated(pairs: pl.DataFrame, correlation: Callable[..., float], *, nam
     return correlation(kept["score"].to_numpy(), kept["gold"].to_numpy(), name=name)
 
 
-def development_score(model: SentenceEncoder, testsets: Path) -> float:
+def development_score(model: RawTextEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     scores = similarities(model, pairs)

@@ -11,9 +11,6 @@ from paraphrastic.files import atomic_output, read_json
 
 STS_COLUMNS = ["system", "source", "data", *YEARS, "avg"]
 
-# The papers' names of averages, by what is averaged.
-_ENCODERS = {"subword": "P-SP", "word": "WORD", "trigram": "TRIGRAM"}
-
 
 def tabulate_sts(
     results: Sequence[Path],
@@ -54,7 +51,7 @@ def _measured_row(result: Mapping[str, Any], statistic: str) -> dict[str, str]:
 def system_name(result: Mapping[str, Any]) -> str:
     """Name of a measured system, which says what its average is without, from JSON of `evaluate_sts`."""
     notes = [" ({} without {})".format(*name.split("/")) for name in result["missing"]]
-    return f"{_ENCODERS[result['unit']]} {result['model']}{''.join(notes)}"
+    return f"{result['encoder']} {result['model']}{''.join(notes)}"
 
 
 def render_table(table: Path, markdown: Path, latex: Path, *, caption: str, bold_best: bool) -> None:

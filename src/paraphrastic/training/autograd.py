@@ -5,28 +5,44 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from paraphrastic.dataset import Sentences
-from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
 
-EMBED_BLOCK = 8192
+# Sentences embedded together: few enough that the states of an LSTM stay small, 40 MB at 300 dimensions.
+EMBED_BLOCK = 512
 
 
 class AutogradEngine:
     """An encoder with dense Adam or AdamW; see `paraphrastic.training.engine.Engine`.
 
-    The result depends on torch's number of threads. `steps` are those of the run.
+    The result depends on torch's number of threads.
+
+    Args:
+        encoder: a module that takes `Sentences`.
+        settings: hyperparameters.
+        anchors: by name, the values W₀ that the penalty λ‖W − W₀‖² holds parameters to; λ is
+            `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
+        steps: of the run, for a learning rate that falls.
     """
 
-    def __init__(self, encoder: AveragedEmbeddings, settings: TrainingSettings, *, steps: int) -> None:
+    def __init__(
+        self,
+        encoder: nn.Module,
+        settings: TrainingSettings,
+        *,
+        anchors: Mapping[str, Tensor] | None = None,
+        steps: int,
+    ) -> None:
         if settings.optimizer == "lazy_adam":
             raise ValueError("lazy_adam is for the fused engine")
         self.encoder = encoder
         self.settings = settings
         self.steps = steps
+        held = anchors if anchors and settings.initial_vectors_penalty > 0 else {}
+        self.anchors = [(encoder.get_parameter(name), value) for name, value in held.items()]
         self.steps_done = 0
         # AdamW without weight decay is Adam.
         self.optimizer = torch.optim.AdamW(
@@ -37,11 +53,14 @@ class AutogradEngine:
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
         self.encoder.eval()
-        starts = range(0, len(sentences), EMBED_BLOCK)
+        # Sentences of about the same length together, so that an LSTM's last steps are not of a few only.
+        order = np.argsort(sentences.lengths, kind="stable")
         blocks = [
-            self.encoder(sentences.part(start, min(len(sentences), start + EMBED_BLOCK))) for start in starts
+            self.encoder(sentences.take(order[start : start + EMBED_BLOCK]))
+            for start in range(0, len(order), EMBED_BLOCK)
         ]
-        return torch.nn.functional.normalize(torch.cat(blocks))
+        places = torch.from_numpy(np.argsort(order, kind="stable"))
+        return torch.nn.functional.normalize(torch.cat(blocks)[places])
 
     def step(
         self, sentences: Sentences, chosen: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]
@@ -55,6 +74,8 @@ class AutogradEngine:
         loss = margin_loss(
             s, t, t_negative, s_negative, valid=torch.from_numpy(valid), margin=self.settings.margin
         )
+        for parameter, value in self.anchors:
+            loss = loss + self.settings.initial_vectors_penalty * (parameter - value).square().sum()
         if self.settings.learning_rate_schedule == "linear":
             falling = self.settings.learning_rate * (1.0 - self.steps_done / self.steps)
             self.optimizer.param_groups[0]["lr"] = falling
@@ -64,9 +85,11 @@ class AutogradEngine:
         self.steps_done += 1
         return loss.item()
 
-    def table(self) -> npt.NDArray[np.float32]:
-        """The embeddings, float32 [rows, dimension]."""
-        return self.encoder.table.detach().numpy().copy()
+    def weights(self) -> dict[str, npt.NDArray[np.float32]]:
+        """A copy of the parameters of the moment, by name."""
+        return {
+            name: parameter.detach().numpy().copy() for name, parameter in self.encoder.named_parameters()
+        }
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""

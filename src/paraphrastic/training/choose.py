@@ -9,6 +9,7 @@ from typing import Any
 
 from paraphrastic.files import atomic_output, read_json
 from paraphrastic.model import CONFIG, SENTENCEPIECE, WEIGHTS
+from paraphrastic.structure import Structure, encoder_name
 
 log = logging.getLogger(__name__)
 
@@ -72,21 +73,24 @@ def _card(config: dict[str, Any], counts: dict[str, Any], score: float) -> str:
         for (name, version), corpus in zip(config["corpora"].items(), counts["corpora"], strict=True)
     )
     settings = "\n".join(f"| {name} | {value} |" for name, value in config["training"].items())
+    embedded = scored = ""
+    if "structure" in config and Structure.from_json(config["structure"]).separate:
+        first = languages[0]
+        embedded, scored = f', language="{first}"', f', languages=("{first}", "{first}")'
     return f"""---
 language: [{", ".join(languages)}]
 tags: [sentence-similarity, paraphrase]
 ---
 # Paraphrastic sentence embeddings: {config["model"]}
 
-Languages: {" and ".join(languages)}. A sentence is the average of its subwords' embeddings, in
-{config["dimension"]} dimensions, trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021).
+Languages: {" and ".join(languages)}. {_description(config)}
 
 ```python
 from paraphrastic import load_model
 
 model = load_model("results/models/{config["model"]}")
-model.embed_raw_text(["This is a test."])  # float32 [1, {config["dimension"]}]
-model.score_raw_text([("This is a test.", "This is another test.")])  # cosines
+model.embed_raw_text(["This is a test."]{embedded})  # float32 [1, {config["dimension"]}]
+model.score_raw_text([("This is a test.", "This is another test.")]{scored})  # cosines
 ```
 
 Pearson's r × 100 on STS 2017 en-en, on which the run was chosen: {score:.1f}.
@@ -99,3 +103,20 @@ Pearson's r × 100 on STS 2017 en-en, on which the run was chosen: {score:.1f}.
 | --- | --- |
 {settings}
 """
+
+
+def _description(config: dict[str, Any]) -> str:
+    """What a sentence's vector is, in words."""
+    if config["training"].get("epochs") == 0:
+        name = encoder_name(config)
+        return f"A baseline: {name}, in {config['dimension']} dimensions,\nwhose parameters were not trained."
+    if "structure" not in config:
+        unit = config.get("unit", "subword")
+        return (
+            f"A sentence is the average of its {unit}s' embeddings, in\n{config['dimension']} dimensions, "
+            "trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021)."
+        )
+    return (
+        f"The encoder is {encoder_name(config)}, in {config['dimension']} dimensions;\n"
+        "`config.json` has its parts under `structure`."
+    )

@@ -1,13 +1,24 @@
-"""The encoder of the P-SP models: a sentence is the average of its subwords' embeddings."""
+"""Encoders in training: averaged embeddings (the P-SP models), LSTMs over embeddings, and several at once."""
 
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.dataset import Sentences
+from paraphrastic.dataset import Sentences, UnitTable
+from paraphrastic.recurrent import RecurrentPooling
+from paraphrastic.structure import Part, Structure
+from paraphrastic.training.settings import TrainingSettings
+
+# Between the seeds of two parts.
+SEEDS = 1_000_003
 
 
 class AveragedEmbeddings(nn.Module):
-    """One embedding table, shared by both languages (Wieting et al. 2021, section 3).
+    """One embedding table (Wieting et al. 2021, section 3).
 
     Args:
         n_rows: rows of the table.
@@ -21,8 +32,7 @@ class AveragedEmbeddings(nn.Module):
         self, n_rows: int, dimension: int, *, init_std: float, seed: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        generator = torch.Generator().manual_seed(seed)
-        self.table = nn.Parameter(torch.randn(n_rows, dimension, generator=generator) * init_std)
+        self.table = _random_table(n_rows, dimension, init_std, seed)
         self.dropout = dropout
 
     def forward(self, sentences: Sentences) -> Tensor:
@@ -38,3 +48,170 @@ class AveragedEmbeddings(nn.Module):
             0, sentence_of_token, embeddings
         )
         return sums / lengths.clamp_min(1)[:, None]
+
+
+class RecurrentEmbeddings(nn.Module):
+    """An LSTM over the embeddings of a sentence's tokens (ParaNMT-50M, section 4.1).
+
+    Args:
+        n_rows: rows of the table.
+        embedding: dimension of the embeddings.
+        dimension: of the sentence vectors.
+        part: what the LSTM is like.
+        second: bool [rows], which rows are the second language's; its sentences go through an LSTM of their
+            own. None, where one serves both.
+        init_std: standard deviation of the initial embeddings.
+        seed: of these and of the LSTM's weights.
+        dropout: chance that an entry of a token's embedding is left out in training.
+        scramble: share of the sentences whose tokens are shuffled in training.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        embedding: int,
+        dimension: int,
+        *,
+        part: Part,
+        second: npt.NDArray[np.bool_] | None,
+        init_std: float,
+        seed: int,
+        dropout: float,
+        scramble: float,
+    ) -> None:
+        super().__init__()
+        self.table = _random_table(n_rows, embedding, init_std, seed)
+        self.second = second
+        self.lstms = nn.ModuleList(
+            RecurrentPooling(
+                embedding,
+                dimension,
+                bidirectional=part.kind == "bilstm",
+                pooling=part.pooling,
+                directions=part.directions,
+                seed=seed + number + 1,
+            )
+            for number in range(1 if second is None else 2)
+        )
+        self.dropout = dropout
+        self.scramble = scramble
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
+        if self.second is None:
+            return self._encode(self.lstms[0], sentences)
+        # A language's rows are its own, so that a sentence's first token tells its language.
+        starts = np.append(sentences.tokens, 0)[sentences.offsets[:-1]]
+        second = self.second[starts] & (sentences.lengths > 0)
+        rows = [np.flatnonzero(~second), np.flatnonzero(second)]
+        vectors = [
+            self._encode(lstm, sentences.take(own)) for lstm, own in zip(self.lstms, rows, strict=True)
+        ]
+        return torch.cat(vectors)[torch.from_numpy(np.argsort(np.concatenate(rows)))]
+
+    def _encode(self, lstm: nn.Module, sentences: Sentences) -> Tensor:
+        tokens = torch.from_numpy(sentences.tokens).long()
+        if self.training and self.scramble > 0.0:
+            tokens = tokens[scrambled(sentences, self.scramble)]
+        embeddings = nn.functional.embedding(tokens, self.table)
+        return lstm(nn.functional.dropout(embeddings, self.dropout, self.training), sentences.lengths)
+
+
+def scrambled(sentences: Sentences, share: float) -> Tensor:
+    """Places of the tokens, in which those of a sentence are shuffled with a chance of `share`, [tokens].
+
+    Drawn from torch's generator (Wieting and Gimpel 2017, section 3).
+    """
+    lengths = torch.from_numpy(sentences.lengths)
+    sentence = torch.repeat_interleave(torch.arange(len(sentences)), lengths)
+    chosen = torch.rand(len(sentences)) < share
+    keys = torch.rand(len(sentence), dtype=torch.float64)
+    # Ascending where the order stays.
+    keys = torch.where(chosen[sentence], keys, torch.linspace(0, 0.5, len(sentence), dtype=torch.float64))
+    return torch.argsort(sentence + keys, stable=True)
+
+
+class CombinedEncoder(nn.Module):
+    """Encoders whose vectors are concatenated or added; one alone is itself (ParaNMT-50M, section 6.6).
+
+    Args:
+        parts: the encoders, each with a table of its own under `table`.
+        inputs: for each, which unit of the sentences it takes: 0 is `Sentences` itself, 1 the first of
+            `others`.
+        combine: how their vectors become one.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[nn.Module],
+        inputs: Sequence[int],
+        *,
+        combine: Literal["concatenate", "add"] = "concatenate",
+    ) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(parts)
+        self.inputs = tuple(inputs)
+        self.combine = combine
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Vectors of the sentences, float32 [n, dimension]."""
+        units = [sentences, *sentences.others]
+        vectors = [part(units[unit]) for part, unit in zip(self.parts, self.inputs, strict=True)]
+        if len(vectors) == 1:
+            return vectors[0]
+        return torch.stack(vectors).sum(dim=0) if self.combine == "add" else torch.cat(vectors, dim=1)
+
+
+def initial_encoder(
+    units: Sequence[UnitTable], settings: TrainingSettings, structure: Structure
+) -> CombinedEncoder:
+    """The encoder before training, by the seed.
+
+    Args:
+        units: the tables' rows, in the order of `structure.units`.
+        settings: dimension, seed, scale and dropout.
+        structure: the parts.
+    """
+    parts: list[nn.Module] = []
+    inputs = [structure.units.index(part.unit) for part in structure.parts]
+    for number, (part, unit) in enumerate(zip(structure.parts, inputs, strict=True)):
+        rows, dimension = units[unit].n_rows, part.dimension or settings.dimension
+        seed = settings.seed + number * SEEDS
+        if not part.recurrent:
+            parts.append(
+                AveragedEmbeddings(
+                    rows, dimension, init_std=settings.init_std, seed=seed, dropout=settings.dropout
+                )
+            )
+            continue
+        parts.append(
+            RecurrentEmbeddings(
+                rows,
+                settings.dimension,
+                dimension,
+                part=part,
+                second=units[unit].second if structure.languages == "separate" else None,
+                init_std=settings.init_std,
+                seed=seed,
+                dropout=settings.dropout,
+                scramble=structure.scramble,
+            )
+        )
+    return CombinedEncoder(parts, inputs, combine=structure.combine)
+
+
+def scale_by_frequency(encoder: CombinedEncoder, counts: Sequence[npt.NDArray[np.int64]], a: float) -> None:
+    """Multiply the averaged embeddings of each row by a / (a + p), its smooth inverse frequency.
+
+    `counts` says by unit how often each row occurs. LSTMs see embeddings one by one, not in a sum in which
+    frequent ones would drown the others (Arora et al. 2017, section 3), and keep theirs.
+    """
+    for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
+        if isinstance(part, AveragedEmbeddings):
+            scales = a / (a + counts[unit] / counts[unit].sum())
+            part.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
+
+
+def _random_table(n_rows: int, dimension: int, init_std: float, seed: int) -> nn.Parameter:
+    generator = torch.Generator().manual_seed(seed)
+    return nn.Parameter(torch.randn(n_rows, dimension, generator=generator) * init_std)

@@ -5,14 +5,15 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from paraphrastic.dataset import Sentences
+from paraphrastic.structure import Structure
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.encoder import CombinedEncoder
 from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.settings import Engine as EngineName
 from paraphrastic.training.settings import TrainingSettings
 
 
@@ -36,8 +37,8 @@ class Engine(Protocol):
             valid: bool [2, n], false where s (first row) or t (second row) has no negative.
         """
 
-    def table(self) -> npt.NDArray[np.float32]:
-        """A copy of the embeddings, float32 [rows, dimension]."""
+    def weights(self) -> dict[str, npt.NDArray[np.float32]]:
+        """A copy of the parameters of the moment, under the names that they have in the encoder."""
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
@@ -46,33 +47,26 @@ class Engine(Protocol):
         """Go back to where `state` was called."""
 
 
-def initial_encoder(counts: npt.NDArray[np.int64], settings: TrainingSettings) -> AveragedEmbeddings:
-    """The encoder before training, by the seed; `counts` says how often each row occurs, [rows]."""
-    encoder = AveragedEmbeddings(
-        len(counts),
-        settings.dimension,
-        init_std=settings.init_std,
-        seed=settings.seed,
-        dropout=settings.dropout,
-    )
-    if settings.init_sif is not None:
-        scales = settings.init_sif / (settings.init_sif + counts / counts.sum())
-        encoder.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
-    return encoder
+def choose_engine(settings: TrainingSettings, structure: Structure) -> EngineName:
+    """The engine that the settings ask for; `auto` is `fused` for what it can train."""
+    fused = structure.averaged and settings.initial_vectors_penalty == 0.0
+    if settings.engine == "fused" and not fused:
+        raise ValueError("the fused engine trains one averaged part, without a penalty")
+    return ("fused" if fused else "autograd") if settings.engine == "auto" else settings.engine
 
 
 def build_engine(
-    counts: npt.NDArray[np.int64], settings: TrainingSettings, team: Team, *, steps: int
+    encoder: CombinedEncoder,
+    settings: TrainingSettings,
+    team: Team,
+    *,
+    anchors: Mapping[str, Tensor] | None = None,
+    steps: int,
 ) -> Engine:
-    """The engine of the settings, before training.
+    """The engine of the settings, `fused` or `autograd`, before training.
 
-    Args:
-        counts: how often each row of the table occurs in the training pairs, [rows].
-        settings: hyperparameters.
-        team: the threads.
-        steps: of the run.
+    `anchors` are what the penalty holds parameters to, by their names; `steps` those of the run.
     """
-    encoder = initial_encoder(counts, settings)
     if settings.engine == "fused":
-        return FusedEngine(encoder.table.detach(), settings, team, steps=steps)
-    return AutogradEngine(encoder, settings, steps=steps)
+        return FusedEngine(encoder.get_parameter("parts.0.table").detach(), settings, team, steps=steps)
+    return AutogradEngine(encoder, settings, anchors=anchors, steps=steps)

@@ -121,6 +121,10 @@ class FusedEngine:
             table[start : start + len(last)] = copies.table.reshape(len(last), -1)[:, : self.dimension]
         return table
 
+    def weights(self) -> dict[str, Float32]:
+        """The table, under its name in the encoder."""
+        return {"parts.0.table": self.table()}
+
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
         arrays = {name: self._matrix(array) for name, array in self.parameters._asdict().items()}

@@ -13,7 +13,7 @@ import torch
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.dataset import Sentences
 from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model import RawTextEncoder
 from paraphrastic.training.compiled import Team
 from paraphrastic.training.mining import NO_NEGATIVE, hardest_negatives
 
@@ -31,7 +31,7 @@ class Negative(NamedTuple):
 
 
 def choose_negatives(
-    model: SentenceEncoder,
+    model: RawTextEncoder,
     pairs: Iterable[Pair],
     sentences: Sequence[str],
     *,
@@ -66,8 +66,12 @@ def choose_negatives(
             f"{min(megabatch) * batch_size}"
         )
     texts = list(zip(*gathered, strict=True))
-    vectors = [torch.nn.functional.normalize(torch.from_numpy(model.embed_raw_text(side))) for side in texts]
-    fingerprints = [_fingerprints(model, side) for side in texts]
+    languages = model.config["languages"]
+    vectors, fingerprints = [], []
+    for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
+        embedded = torch.from_numpy(model.embed_raw_text(own, language=language))
+        vectors.append(torch.nn.functional.normalize(embedded))
+        fingerprints.append(_fingerprints(model, own, language))
     training = model.config.get("training", {})
     found = []
     with closing(Team(threads)) as team:
@@ -83,19 +87,19 @@ def choose_negatives(
                 precision=training.get("mining_precision", "auto"),
             )
             for pair, side in asked:
-                own, chosen = side * n + pair, int(negatives[side * n + pair])
+                row, chosen = side * n + pair, int(negatives[side * n + pair])
                 if chosen == NO_NEGATIVE:
                     found.append(Negative(texts[side][pair], size, None, None))
                 else:
-                    cosine = float(stacked[own] @ stacked[chosen])
+                    cosine = float(stacked[row] @ stacked[chosen])
                     negative = texts[chosen // n][chosen % n]
                     found.append(Negative(texts[side][pair], size, negative, cosine))
     # All sizes of a sentence, and then the next sentence.
-    return [row for number in range(len(asked)) for row in found[number :: len(asked)]]
+    return [each for number in range(len(asked)) for each in found[number :: len(asked)]]
 
 
 def _gather(
-    model: SentenceEncoder, pairs: Iterable[Pair], sentences: Sequence[str], *, size: int
+    model: RawTextEncoder, pairs: Iterable[Pair], sentences: Sequence[str], *, size: int
 ) -> tuple[list[Pair], list[tuple[int, int]]]:
     """At most `size` pairs, and of each sentence the pair and the side that it stands on."""
 
@@ -125,9 +129,9 @@ def _gather(
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 
-def _fingerprints(model: SentenceEncoder, sentences: Sequence[str]) -> np.ndarray:
+def _fingerprints(model: RawTextEncoder, sentences: Sequence[str], language: str) -> np.ndarray:
     """Equal for sentences that are equal to training."""
-    pieces = model.known_pieces(sentences)
+    pieces = model.known_tokens(sentences, language=language)
     tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
     offsets = np.cumsum([0, *map(len, pieces)])
     return Sentences(tokens, offsets).fingerprints().view(np.int64)

@@ -5,7 +5,7 @@ from typing import Literal, TypedDict
 
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
-Engine = Literal["fused", "autograd"]
+Engine = Literal["auto", "fused", "autograd"]
 Schedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16"]
 
@@ -24,10 +24,10 @@ class TrainingSettings:
     """Hyperparameters of one run; names as in Wieting et al. 2021, section 5.1.
 
     Attributes:
-        dimension: of the sentence vectors.
+        dimension: of the embeddings, and of the vectors of parts that have none of their own.
         init_std: standard deviation of the initial embeddings; the original's is 1.
         init_sif: a of the smooth inverse frequency a / (a + p), by which the initial embedding of a piece of
-            relative frequency p is multiplied (Arora et al. 2017, section 3); None for 1.
+            relative frequency p is multiplied, in averages (Arora et al. 2017, section 3); None for 1.
         epochs: passes over the training pairs.
         batch_size: pairs a mini-batch.
         megabatch: the largest number M of mini-batches among which negatives are looked for.
@@ -42,8 +42,11 @@ class TrainingSettings:
         exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
         mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 where the
             processor multiplies in it, and float32 elsewhere.
-        engine: kernels made for averaged embeddings, or torch's autograd.
+        engine: kernels made for averaged embeddings, or torch's autograd; `auto` is the first where they can
+            train the encoder.
         shuffle_window: pairs shuffled together in memory; see `PairDataset.shuffled`.
+        initial_vectors: data set with the word vectors that tables of words begin with; None: random ones.
+        initial_vectors_penalty: λ of λ‖W − W₀‖², W₀ being these tables as they began.
         seed: of initial embeddings, shuffling and dropout.
         early_stopping: None trains all epochs and keeps the last parameters.
     """
@@ -66,5 +69,7 @@ class TrainingSettings:
     mining_precision: MiningPrecision
     engine: Engine
     shuffle_window: int
+    initial_vectors: str | None = None
+    initial_vectors_penalty: float = 0.0
     seed: int
     early_stopping: EarlyStopping | None = None

@@ -1,13 +1,13 @@
-"""The training loop of the P-SP models."""
+"""The training loop."""
 
 import hashlib
 import json
 import logging
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,15 @@ from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
-from paraphrastic.model import SentenceEncoder, embeddings_by_piece, save_model
+from paraphrastic.model import RawTextEncoder, save_model
+from paraphrastic.structure import Structure
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.engine import build_engine, initial_encoder
+from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scale_by_frequency
+from paraphrastic.training.engine import Engine, build_engine, choose_engine
+from paraphrastic.training.inference import inference_model
+from paraphrastic.training.initial import use_word_vectors
 from paraphrastic.training.mining import hardest_negatives
 from paraphrastic.training.report import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
@@ -35,19 +39,23 @@ log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
 # The best parameters among the tensors of a checkpoint, where training is to stop early.
-BEST = "best"
+BEST = "best."
 LINES_AN_EPOCH = 100
 
 Float32 = npt.NDArray[np.float32]
 Rows = npt.NDArray[np.int64]
-Score = Callable[[Float32], float]
+Weights = Mapping[str, Float32]
+Score = Callable[[Weights], float]
+Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
+
+AVERAGE = Structure()
 
 
 @dataclass(frozen=True, slots=True)
 class Development:
     """Data on which a model is scored while it is trained, and how; more is better."""
 
-    score: Callable[[SentenceEncoder, Path], float]
+    score: Callable[[RawTextEncoder, Path], float]
     data: Path
 
 
@@ -56,6 +64,9 @@ def train_model(
     sentencepiece_model: Path,
     output: Path,
     *,
+    structure: Structure = AVERAGE,
+    more_vocabularies: Sequence[Path] = (),
+    initial_vectors: Path | None = None,
     settings: TrainingSettings,
     config: Mapping[str, Any],
     threads: int,
@@ -71,7 +82,10 @@ def train_model(
 
     Args:
         dataset: HDF5 file of `encode_dataset`.
-        sentencepiece_model: the model that `dataset` was encoded with.
+        sentencepiece_model: the model that `dataset` was encoded with, of several the first.
+        structure: what the encoder is made of.
+        more_vocabularies: the other sentencepiece models, in the order of units and languages.
+        initial_vectors: text file with the word vectors that tables of words begin with.
         output: folder of the model; see `paraphrastic.model.save_model`.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
@@ -83,26 +97,34 @@ def train_model(
     """
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
+    settings = replace(settings, engine=choose_engine(settings, structure))
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     torch.use_deterministic_algorithms(True)
     with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
-        if pairs.sentencepiece_sha256 != sha256(sentencepiece_model):
-            raise InputError(f"{dataset}: was not encoded with {sentencepiece_model}")
         if not len(pairs):
             raise InputError(f"{dataset}: there are no pairs in it")
+        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
+        encoder, anchors, found = _initial(pairs, processors, structure, settings, initial_vectors)
+        steps = settings.epochs * -(-len(pairs) // settings.batch_size)
+        engine = build_engine(encoder, settings, team, anchors=anchors, steps=steps)
+        # The fused engine has copied what it needs.
+        del encoder, anchors
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        processor = load_sentencepiece(sentencepiece_model)
+        state: dict[str, Any] = {"structure": structure.to_json()}
+        if initial_vectors:
+            config["initial_vectors"] = found
+            state["initial_vectors"] = sha256(initial_vectors)
 
-        def inference_model(table: Float32) -> SentenceEncoder:
-            return _inference_model(table, pairs, processor, config)
+        def model_of(weights: Weights) -> RawTextEncoder:
+            return inference_model(weights, pairs.units, processors, structure, config)
 
-        def score(table: Float32) -> float:
+        def score(weights: Weights) -> float:
             assert development is not None  # noqa: S101 (for the type)
-            return development.score(inference_model(table), development.data)
+            return development.score(model_of(weights), development.data)
 
-        identity = _identity(pairs, settings, threads, development)
+        identity = _identity(pairs, settings, threads, development, state)
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
-        run = _Run(pairs, settings, team, checkpoints)
+        run = _Run(pairs, settings, team, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
@@ -112,39 +134,70 @@ def train_model(
             tensorboard=output / "tensorboard" if tensorboard else None,
         )
         with closing(report):
-            table = run.finish(
+            weights = run.finish(
                 report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
             )
-        save_model(inference_model(table), output, config=config)
+        model = model_of(weights)
+        save_model(model, output, config=model.config)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     checkpoints.remove()
 
 
 def untrained_model(
-    dataset: Path, sentencepiece_model: Path, *, settings: TrainingSettings, config: Mapping[str, Any]
-) -> SentenceEncoder:
-    """The model that `train_model` starts from, with the same random table."""
-    with PairDataset(dataset) as pairs:
-        table = initial_encoder(pairs.counts(), settings).table.detach().numpy()
-        return _inference_model(table, pairs, load_sentencepiece(sentencepiece_model), config)
-
-
-def _inference_model(
-    table: Float32,
-    pairs: PairDataset,
-    processor: sentencepiece.SentencePieceProcessor,
+    dataset: Path,
+    sentencepiece_model: Path,
+    *,
+    structure: Structure = AVERAGE,
+    more_vocabularies: Sequence[Path] = (),
+    initial_vectors: Path | None = None,
+    settings: TrainingSettings,
     config: Mapping[str, Any],
-) -> SentenceEncoder:
-    tensors = embeddings_by_piece(table, pairs.pieces, processor.get_piece_size())
-    return SentenceEncoder(*tensors, processor, config)
+) -> RawTextEncoder:
+    """The model that `train_model` starts from, with the same random parameters."""
+    with PairDataset(dataset) as pairs:
+        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
+        encoder, *_ = _initial(pairs, processors, structure, settings, initial_vectors)
+        weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
+        return inference_model(weights, pairs.units, processors, structure, config)
+
+
+def _initial(
+    pairs: PairDataset,
+    processors: Processors,
+    structure: Structure,
+    settings: TrainingSettings,
+    vectors: Path | None,
+) -> tuple[CombinedEncoder, dict[str, torch.Tensor], dict[str, int]]:
+    """The encoder before training; tables that began with word vectors, and how many words had one."""
+    encoder = initial_encoder(pairs.units, settings, structure)
+    if settings.init_sif is not None:
+        scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
+    if vectors is None:
+        return encoder, {}, {}
+    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, structure)
+
+
+def _processors(pairs: PairDataset, structure: Structure, models: Sequence[Path]) -> Processors:
+    """The sentencepiece models by unit, after a check that the data were encoded with them."""
+    if tuple(unit.unit for unit in pairs.units) != structure.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(structure.units)}")
+    expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
+    if [sha256(model) for model in models] != expected:
+        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, models))}")
+    loaded = iter(load_sentencepiece(model) for model in models)
+    return {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
 
 
 def _identity(
-    pairs: PairDataset, settings: TrainingSettings, threads: int, development: Development | None
+    pairs: PairDataset,
+    settings: TrainingSettings,
+    threads: int,
+    development: Development | None,
+    state: Mapping[str, Any],
 ) -> str:
-    """A digest of all that the run's parameters depend on."""
-    state: dict[str, Any] = {"code": code_version(__name__), "pairs": sha256(pairs.path)}
+    """A digest of all that the run's parameters depend on: of `state`, too."""
+    state = {**state, "code": code_version(__name__), "pairs": sha256(pairs.path)}
     if settings.engine == "autograd":
         # Another number of threads sums in another order.
         state["threads"] = threads
@@ -157,19 +210,24 @@ class _Run:
     """One training run, from its last checkpoint on."""
 
     def __init__(
-        self, pairs: PairDataset, settings: TrainingSettings, team: Team, checkpoints: Checkpoints
+        self,
+        pairs: PairDataset,
+        settings: TrainingSettings,
+        team: Team,
+        engine: Engine,
+        checkpoints: Checkpoints,
     ) -> None:
         self.pairs = pairs
         self.settings = settings
         self.team = team
         self.checkpoints = checkpoints
-        steps = settings.epochs * -(-len(pairs) // settings.batch_size)
-        self.engine = build_engine(pairs.counts(), settings, team, steps=steps)
+        self.engine = engine
         self.progress = Progress()
-        self.best: Tensor | None = None
+        self.best: dict[str, Tensor] = {}
         if found := checkpoints.load():
             self.progress, state = found
-            self.best = state.pop(BEST, None)
+            for key in [key for key in state if key.startswith(BEST)]:
+                self.best[key.removeprefix(BEST)] = state.pop(key)
             self.engine.restore(state)
         self.seconds_before = self.progress.seconds
         self.started = self.last_checkpoint = time.monotonic()
@@ -180,10 +238,10 @@ class _Run:
         score: Score | None,
         *,
         seconds_between_checkpoints: float,
-    ) -> Float32:
-        """Train what is left of the run; the table of embeddings.
+    ) -> Weights:
+        """Train what is left of the run; the parameters by name.
 
-        `score` is of a table on the development data; None, where there are none.
+        `score` is of parameters on the development data; None, where there are none.
         """
         progress = self.progress
         while progress.epoch < self.settings.epochs and not self._stopped():
@@ -203,7 +261,9 @@ class _Run:
                     self._save()
                 if self._stopped():
                     break
-        return self.engine.table() if self.best is None else self.best.numpy()
+        if self.best:
+            return {name: tensor.numpy() for name, tensor in self.best.items()}
+        return self.engine.weights()
 
     def _train_megabatch(self, megabatch: MegaBatch, report: Report) -> None:
         progress, size = self.progress, self.settings.batch_size
@@ -271,9 +331,9 @@ class _Run:
 
     def _score(self, score: Score) -> bool:
         """Score the parameters of the moment and keep them if they are the best; whether there is a score."""
-        progress, table = self.progress, self.engine.table()
+        progress, weights = self.progress, self.engine.weights()
         try:
-            value = score(table)
+            value = score(weights)
         except InputError as error:
             if self.settings.early_stopping:
                 raise
@@ -284,7 +344,7 @@ class _Run:
         if self.settings.early_stopping:
             if progress.best is None or value > progress.best:
                 progress.best, progress.since_best = value, 0
-                self.best = torch.from_numpy(table)
+                self.best = {name: torch.from_numpy(array) for name, array in weights.items()}
             else:
                 progress.since_best += 1
             if self._stopped():
@@ -300,8 +360,7 @@ class _Run:
         for tensor in state.values():
             if tensor.is_floating_point() and not tensor.sum(dtype=torch.float64).isfinite():
                 raise self._not_finite("the parameters are not finite")
-        if self.best is not None:
-            state[BEST] = self.best
+        state |= {BEST + name: tensor for name, tensor in self.best.items()}
         self.checkpoints.save(state, self.progress)
         self.last_checkpoint = time.monotonic()
 

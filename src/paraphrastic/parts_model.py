@@ -1,0 +1,289 @@
+"""Models of several parts, of LSTMs, or of languages that share nothing, as users load them.
+
+`config.json` has their `structure`, and `model.safetensors` by name:
+
+    known.{unit}[.{language}]               bool [pieces], as in a `SentenceEncoder`
+    sentencepiece.{unit}[.{language}]       uint8, the model; of all vocabularies but the first
+    {part}.embeddings[.{language}]          float32 [pieces, dim]
+    {part}.unknown[.{language}]             float32 [dim]
+    {part}.lstm.{name}[.{language}]         weights of `recurrent.RecurrentPooling`
+
+A language stands where the two do not share.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.errors import InputError
+from paraphrastic.model import PARTS, Float32, Int64, RawTextEncoder, averages, known_pieces
+from paraphrastic.structure import Part, Structure
+from paraphrastic.units import spell
+
+Tensors = Mapping[str, npt.NDArray[Any]]
+
+# Among a sentence's tokens in several units; no piece has this id.
+_END_OF_UNIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What one language's sentences are cut into.
+
+    Attributes:
+        unit: one of `units.UNITS`.
+        processor: the sentencepiece model.
+        known: bool [pieces], false for pieces that training never met; they do not count.
+    """
+
+    unit: str
+    processor: sentencepiece.SentencePieceProcessor
+    known: npt.NDArray[np.bool_]
+
+
+class PartsEncoder(RawTextEncoder):
+    """A trained model of any structure; see the module for its tensors.
+
+    Args:
+        tensors: as `tensors` gives them, without the vocabularies'.
+        vocabularies: by unit and language; the language is None where the languages share it.
+        structure: what the model is made of.
+        config: what `config.json` holds.
+
+    Raises:
+        InputError: the tensors' sizes disagree.
+        KeyError: a tensor is missing.
+    """
+
+    kind = PARTS
+
+    def __init__(
+        self,
+        tensors: Tensors,
+        vocabularies: Mapping[tuple[str, str | None], Vocabulary],
+        structure: Structure,
+        config: Mapping[str, Any],
+    ) -> None:
+        super().__init__(next(iter(vocabularies.values())).processor, config)
+        self.structure = structure
+        self.vocabularies = dict(vocabularies)
+        self.languages: tuple[str | None, ...] = tuple(config["languages"]) if structure.separate else (None,)
+        self._tensors = dict(tensors)
+        self._parts = {
+            language: [
+                _part(self._tensors, number, part, structure, language)
+                for number, part in enumerate(structure.parts)
+            ]
+            for language in self.languages
+        }
+        for (unit, language), vocabulary in self.vocabularies.items():
+            pieces = vocabulary.processor.get_piece_size()
+            for number, part in enumerate(structure.parts):
+                name = _named(f"{number}.embeddings", language)
+                rows = len(self._tensors[name]) if part.unit == unit else pieces
+                if rows != pieces or vocabulary.known.shape != (pieces,):
+                    raise InputError(f"{name} has {rows} rows, but its vocabulary {pieces} pieces")
+
+    @classmethod
+    def from_tensors(
+        cls,
+        tensors: Tensors,
+        processor: sentencepiece.SentencePieceProcessor,
+        config: Mapping[str, Any],
+    ) -> Self:
+        """The model of a folder: its tensors, its sentencepiece model and its configuration.
+
+        Raises:
+            InputError: they do not fit each other.
+            KeyError: a tensor or a key is missing.
+        """
+        try:
+            structure = Structure.from_json(config["structure"])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the structure in its configuration is not one: {error}") from None
+        languages = tuple(config["languages"]) if structure.separate else (None,)
+        separate = structure.vocabularies == "separate"
+        found: dict[tuple[str, str | None], Vocabulary] = {}
+        for unit in structure.units:
+            shared = None
+            for language in languages:
+                if found and (separate or shared is None):
+                    name = _named(f"sentencepiece.{unit}", language if separate else None)
+                    shared = _processor(tensors[name], name)
+                else:
+                    shared = shared or processor
+                known = tensors[_named(f"known.{unit}", language)]
+                found[unit, language] = Vocabulary(unit, shared, known)
+        own = {name: value for name, value in tensors.items() if name[0].isdigit()}
+        return cls(own, found, structure, config)
+
+    @property
+    def dim(self) -> int:
+        """Dimension of the sentence vectors."""
+        dimensions = [part.dim for part in self._parts[self.languages[0]]]
+        return sum(dimensions) if self.structure.combine == "concatenate" else dimensions[0]
+
+    def tensors(self) -> dict[str, npt.NDArray[Any]]:
+        """What `model.safetensors` holds, by name."""
+        found = dict(self._tensors)
+        written = {id(self.processor)}
+        for (unit, language), vocabulary in self.vocabularies.items():
+            found[_named(f"known.{unit}", language)] = vocabulary.known
+            if id(vocabulary.processor) not in written:
+                written.add(id(vocabulary.processor))
+                own = language if self.structure.vocabularies == "separate" else None
+                proto = np.frombuffer(vocabulary.processor.serialized_model_proto(), np.uint8)
+                found[_named(f"sentencepiece.{unit}", own)] = proto
+        return found
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides a sentence's vector."""
+        structure = json.dumps(self.structure.to_json(), sort_keys=True)
+        return hashlib.sha256((super().digest + structure).encode()).hexdigest()
+
+    def _check_language(self, language: str | None) -> None:
+        if self.structure.separate and language not in self.languages:
+            choices = " or ".join(map(repr, self.languages))
+            raise InputError(
+                f"this model has parameters of their own for its languages: language is to be {choices}, "
+                f"not {language!r}"
+            )
+
+    def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
+        """Ids of the pieces that each sentence's vector is made of; of several units, one after the other."""
+        self._check_language(language)
+        language = language if self.structure.separate else None
+        texts, tokens = self._prepare(sentences), [list[int]() for _ in sentences]
+        for unit in self.structure.units:
+            vocabulary = self.vocabularies[unit, language]
+            pieces, _, counts = known_pieces(
+                vocabulary.processor, vocabulary.known, spell(texts, unit), threads=1
+            )
+            for own, part in zip(tokens, np.split(pieces, np.cumsum(counts)[:-1]), strict=True):
+                own += [*part.tolist(), _END_OF_UNIT]
+        return tokens
+
+    def _embed_block(
+        self, sentences: Sequence[str], vectors: Float32, threads: int, language: str | None
+    ) -> None:
+        language = language if self.structure.separate else None
+        units = {}
+        text = np.zeros(len(sentences), np.bool_)
+        for unit in self.structure.units:
+            vocabulary = self.vocabularies[unit, language]
+            spelled = spell(sentences, unit)
+            pieces, lengths, counts = known_pieces(vocabulary.processor, vocabulary.known, spelled, threads)
+            units[unit] = pieces, counts
+            text |= lengths > 0
+        if not text.any():
+            return
+        parts = []
+        for part in self._parts[language]:
+            pieces, counts = units[part.part.unit]
+            parts.append(part.embed(*_with_unknown(pieces, counts, len(part.table) - 1), threads))
+        if self.structure.combine == "concatenate":
+            combined = np.concatenate(parts, axis=1)
+        else:
+            combined = np.sum(parts, axis=0, dtype=np.float32)
+        vectors[text] = combined[text]
+
+
+def _with_unknown(pieces: Int64, counts: Int64, unknown: int) -> tuple[Int64, Int64]:
+    """Pieces in which a sentence without any has the unknown one, as in training."""
+    empty = counts == 0
+    places = np.cumsum(counts)[empty]
+    return np.insert(pieces, places, unknown), np.maximum(counts, 1)
+
+
+class _PartEncoder:
+    """An average; the table's last row is the unknown one."""
+
+    def __init__(self, table: Float32, part: Part) -> None:
+        self.table = table
+        self.part = part
+        self.dim = table.shape[1]
+
+    def embed(self, rows: Int64, counts: Int64, threads: int) -> Float32:
+        """Vectors of sentences of `counts` rows each, none of them 0."""
+        return averages(self.table, rows, counts)
+
+
+class _RecurrentEncoder(_PartEncoder):
+    """States of an LSTM over the rows."""
+
+    def __init__(self, table: Float32, part: Part, weights: Tensors) -> None:
+        super().__init__(table, part)
+        try:
+            # Not at the top: averages do without torch.
+            import torch
+
+            from paraphrastic.recurrent import RecurrentPooling
+        except ImportError:
+            raise InputError("an LSTM needs torch, which is not installed: pip install torch") from None
+        width = weights["directions.0.u"].shape[1]
+        self.dim = 2 * width if part.directions == "concatenate" else width
+        self._lstm = RecurrentPooling(
+            table.shape[1],
+            self.dim,
+            bidirectional=part.kind == "bilstm",
+            pooling=part.pooling,
+            directions=part.directions,
+        )
+        try:
+            self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+        except RuntimeError as error:
+            cause = " ".join(str(error).split())
+            raise InputError(f"the weights of its LSTM do not fit its structure: {cause}") from None
+
+    def embed(self, rows: Int64, counts: Int64, threads: int) -> Float32:
+        """Vectors of sentences of `counts` rows each, none of them 0."""
+        import torch
+
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            with torch.no_grad():
+                vectors: Float32 = self._lstm(torch.from_numpy(self.table[rows]), counts).numpy()
+        finally:
+            torch.set_num_threads(before)
+        return vectors
+
+
+def _part(
+    tensors: Tensors, number: int, part: Part, structure: Structure, language: str | None
+) -> _PartEncoder:
+    embeddings = tensors[_named(f"{number}.embeddings", language)]
+    unknown = tensors[_named(f"{number}.unknown", language)]
+    if unknown.shape != embeddings.shape[1:]:
+        raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
+    table = np.concatenate([embeddings, unknown[None]])
+    if not part.recurrent:
+        return _PartEncoder(table, part)
+    own = language if structure.languages == "separate" else None
+    prefix, suffix = f"{number}.lstm.", f".{own}" if own else ""
+    weights = {
+        name.removeprefix(prefix).removesuffix(suffix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix) and name.endswith(suffix)
+    }
+    if not weights:
+        raise KeyError(f"{prefix}{own or '*'}")
+    return _RecurrentEncoder(table, part, weights)
+
+
+def _named(name: str, language: str | None) -> str:
+    return f"{name}.{language}" if language else name
+
+
+def _processor(proto: npt.NDArray[np.uint8], name: str) -> sentencepiece.SentencePieceProcessor:
+    try:
+        return sentencepiece.SentencePieceProcessor(model_proto=proto.tobytes())
+    except RuntimeError as error:
+        raise InputError(f"{name} is no sentencepiece model: {error}") from None

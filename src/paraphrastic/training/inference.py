@@ -1,0 +1,66 @@
+"""From parameters in training, whose rows follow the data, to the model that users load."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.dataset import UnitTable
+from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder, embeddings_by_piece
+from paraphrastic.parts_model import PartsEncoder, Vocabulary
+from paraphrastic.structure import Structure
+
+Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
+
+
+def inference_model(
+    weights: Mapping[str, Float32],
+    units: Sequence[UnitTable],
+    processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
+    structure: Structure,
+    config: Mapping[str, Any],
+) -> RawTextEncoder:
+    """The model with these parameters.
+
+    Args:
+        weights: parameters of a `CombinedEncoder`, by their names.
+        units: rows of the tables, in the order of `structure.units`.
+        processors: by unit, its sentencepiece models, one or one a language.
+        structure: of the encoder.
+        config: what `config.json` is to hold.
+    """
+    if structure.averaged and not structure.separate:
+        (tensors,) = _by_language(weights["parts.0.table"], units[0])
+        unit = structure.units[0]
+        return SentenceEncoder(*tensors, processors[unit][0], {**config, "unit": unit})
+    languages: Sequence[str | None] = config["languages"] if structure.separate else [None]
+    found: dict[str, npt.NDArray[Any]] = {}
+    vocabularies: dict[tuple[str, str | None], Vocabulary] = {}
+    for number, part in enumerate(structure.parts):
+        tables = _by_language(weights[f"parts.{number}.table"], units[structure.units.index(part.unit)])
+        of_unit = processors[part.unit]
+        for place, (language, (embeddings, known, unknown)) in enumerate(zip(languages, tables, strict=True)):
+            suffix = f".{language}" if language else ""
+            found[f"{number}.embeddings{suffix}"] = embeddings
+            found[f"{number}.unknown{suffix}"] = unknown
+            processor = of_unit[min(place, len(of_unit) - 1)]
+            vocabularies.setdefault((part.unit, language), Vocabulary(part.unit, processor, known))
+            prefix = f"parts.{number}.lstms.{place}."
+            own = suffix if structure.languages == "separate" else ""
+            for name, value in weights.items():
+                if name.startswith(prefix):
+                    found[f"{number}.lstm.{name.removeprefix(prefix)}{own}"] = value
+    return PartsEncoder(found, vocabularies, structure, {**config, "structure": structure.to_json()})
+
+
+def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
+    """The table in sentencepiece's order, for each language that has its own; see `SentenceEncoder`."""
+    found, start = [], 0
+    for number, size in enumerate(unit.sizes):
+        rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
+        own = table[np.append(rows, len(unit.pieces) + number)]
+        found.append(embeddings_by_piece(own, unit.pieces[rows] - start, size))
+        start += size
+    return found

@@ -1,0 +1,92 @@
+"""Structures of encoders, and a small corpus encoded for each."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from small_corpus import sentence_pairs, write_pairs
+from test_training import CONFIG, SETTINGS
+
+from paraphrastic.dataset import Sentences, UnitVocabulary, encode_dataset
+from paraphrastic.structure import Part, Structure, vocabularies
+from paraphrastic.training import train
+from paraphrastic.training.encoder import RecurrentEmbeddings
+from paraphrastic.vocabulary import train_vocabulary
+
+SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
+LSTM = Part(kind="lstm", unit="word")
+STRUCTURES = {
+    "average": Structure(),
+    "lstm": Structure(parts=(LSTM,), scramble=0.3),
+    "bilstm": Structure(
+        parts=(Part(kind="bilstm", pooling="max", dimension=10, directions="concatenate"),), scramble=0.3
+    ),
+    "mixed": Structure(
+        parts=(Part(unit="trigram"), Part(unit="word"), Part(kind="bilstm", unit="word", dimension=12)),
+        combine="add",
+        scramble=0.3,
+    ),
+    "concatenated": Structure(parts=(Part(unit="trigram", dimension=7), LSTM), scramble=0.3),
+    "separate parameters": Structure(parts=(Part(), LSTM), languages="separate"),
+    "separate vocabularies": Structure(parts=(Part(), LSTM), vocabularies="separate"),
+    "separate averages": Structure(languages="separate"),
+    "separate in everything": Structure(
+        parts=(Part(unit="word"), Part(kind="lstm")), languages="separate", vocabularies="separate"
+    ),
+}
+
+
+class Data:
+    """The sample corpus for each structure, made once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.pairs = write_pairs(folder / "pairs.parquet", sentence_pairs(300))
+        self.made: dict[Structure, tuple[Path, list[Path]]] = {}
+
+    def __call__(self, structure: Structure) -> tuple[Path, list[Path]]:
+        if structure not in self.made:
+            folder = self.folder / str(len(self.made))
+            folder.mkdir()
+            definition = {
+                "languages": ["en", "de"],
+                "encoder": {key: structure.to_json()[key] for key in ("parts", "languages")},
+                "vocabulary": {"languages": structure.vocabularies},
+            }
+            units: dict[str, list[Path]] = {}
+            for name, (unit, sides) in vocabularies(definition).items():
+                path = folder / f"{name}.model"
+                train_vocabulary(
+                    self.pairs, path, unit=unit, sides=sides, size=60 if unit == "subword" else 500,
+                    character_coverage=1.0, max_sentences=1000, hard_limit=False, seed=1,
+                )  # fmt: skip
+                units.setdefault(unit, []).append(path)
+            encode_dataset(
+                self.pairs,
+                [UnitVocabulary(unit, tuple(models), None) for unit, models in units.items()],
+                folder / "train.h5",
+                separate=structure.separate,
+                threads=1,
+            )
+            self.made[structure] = folder / "train.h5", [path for models in units.values() for path in models]
+        return self.made[structure]
+
+    def train(self, structure: Structure, output: Path, settings=SHORT, **named) -> Path:
+        dataset, (first, *others) = self(structure)
+        train.train_model(
+            dataset, first, output, structure=structure, more_vocabularies=others, settings=settings,
+            config=CONFIG, threads=1, **named,
+        )  # fmt: skip
+        return output
+
+
+def random_tokens(lengths: list[int], rows: int = 30) -> Sentences:
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    return Sentences(np.random.default_rng(0).integers(0, rows, offsets[-1]).astype(np.int32), offsets)
+
+
+def recurrent(scramble: float = 0.0, **named) -> RecurrentEmbeddings:
+    return RecurrentEmbeddings(
+        30, 8, 6, part=LSTM, init_std=1.0, seed=1, dropout=0.0, scramble=scramble,
+        **{"second": None, **named},
+    )  # fmt: skip

@@ -1,0 +1,193 @@
+"""LSTMs, mixed models and separate languages in training: what they compute."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
+
+from paraphrastic.dataset import PairDataset, Sentences
+from paraphrastic.recurrent import RecurrentPooling
+from paraphrastic.structure import Structure
+from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scrambled
+from paraphrastic.training.engine import build_engine, choose_engine
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    return Data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.mark.parametrize("pooling", ["mean", "max"])
+@pytest.mark.parametrize("kind", ["lstm", "average", "concatenate"])
+def test_pooled_states_are_those_of_torch_sentence_by_sentence(kind: str, pooling: str) -> None:
+    """Vectors and all gradients, against a loop over sentences with `torch.nn.LSTM`."""
+    bidirectional, directions = kind != "lstm", "concatenate" if kind == "concatenate" else "average"
+    ours = RecurrentPooling(
+        7, 6, bidirectional=bidirectional, pooling=pooling, directions=directions, seed=4
+    ).double()
+    width = 3 if kind == "concatenate" else 6
+    plain = torch.nn.LSTM(7, width, bidirectional=bidirectional).double()
+    for lstm, suffix in zip(ours.directions, ("", "_reverse"), strict=False):
+        for name, value in (("weight_ih", lstm.w), ("weight_hh", lstm.u), ("bias_ih", lstm.bias)):
+            getattr(plain, f"{name}_l0{suffix}").data.copy_(value.data)
+        getattr(plain, f"bias_hh_l0{suffix}").data.zero_()
+    lengths = np.array([3, 0, 1, 9, 3, 2])
+    embeddings = torch.randn(18, 7, dtype=torch.float64, requires_grad=True)
+    expected = []
+    for sentence in embeddings.split(lengths.tolist()):
+        if not len(sentence):
+            expected.append(torch.zeros(6, dtype=torch.float64))
+            continue
+        states = plain(sentence)[0]
+        pooled = [
+            half.mean(dim=0) if pooling == "mean" else half.max(dim=0).values
+            for half in states.split(width, dim=1)
+        ]
+        expected.append(torch.cat(pooled) if kind == "concatenate" else torch.stack(pooled).mean(dim=0))
+    weight = torch.randn(6, 6, dtype=torch.float64)
+    vectors = ours(embeddings, lengths)
+    torch.testing.assert_close(vectors, torch.stack(expected))
+    ours_gradient = torch.autograd.grad(
+        (vectors * weight).sum(), [embeddings, *ours.directions[-1].parameters()]
+    )
+    suffix = "_reverse" if bidirectional else ""
+    names = [f"{name}_l0{suffix}" for name in ("weight_ih", "weight_hh", "bias_ih")]
+    plain_gradient = torch.autograd.grad(
+        (torch.stack(expected) * weight).sum(), [embeddings, *(getattr(plain, name) for name in names)]
+    )
+    for one, other in zip(ours_gradient, plain_gradient, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_a_vector_does_not_depend_on_the_batch() -> None:
+    sentences = random_tokens([4, 1, 30, 7, 7, 2])
+    encoder = recurrent().eval()
+    with torch.no_grad():
+        together = encoder(sentences)
+        order = np.array([3, 5, 0, 2, 1, 4])
+        torch.testing.assert_close(encoder(sentences.take(order)), together[torch.from_numpy(order)])
+        for row in range(6):
+            torch.testing.assert_close(encoder(sentences.part(row, row + 1))[0], together[row])
+
+
+def test_the_engine_embeds_in_blocks_of_like_lengths_and_in_the_given_order() -> None:
+    sentences = random_tokens(list(np.random.default_rng(1).integers(1, 20, 1200)))
+    encoder = CombinedEncoder([recurrent(), recurrent()], [0, 0])
+    vectors = AutogradEngine(encoder, replace(SHORT, engine="autograd"), steps=0).embed(sentences)
+    with torch.no_grad():
+        expected = torch.nn.functional.normalize(encoder.eval()(sentences))
+    torch.testing.assert_close(vectors, expected)
+
+
+def test_scrambling_keeps_the_tokens_of_a_sentence_and_moves_those_of_its_share() -> None:
+    sentences = random_tokens([12] * 2000)
+    torch.manual_seed(0)
+    places = scrambled(sentences, 0.3).numpy().reshape(2000, 12)
+    assert (np.sort(places, axis=1) == np.arange(24_000).reshape(2000, 12)).all()
+    moved = (places != np.arange(24_000).reshape(2000, 12)).any(axis=1)
+    assert moved.mean() == pytest.approx(0.3, abs=0.04)
+    # Any place may hold any token.
+    assert abs(np.corrcoef((places - places.min(axis=1)[:, None])[moved].mean(axis=0), range(12))[0, 1]) < 0.9
+    unchanged = scrambled(sentences, 0.0).numpy()
+    assert (unchanged == np.arange(24_000)).all()
+
+
+def test_scrambling_is_for_training_alone() -> None:
+    sentences = random_tokens([9] * 200)
+    encoder, still = recurrent(scramble=0.3), recurrent()
+    with torch.no_grad():
+        torch.testing.assert_close(encoder.eval()(sentences), still(sentences), rtol=0, atol=0)
+        torch.manual_seed(0)
+        changed = (encoder.train()(sentences) - still(sentences)).abs().amax(dim=1) > 1e-6
+    assert changed.float().mean().item() == pytest.approx(0.3, abs=0.1)
+
+
+def test_parts_are_concatenated_or_added(data: Data) -> None:
+    structure = STRUCTURES["mixed"]
+    with PairDataset(data(structure)[0]) as pairs:
+        sentences, _ = pairs.read(0, 20)
+        added = initial_encoder(pairs.units, SHORT, structure).eval()
+        joined = initial_encoder(pairs.units, SHORT, replace(structure, combine="concatenate")).eval()
+    (trigrams, words) = sentences, sentences.others[0]
+    assert trigrams.lengths.sum() > 3 * words.lengths.sum()
+    with torch.no_grad():
+        vectors = [part(unit) for part, unit in zip(added.parts, (trigrams, words, words), strict=True)]
+        torch.testing.assert_close(added(sentences), vectors[0] + vectors[1] + vectors[2])
+        torch.testing.assert_close(joined(sentences), torch.cat(vectors, dim=1))
+    assert (vectors[1] != vectors[2]).all()
+    # Parts begin with other numbers, though of one seed.
+    assert (added.parts[1].table != added.parts[2].table).all()
+
+
+def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> None:
+    with PairDataset(data(STRUCTURES["mixed"])[0]) as pairs:
+        source, target = pairs.read(0, 50)
+        rows = np.array([4, 40, 4])
+        taken = Sentences.concatenate([source.part(10, 60), target]).take(rows)
+        expected = [pairs.read(14, 15)[0], pairs.read(0, 1)[1], pairs.read(14, 15)[0]]
+        for unit in range(2):
+            parts = [[each, *each.others][unit].tokens for each in expected]
+            assert [taken, *taken.others][unit].tokens.tolist() == np.concatenate(parts).tolist()
+        prints = source.fingerprints()
+        shifted = Sentences(source.tokens, source.offsets, (source.others[0].take(np.arange(50)[::-1]),))
+        # Equal in trigrams, but not in words.
+        assert (prints != shifted.fingerprints()).mean() > 0.9
+
+
+@pytest.mark.parametrize("name", ["separate parameters", "separate vocabularies", "separate averages"])
+def test_separate_languages_have_tables_of_their_own(data: Data, name: str) -> None:
+    structure = STRUCTURES[name]
+    with PairDataset(data(structure)[0]) as pairs:
+        for unit in pairs.units:
+            second = unit.second
+            assert 0 < second.sum() < len(second)
+            assert second[-2:].tolist() == [False, True]
+        source, target = pairs.read(0, len(pairs))
+        for number, side in enumerate((source, target)):
+            for tokens, unit in zip((side, *side.others), pairs.units, strict=False):
+                assert (unit.second[tokens.tokens] == bool(number)).all()
+
+
+def test_a_separate_lstm_reads_its_language_alone() -> None:
+    second = np.arange(30) >= 15
+    encoder = recurrent(second=second).eval()
+    sentences = random_tokens([5] * 6, rows=15)
+    sentences.tokens[10:20] += 15  # the sentences 2 and 3
+    with torch.no_grad():
+        vectors = encoder(sentences)
+        for row in range(6):
+            own = recurrent(second=None).eval()
+            own.table.data.copy_(encoder.table)
+            own.lstms[0].load_state_dict(encoder.lstms[row in (2, 3)].state_dict())
+            torch.testing.assert_close(vectors[row], own(sentences.part(row, row + 1))[0])
+    assert (encoder.lstms[0].directions[0].w != encoder.lstms[1].directions[0].w).any()
+
+
+def test_the_engine_is_the_fused_one_for_one_average() -> None:
+    assert choose_engine(SHORT, Structure()) == "fused"
+    assert choose_engine(SHORT, STRUCTURES["separate averages"]) == "fused"
+    assert choose_engine(SHORT, STRUCTURES["mixed"]) == "autograd"
+    assert choose_engine(replace(SHORT, initial_vectors_penalty=0.1), Structure()) == "autograd"
+    assert choose_engine(replace(SHORT, engine="autograd"), Structure()) == "autograd"
+    with pytest.raises(ValueError, match="one averaged part"):
+        choose_engine(replace(SHORT, engine="fused"), STRUCTURES["lstm"])
+
+
+def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None:
+    structure = STRUCTURES["separate averages"]
+    with PairDataset(data(structure)[0]) as pairs:
+        source, target = pairs.read(0, 16)
+        sentences = Sentences.concatenate([source, target])
+        chosen = np.concatenate([np.arange(32), np.roll(np.arange(16, 32), 1), np.roll(np.arange(16), 1)])
+        weights = []
+        for engine in ("fused", "autograd"):
+            settings = replace(SHORT, engine=engine, dropout=0.0, learning_rate=0.001)
+            encoder = initial_encoder(pairs.units, settings, structure)
+            built = build_engine(encoder, settings, Team(1), steps=0)
+            built.step(sentences, chosen, np.ones((2, 16), np.bool_))
+            weights.append(built.weights()["parts.0.table"])
+    np.testing.assert_allclose(*weights, atol=1e-5)

@@ -1,0 +1,200 @@
+"""LSTMs, mixed models and separate languages, from training to a saved model and raw text."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from encoder_corpus import LSTM, SHORT, STRUCTURES, Data
+from small_corpus import sentence_pairs
+
+from paraphrastic.dataset import PairDataset
+from paraphrastic.errors import InputError
+from paraphrastic.files import sha256, write_json
+from paraphrastic.model import SentenceEncoder, cosines, load_model
+from paraphrastic.parts_model import PartsEncoder
+from paraphrastic.structure import Part, Structure, encoder_name, structure_of, vocabularies
+from paraphrastic.training import train
+from paraphrastic.training.encoder import initial_encoder
+
+ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
+GERMAN = [german for _, german in sentence_pairs(40, seed=7)]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
+    return Data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path, name: str) -> None:
+    """From parameters in training to a folder and raw text, for every kind of structure."""
+    structure = STRUCTURES[name]
+    dataset, _ = data(structure)
+    model = load_model(data.train(structure, tmp_path, replace(SHORT, epochs=0)))
+    with PairDataset(dataset) as pairs:
+        sides = pairs.read(0, 40)
+        encoder = initial_encoder(pairs.units, SHORT, structure).eval()
+    with torch.no_grad():
+        expected = [encoder(side).numpy() for side in sides]
+    texts = list(zip(*sentence_pairs(300)[:40], strict=True))
+    for language, text, vectors in zip(("en", "de"), texts, expected, strict=True):
+        embedded = model.embed_raw_text(list(text), language=language)
+        assert embedded.dtype == np.float32
+        assert embedded.shape == (40, model.dim)
+        np.testing.assert_allclose(embedded, vectors, atol=2e-6)
+    assert isinstance(model, SentenceEncoder if name == "average" else PartsEncoder)
+    assert model.config["dimension"] == model.dim
+    empty, unknown = model.embed_raw_text(["  ", "狗"], language="en")
+    assert not empty.any()
+    assert unknown.any()
+
+
+@pytest.mark.parametrize("name", ["bilstm", "mixed", "separate in everything"])
+def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: str) -> None:
+    settings = replace(SHORT, epochs=15, init_std=0.3, learning_rate=0.02, dropout=0.0)
+    model = load_model(data.train(STRUCTURES[name], tmp_path, settings))
+    sides = zip((ENGLISH, GERMAN), ("en", "de"), strict=True)
+    english, german = (model.embed_raw_text(texts, language=language) for texts, language in sides)
+    unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (english, german)]
+    nearest = (unit[0] @ unit[1].T).argmax(axis=1)
+    assert np.mean(nearest == np.arange(40)) > 0.8
+
+
+def test_a_killed_run_goes_on_to_the_same_parameters(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    structure = STRUCTURES["concatenated"]
+    whole = data.train(structure, tmp_path / "whole")
+    assert interrupt(data, structure, tmp_path / "killed", monkeypatch)
+    resumed = data.train(structure, tmp_path / "killed")
+    assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
+
+
+def test_a_checkpoint_of_another_structure_is_not_used(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    structure = STRUCTURES["lstm"]
+    assert interrupt(data, structure, tmp_path / "model", monkeypatch)
+    other = replace(structure, scramble=0.0)
+    weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
+    assert sha256(weights[0]) == sha256(weights[1])
+
+
+def interrupt(data: Data, structure: Structure, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Train until the second epoch; the checkpoints."""
+    step, steps = train._Run._step, 0
+
+    def killed(run: train._Run, *arguments: object, **named: object) -> float:
+        nonlocal steps
+        steps += 1
+        if steps == 14:
+            raise KeyboardInterrupt
+        return step(run, *arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(train._Run, "_step", killed)
+        with pytest.raises(KeyboardInterrupt):
+            data.train(structure, folder)
+    return list((folder / "checkpoints").glob("*.safetensors"))
+
+
+def test_a_separate_model_asks_for_the_language(data: Data, tmp_path: Path) -> None:
+    model = load_model(data.train(STRUCTURES["separate parameters"], tmp_path, replace(SHORT, epochs=0)))
+    message = "language is to be 'en' or 'de', not "
+    with pytest.raises(InputError, match=message + "None"):
+        model.embed_raw_text(["the dog"])
+    with pytest.raises(InputError, match=message + "'fr'"):
+        model.embed_raw_text(["the dog"], language="fr")
+    pairs = [("the dog", "der hund")]
+    with pytest.raises(InputError, match=message + "None"):
+        model.score_raw_text(pairs)
+    sides = (
+        model.embed_raw_text(["the dog"], language="en"),
+        model.embed_raw_text(["der hund"], language="de"),
+    )
+    assert model.score_raw_text(pairs, languages=("en", "de")) == cosines(*sides).tolist()
+    assert model.score_raw_text([("the dog", "the dog")], languages=("en", "en")) == pytest.approx([1.0])
+
+
+def rewritten(folder: Path, change) -> None:
+    config = json.loads((folder / "config.json").read_text())
+    change(config)
+    write_json(folder / "config.json", config)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda config: config["structure"]["parts"][1].update(kind="gru"), "'gru' is none of average, lstm"),
+        (lambda config: config["structure"]["parts"].pop(), None),
+        (lambda config: config["structure"]["parts"].append({"unit": "word"}), "2.embeddings' is missing"),
+        (lambda config: config["structure"]["parts"][1].update(kind="bilstm"), "do not fit its structure"),
+        (lambda config: config["structure"].update(languages="separate"), "known.trigram.en' is missing"),
+        (lambda config: config["structure"].update(size=3), "is not one: .*'size'"),
+        (lambda config: config.pop("structure"), "'structure' is missing"),
+        (lambda config: config.update(encoder="other"), "does not describe a model of the kind"),
+        (lambda config: config["structure"]["parts"][0].update(unit="word"), r"rows, but its vocabulary"),
+    ],
+)
+def test_a_folder_that_does_not_fit_together_is_one_line(
+    data: Data, tmp_path: Path, change, message: str | None
+) -> None:
+    folder = data.train(STRUCTURES["concatenated"], tmp_path, replace(SHORT, epochs=0))
+    rewritten(folder, change)
+    if message is None:
+        assert load_model(folder).dim == 7
+        return
+    with pytest.raises(InputError, match=message) as caught:
+        load_model(folder)
+    assert str(folder) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_lstm_without_torch_is_one_line(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = data.train(STRUCTURES["lstm"], tmp_path, replace(SHORT, epochs=0))
+    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    with pytest.raises(InputError, match="an LSTM needs torch, which is not installed"):
+        load_model(folder)
+
+
+@pytest.mark.parametrize(
+    ("structure", "name"),
+    [
+        (Structure(), "P-SP"),
+        (Structure(parts=(LSTM,)), "LSTM"),
+        (Structure(parts=(Part(kind="bilstm", pooling="max"),)), "BLSTM-SP max"),
+        (Structure(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
+        (STRUCTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),
+        (STRUCTURES["separate averages"], "P-SP (separate languages)"),
+    ],
+)
+def test_names_in_the_tables(structure: Structure, name: str) -> None:
+    assert encoder_name({"structure": structure.to_json(), "training": {"epochs": 5}}) == name
+    assert encoder_name({"structure": structure.to_json(), "training": {"epochs": 0}}) == f"Random {name}"
+
+
+def test_vocabularies_have_names_of_their_own() -> None:
+    parts = [{"kind": "average", "unit": "trigram"}, {"kind": "lstm", "unit": "word"}]
+    definition = {
+        "languages": ["en", "de"],
+        "encoder": {"parts": parts},
+        "vocabulary": {"languages": "shared"},
+    }
+    assert structure_of(definition).units == ("trigram", "word")
+    both = ("source", "target")
+    assert vocabularies(definition) == {
+        "sentencepiece": ("trigram", both),
+        "sentencepiece-word": ("word", both),
+    }
+    definition["vocabulary"]["languages"] = "separate"
+    assert vocabularies(definition) == {
+        "sentencepiece": ("trigram", ("source",)),
+        "sentencepiece-trigram-de": ("trigram", ("target",)),
+        "sentencepiece-word-en": ("word", ("source",)),
+        "sentencepiece-word-de": ("word", ("target",)),
+    }

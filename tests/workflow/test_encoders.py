@@ -1,0 +1,85 @@
+"""Encoders other than the average of one table, through the pipeline."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from pipelines import planned, snakemake
+
+from paraphrastic import load_model
+
+CONFIG = """
+models: [lstm, mixed]
+definitions:
+  lstm:
+    languages: [en, xx]
+    corpora: [{path: mine/pairs.tsv}]
+    encoder: {parts: [{kind: bilstm}], languages: separate}
+  mixed:
+    languages: [en, xx]
+    corpora: [{path: mine/pairs.tsv}]
+    encoder: {parts: [{kind: average, unit: trigram}, {kind: average, unit: word}], combine: add}
+    vocabulary: {units: {trigram: {size: 500, max_pieces: null}}}
+    training: {initial_vectors: mine_vectors, initial_vectors_penalty: 0.01}
+language_id: null
+selection:
+  bitext: {language: null}
+vocabulary: {size: 300}
+training: {dimension: 16, epochs: 1, init_std: 0.1}
+evaluation: {sts: sample_sts, bootstrap_samples: 100}
+contamination: {drop: none}
+"""
+RUN = ("--configfile", "config.yaml", "--")
+TARGETS = ("results/models/lstm/README.md", "results/models/mixed/README.md")
+WORDS = ["man", "dog", "street", "woman", "plays", "runs", "red", "big", "house", "water", "two", "people"]
+
+
+@pytest.fixture
+def own(pipeline: Path) -> Path:
+    (pipeline / "mine").mkdir()
+    (pipeline / "config.yaml").write_text(CONFIG)
+    generator = random.Random(0)
+    lines = []
+    for _ in range(400):
+        words = [generator.choice(WORDS) for _ in range(6)]
+        lines.append(" ".join(words) + "\t" + " ".join(f"{word[::-1]}en" for word in words) + "\n")
+    (pipeline / "mine/pairs.tsv").write_text("".join(lines))
+    vectors = [f"{word} " + " ".join([f"{number / 10}"] * 16) + "\n" for number, word in enumerate(WORDS)]
+    (pipeline / "mine/vectors.txt").write_text("".join(vectors))
+    with (pipeline / "config/datasets.tsv").open("a") as registry:
+        cells = ["mine_vectors", "1", "vectors", "en", "vectors.txt", "file:mine/vectors.txt", *"---", "own"]
+        registry.write("\t".join(cells) + "\n")
+    return pipeline
+
+
+def test_an_lstm_and_a_mixed_model(own: Path) -> None:
+    evaluated = ["results/eval/lstm/sts.json", "results/eval/mixed/sts.untrained.json"]
+    run = snakemake(own, *RUN, *evaluated, *TARGETS)
+    assert run.returncode == 0, run.stdout
+    results = [json.loads((own / path).read_text()) for path in evaluated]
+    assert [result["encoder"] for result in results] == [
+        "BLSTM-SP (separate languages)",
+        "TRIGRAM-WORD (addition)",
+    ]
+    models = {name: load_model(own / "results/models" / name) for name in ("lstm", "mixed")}
+    assert [model.dim for model in models.values()] == [16, 16]
+    texts = ["the man plays", "a big dog"]
+    english, other = (models["lstm"].embed_raw_text(texts, language=code) for code in ("en", "xx"))
+    assert (english != other).all()
+    assert 'language="en"' in (own / "results/models/lstm/README.md").read_text()
+    config = json.loads((own / "results/models/mixed/config.json").read_text())
+    assert config["initial_vectors"]["found"] == len(WORDS)
+    assert config["training"]["engine"] == "autograd"
+    vocabularies = sorted(path.name for path in (own / "results/vocabulary/mixed").iterdir())
+    assert vocabularies == ["sentencepiece-word.model", "sentencepiece.model"]
+
+    # Another share of scrambled sentences trains again, and no more; trigrams and words are apart.
+    changed = CONFIG.replace("{size: 500, max", "{size: 400, max")
+    (own / "config.yaml").write_text(changed + "encoder: {scramble: 0.5}\n")
+    messages = planned(own, *RUN, *TARGETS).messages
+    assert {message for message in messages if "vocabulary" in message or "Encode" in message} == {
+        "Train the vocabulary sentencepiece of mixed",
+        "Encode the training data of mixed",
+    }
+    assert any(message.startswith("Train lstm, ") for message in messages)
