@@ -26,6 +26,7 @@ from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
+from paraphrastic.studies import data_models, setting_name, variants
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
@@ -45,6 +46,14 @@ CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_
 # Each model with each of its corpora, as the tables of the corpora list them.
 MODEL_CORPORA = [
     (model, corpus) for model in config["models"] for corpus in config["definitions"][model]["corpora"]
+]
+# Each model with the one whose training data and vocabularies are also its own.
+DATA_MODELS = data_models(config["definitions"])
+# Study, setting and model of each row of the studies' table.
+STUDY_MODELS = [
+    (study, setting_name(settings), model)
+    for study, entry in config["studies"].items()
+    for model, settings in variants(study, entry).items()
 ]
 # Tables of systems, in which the best figure of a column is bold, and tables of the corpora.
 SYSTEM_TABLES = {
@@ -72,7 +81,17 @@ STUDY_TABLES = {
 # The filter study is of one of the models, where it is on.
 STUDY = config["filter_study"]["model"]
 STUDY_PARTS = range(1, config["filter_study"]["parts"] + 1)
-TABLES = SYSTEM_TABLES | CORPUS_TABLES | SWEEP_TABLES | (STUDY_TABLES if STUDY in config["models"] else {})
+STUDIES_TABLES = {
+    "studies": "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on average on STS "
+    "2012–2016 with its 95 % interval",
+}
+TABLES = (
+    SYSTEM_TABLES
+    | CORPUS_TABLES
+    | SWEEP_TABLES
+    | (STUDY_TABLES if STUDY in config["models"] else {})
+    | (STUDIES_TABLES if STUDY_MODELS else {})
+)
 FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
@@ -183,7 +202,8 @@ def opus_estimate():
 
 def vocabulary_files(model):
     """The sentencepiece models of a model, in the order of units and languages."""
-    return [f"results/vocabulary/{model}/{name}.model" for name in vocabularies(config["definitions"][model])]
+    names = vocabularies(config["definitions"][model])
+    return [f"results/vocabulary/{DATA_MODELS[model]}/{name}.model" for name in names]
 
 
 def vocabulary_training(model, vocabulary):

@@ -53,7 +53,7 @@ rule evaluate_sts:
 
 rule evaluate_sts_untrained:
     input:
-        dataset="results/datasets/{model}/train.h5",
+        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
         sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
         vectors=lambda wildcards: initial_vectors(wildcards.model),
         testsets=rules.prepare_sts.output.testsets,

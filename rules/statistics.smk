@@ -36,7 +36,7 @@ rule tabulate_corpora:
             f"results/statistics/{corpus}/{pair_name(model)}.sample.parquet"
             for model, corpus in MODEL_CORPORA
         ],
-        merged=expand("results/corpora/{model}/counts.json", model=config["models"]),
+        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in config["models"]],
     output:
         table="results/tables/corpora.csv",
     log:
@@ -58,8 +58,8 @@ rule tabulate_corpora:
 
 rule tabulate_funnel:
     input:
-        selected=[f"results/selected/{model}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
-        merged=expand("results/corpora/{model}/counts.json", model=config["models"]),
+        selected=[f"results/selected/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
+        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in config["models"]],
     output:
         funnel="results/tables/funnel.csv",
         overlap="results/tables/filter_overlap.csv",

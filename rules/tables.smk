@@ -48,6 +48,29 @@ rule tabulate_sweep:
         "../workflow/scripts/tabulate_sweep.py"
 
 
+rule tabulate_studies:
+    input:
+        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in STUDY_MODELS],
+        sts=[f"results/eval/{model}/sts.json" for _, _, model in STUDY_MODELS],
+        published="config/published/studies.csv",
+    output:
+        table="results/tables/studies.csv",
+    log:
+        "results/logs/tabulate_studies.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        models=[(study, setting) for study, setting, _ in STUDY_MODELS],
+        code=code_version("paraphrastic.evaluation.studies"),
+    message:
+        "Tabulate the studies"
+    script:
+        "../workflow/scripts/tabulate_studies.py"
+
+
 rule draw_sweep:
     input:
         table=rules.tabulate_sweep.output.table,
@@ -105,7 +128,7 @@ rule render_table:
         mem_mb=500,
         runtime=10,
     params:
-        caption=lambda wildcards: (TABLES | STUDY_TABLES)[wildcards.table],
+        caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES)[wildcards.table],
         bold_best=lambda wildcards: wildcards.table in SYSTEM_TABLES,
         code=code_version("paraphrastic.evaluation.tables"),
     message:

@@ -3,7 +3,7 @@
 
 rule train_model:
     input:
-        dataset=rules.encode_dataset.output.dataset,
+        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
         sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
         vectors=lambda wildcards: initial_vectors(wildcards.model),
         testsets=lambda wildcards: development_testsets(sweep_runs(config, wildcards.model)[wildcards.run]),
@@ -71,7 +71,7 @@ rule choose_model:
             run=sweep_runs(config, wildcards.model),
             file=["model.safetensors", "sentencepiece.model", "config.json"],
         ),
-        counts=rules.merge_pairs.output.counts,
+        counts=lambda wildcards: f"results/corpora/{DATA_MODELS[wildcards.model]}/counts.json",
     output:
         weights="results/models/{model}/model.safetensors",
         sentencepiece="results/models/{model}/sentencepiece.model",

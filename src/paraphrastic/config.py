@@ -27,6 +27,7 @@ from paraphrastic.sources import (
     named_datasets,
 )
 from paraphrastic.structure import structure_faults
+from paraphrastic.studies import add_variants
 
 Json = dict[str, Any]
 
@@ -63,6 +64,7 @@ OVERRIDABLE = (
     "sweep",
 )
 
+# Settings of training that no figure depends on: a change of them is no reason to train again.
 WATCHING = ("checkpoint_minutes", "tensorboard")
 
 
@@ -80,6 +82,9 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     """
     rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
     checked = _plain(config)
+    errors = _Validator(rules).iter_errors(checked)
+    _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
+    _refuse(add_variants(checked))
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
     _fill_defaults(checked, rules, rules)

@@ -1,0 +1,80 @@
+"""Studies: one model's definition with some settings varied, so that the rules of any model serve them."""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from paraphrastic.structure import vocabularies
+
+Json = dict[str, Any]
+
+# What training data and vocabularies are made by.
+_DATA = ("languages", "corpora", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary")
+
+
+def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:
+    """The settings of each model of a study, by the model's name: all combinations of the varied values.
+
+    Args:
+        study: its name.
+        entry: `model`, and `vary`: lists of values by the path of the setting in a definition, such as
+            `sweep.megabatch`.
+    """
+    combinations = product(*entry["vary"].values())
+    return {
+        f"{entry['model']}-{study}-{number}": dict(zip(entry["vary"], values, strict=True))
+        for number, values in enumerate(combinations, start=1)
+    }
+
+
+def add_variants(config: Json) -> Iterator[str]:
+    """Add the definitions of all studies' models; faults that hinder it."""
+    for study, entry in config.get("studies", {}).items():
+        base = config["definitions"].get(entry["model"])
+        if base is None:
+            there = ", ".join(config["definitions"])
+            unknown = f"{entry['model']!r} is not described under definitions"
+            yield f"studies.{study}.model: {unknown}; there are {there}"
+            continue
+        added = {}
+        for name, settings in variants(study, entry).items():
+            if name in config["definitions"]:
+                yield f"studies.{study}: {name!r} is a definition already: give the study another name"
+            definition = copy.deepcopy(base)
+            for path, value in settings.items():
+                _set(definition, path, value)
+            added[name] = definition
+        config["definitions"] |= added
+
+
+def _set(definition: Json, path: str, value: Any) -> None:
+    *sections, key = path.split(".")
+    section = definition
+    for name in sections:
+        inner = section.setdefault(name, {})
+        # What is no section is a fault that the schema finds.
+        if not isinstance(inner, dict):
+            inner = section[name] = {}
+        section = inner
+    # A sweep has lists; a study compares their single values.
+    section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
+
+
+def setting_name(settings: Mapping[str, Any]) -> str:
+    """What a study's model has of its own, for a table: `sweep.megabatch 20`."""
+    return ", ".join(
+        f"{path} {value if isinstance(value, str) else json.dumps(value)}" for path, value in settings.items()
+    )
+
+
+def data_models(definitions: Mapping[str, Json]) -> dict[str, str]:
+    """For each model the first one with the same training data and vocabularies, which serve both."""
+    first: dict[str, str] = {}
+    return {model: first.setdefault(_digest(definition), model) for model, definition in definitions.items()}
+
+
+def _digest(definition: Json) -> str:
+    data = {key: definition[key] for key in _DATA}
+    return json.dumps([data, vocabularies(definition)], sort_keys=True)

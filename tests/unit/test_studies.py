@@ -1,0 +1,120 @@
+"""Models that differ in some settings: their definitions, what they share, and their table."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_config import SCHEMA, checked, load
+
+from paraphrastic.config import check_config, sweep_runs
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
+from paraphrastic.studies import data_models, setting_name, variants
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
+
+
+def config_with(**studies: Any) -> dict[str, Any]:
+    config = load("small")
+    config["studies"] = studies
+    return config
+
+
+def test_all_combinations_are_definitions_of_their_own() -> None:
+    study = {"model": "de", "vary": {"sweep.megabatch": [1, 40], "recipe": ["paper", "best"]}}
+    config = checked(config_with(two=study))
+    runs = [sweep_runs(config, f"de-two-{number}") for number in (1, 2, 3, 4)]
+    found = [(run["megabatch"], run["init_std"]) for each in runs for run in each.values()]
+    # Two dropouts each.
+    assert found == [*[(1, 1.0)] * 2, *[(1, 0.1)] * 2, *[(40, 1.0)] * 2, *[(40, 0.1)] * 2]
+    assert config["definitions"]["de"]["sweep"]["megabatch"] == [60]
+    assert "de-two-1" not in config["models"]
+    names = {model: setting_name(settings) for model, settings in variants("two", study).items()}
+    assert names["de-two-3"] == "sweep.megabatch 40, recipe paper"
+
+
+def test_models_of_the_same_pairs_share_them() -> None:
+    config = config_with(
+        m={"model": "de", "vary": {"sweep.megabatch": [1, 2]}},
+        size={"model": "de", "vary": {"max_pairs.multi30k": [10, 20]}},
+        unit={"model": "de", "vary": {"vocabulary.unit": ["subword", "word"]}},
+        parts={"model": "de", "vary": {"encoder.parts": [[{"kind": "lstm"}]]}},
+    )
+    shared = data_models(checked(config)["definitions"])
+    assert {model: own for model, own in shared.items() if model.startswith("de")} == {
+        **dict.fromkeys(["de", "de-paper", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
+        **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2")},
+    }
+    assert shared["fr"] == "fr"
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        ({"model": "dee", "vary": {"recipe": ["best"]}}, "studies.x.model: 'dee' is not described under def"),
+        ({"model": "de", "vary": {"swep.megabatch": [1]}}, "definitions.de-x-1.swep: unknown key; did you m"),
+        ({"model": "de", "vary": {"sweep.megabatch": ["a"]}}, "definitions.de-x-1.sweep.megabatch.0: 'a' is"),
+        ({"model": "de", "vary": {"recipe.x": [1]}}, "definitions.de-x-1.recipe: {'x': 1} is not one of"),
+        ({"model": "de", "vary": {"recipe": []}}, "studies.x.vary.recipe: is empty"),
+        ({"model": "de", "vary": {}}, "studies.x.vary"),
+        ({"model": "de"}, "studies.x.vary: is missing"),
+    ],
+)
+def test_faults(study: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as fault:
+        check_config(config_with(x=study), schema=SCHEMA)
+    assert f"config: {message}" in str(fault.value)
+
+
+def test_a_name_that_is_taken() -> None:
+    config = config_with(x={"model": "de", "vary": {"recipe": ["best"]}})
+    config["definitions"]["de-x-1"] = config["definitions"]["fr"]
+    with pytest.raises(InputError, match=r"studies\.x: 'de-x-1' is a definition already"):
+        check_config(config, schema=SCHEMA)
+
+
+def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str, str]]:
+    models = []
+    for number, score in enumerate((0.6, 0.7)):
+        sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
+        sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
+        result = {
+            "model": f"de-{number}",
+            "encoder": "P-SP",
+            "missing": [],
+            "source": "measured",
+            "data": data,
+            "avg": {"pearson": score, "interval": [score - 0.02, score + 0.02]},
+        }
+        sts.write_text(json.dumps(result))
+        models.append((study, f"sweep.megabatch {number}", sweep, sts))
+    tabulate_studies(models, PUBLISHED, folder / "studies.csv")
+    with (folder / "studies.csv").open() as file:
+        reader = csv.DictReader(file)
+        rows = list(reader)
+    assert reader.fieldnames == STUDIES_COLUMNS
+    return rows
+
+
+def test_a_row_each_with_the_chosen_run(tmp_path: Path) -> None:
+    rows = table(tmp_path, data="sample")
+    assert [
+        (row["setting"], row["development"], row["sts"], row["sts_low"], row["sts_high"]) for row in rows
+    ] == [
+        ("sweep.megabatch 0", "70.2", "60.0", "58.0", "62.0"),
+        ("sweep.megabatch 1", "71.2", "70.0", "68.0", "72.0"),
+    ]
+
+
+def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_path: Path) -> None:
+    rows = table(tmp_path, data="official")
+    assert [row["source"] for row in rows] == ["published"] * 6 + ["measured"] * 2
+    assert rows[-1]["system"] == "P-SP de-1"
+    assert (rows[3]["system"], rows[3]["setting"], rows[3]["development"]) == (
+        "BiLSTM Avg.",
+        "sweep.megabatch 1",
+        "82.4",
+    )
+    assert len(table(tmp_path, data="official", study="other")) == 2
