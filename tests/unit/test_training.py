@@ -230,3 +230,19 @@ def test_dropout_keeps_the_expected_vector_and_is_off_outside_of_training(data: 
         clean = encoder.eval()(sentences)
     assert (dropped[0] != dropped[1]).any()
     np.testing.assert_allclose(dropped.mean(dim=0), clean, atol=0.05)
+
+
+def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
+    with PairDataset(data[0]) as pairs:
+        tokens = np.concatenate([side.tokens for side in pairs.read(0, len(pairs))])
+        occurrences = np.array([(tokens == row).sum() for row in range(pairs.n_rows)])
+        assert (pairs.counts()[0] == occurrences).all()
+        pieces = pairs.pieces
+    plain, scaled = (
+        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors()
+        for a in (None, 0.01)
+    )
+    expected = 0.01 / (0.01 + occurrences / len(tokens))
+    ratio = scaled["embeddings"][pieces] / plain["embeddings"][pieces]
+    np.testing.assert_allclose(ratio, np.broadcast_to(expected[:-1, None], ratio.shape), rtol=1e-5)
+    assert expected.max() > 1.5 * expected.min()
