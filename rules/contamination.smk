@@ -59,7 +59,10 @@ rule mark_contamination:
 
 rule tabulate_contamination:
     input:
-        counts=[f"results/contamination/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
+        counts=[
+            f"results/contamination/{DATA_MODELS[model]}/{corpus}.counts.json"
+            for model, corpus in MODEL_CORPORA
+        ],
     output:
         table="results/tables/contamination.csv",
     log:

@@ -58,7 +58,9 @@ rule tabulate_corpora:
 
 rule tabulate_funnel:
     input:
-        selected=[f"results/selected/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA],
+        selected=[
+            f"results/selected/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA
+        ],
         merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in config["models"]],
     output:
         funnel="results/tables/funnel.csv",
