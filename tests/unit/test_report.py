@@ -15,7 +15,7 @@ from test_training import SETTINGS
 from training_runs import history, stopped, train_model, write_data
 
 from paraphrastic.errors import InputError
-from paraphrastic.figures.training import draw_training
+from paraphrastic.figures.training import _without_rests, draw_training
 from paraphrastic.files import sha256
 from paraphrastic.model import SentenceEncoder, load_model
 from paraphrastic.training import report
@@ -239,6 +239,12 @@ def test_tensorboard_is_told_what_the_history_has(
     assert losses == [(line["loss"], line["step"]) for line in history(weights)]
 
 
+def test_the_rest_of_an_epoch_is_no_spike() -> None:
+    lines = [{"step": step, "megabatch": 10} for step in (10, 14, 20, 30)]
+    assert [line["step"] for line in _without_rests(lines)] == [10, 20, 30]
+    assert _without_rests(lines[1:2]) == lines[1:2]
+
+
 def lines_of(path: Path, lines: list[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path
@@ -247,7 +253,7 @@ def lines_of(path: Path, lines: list[dict[str, Any]]) -> Path:
 @pytest.mark.parametrize("scored", [True, False])
 def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     lines = [
-        {"epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
+        {"step": part, "epoch": part / 10, "loss": 1 / part, "megabatch": part, "development": None}
         for part in range(1, 11)
     ]
     if scored:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from paraphrastic.errors import InputError
@@ -30,8 +31,10 @@ def draw_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
     epochs = [line["epoch"] for line in lines]
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     loss, megabatch = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
+    curve = _without_rests(lines)
     # A single line of the history is a point.
-    loss.plot(epochs, [line["loss"] for line in lines], color=_LOSS, marker="." if len(lines) < 30 else "")
+    marker = "." if len(curve) < 30 else ""
+    loss.plot([line["epoch"] for line in curve], [line["loss"] for line in curve], color=_LOSS, marker=marker)
     loss.set_ylabel("training loss", color=_LOSS)
     loss.set_title(title, loc="left", fontsize=10)
     scored = [line for line in lines if line["development"] is not None]
@@ -48,6 +51,13 @@ def draw_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
         axes.set_ylim(bottom=0)
         axes.spines["top"].set_visible(False)
     save_figure(figure, outputs, name="training")
+
+
+def _without_rests(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lines of mega-batches that are at least half full: what an epoch leaves over has few negatives."""
+    steps = np.diff([0, *(line["step"] for line in lines)])
+    full = [line for line, size in zip(lines, steps, strict=True) if 2 * size >= line["megabatch"]]
+    return full or list(lines)
 
 
 def _read(history: str | Path) -> list[dict[str, Any]]:
