@@ -22,7 +22,7 @@ from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.choice import choose_device, first_free
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.formulas import adam, caught_up, loss_and_gradients
+from paraphrastic.training.device.formulas import adam, caught_up, hinge_and_factors
 from paraphrastic.training.device.mining import fingerprints, hardest_negatives
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.fused import FusedEngine
@@ -199,7 +199,8 @@ def test_loss_and_gradient_are_those_of_autograd(device: torch.device) -> None:
     vectors = torch.randn(20, 4, 16, generator=torch.Generator().manual_seed(0)).to(device)
     vectors[0, 0], vectors[1], vectors[2, 1] = 0.0, 0.0, vectors[2, 0]
     valid = torch.rand(20, 2, generator=torch.Generator().manual_seed(1)).to(device) > 0.2
-    loss, gradients = loss_and_gradients(vectors, valid, 0.4)
+    hinge, factors = hinge_and_factors(vectors @ vectors.mT, valid, 0.4)
+    loss, gradients = hinge.sum(), factors @ vectors
     leaf = vectors.clone().requires_grad_()
     expected = margin_loss(*leaf.unbind(1), valid=valid.T, margin=0.4)
     expected.backward()
@@ -209,14 +210,14 @@ def test_loss_and_gradient_are_those_of_autograd(device: torch.device) -> None:
     torch.testing.assert_close(
         gradients[:3], leaf.grad[:3], rtol=1e-4, atol=1e-5 * float(leaf.grad.abs().max())
     )
-    assert not loss_and_gradients(vectors, torch.zeros_like(valid), 0.4)[1].any()
+    assert not hinge_and_factors(vectors @ vectors.mT, torch.zeros_like(valid), 0.4)[1].any()
 
 
 def test_a_loss_that_is_not_a_number_stays_one(device: torch.device) -> None:
     vectors = torch.ones(2, 4, 8, device=device)
     vectors[1, 0, 3] = torch.nan
-    loss, _ = loss_and_gradients(vectors, torch.zeros(2, 2, dtype=torch.bool, device=device), 0.4)
-    assert loss.isnan()
+    valid = torch.zeros(2, 2, dtype=torch.bool, device=device)
+    assert hinge_and_factors(vectors @ vectors.mT, valid, 0.4)[0].sum().isnan()
 
 
 @pytest.mark.parametrize("either_side", [False, True])
@@ -351,15 +352,20 @@ def test_the_functions_are_compiled_whole(device: torch.device) -> None:
 
     compiled = [
         torch.compile(function, dynamic=True, fullgraph=True, backend=counting)
-        for function in (caught_up, adam, loss_and_gradients)
+        for function in (caught_up, adam, hinge_and_factors)
     ]
     for n in (7, 12, 31):
         rows = torch.rand(n, 3, 16, generator=generator)
         missed, constants = torch.rand(n, 6, generator=generator), torch.rand(3, generator=generator)
         vectors, valid = torch.randn(n, 4, 16, generator=generator), torch.ones(n, 2, dtype=torch.bool)
-        arguments = [(rows, missed), (rows, rows[:, 0], rows[:, 1], missed, constants), (vectors, valid, 0.4)]
+        products = vectors @ vectors.mT
+        arguments = [
+            (rows, missed),
+            (rows, rows[:, 0], rows[:, 1], missed, constants),
+            (products, valid, 0.4),
+        ]
         for function, ours, given in zip(
-            (caught_up, adam, loss_and_gradients), compiled, arguments, strict=True
+            (caught_up, adam, hinge_and_factors), compiled, arguments, strict=True
         ):
             torch.testing.assert_close(ours(*given), function(*given))
     assert seen["graphs"] == 3

@@ -39,8 +39,7 @@ class AveragedEmbeddings(nn.Module):
         """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
         device = self.table.device
         tokens = torch.from_numpy(sentences.tokens).to(device).long()
-        # On a GPU, the gradient of a bag is not deterministic, so that torch refuses it.
-        if not self.training or (self.dropout == 0.0 and device.type == "cpu"):
+        if not self.training or self.dropout == 0.0:
             offsets = torch.from_numpy(sentences.offsets[:-1]).to(device)
             return nn.functional.embedding_bag(tokens, self.table, offsets, mode="mean")
         embeddings = nn.functional.dropout(nn.functional.embedding(tokens, self.table), self.dropout)

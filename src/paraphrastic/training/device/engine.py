@@ -14,7 +14,7 @@ from paraphrastic.training.device.formulas import (
     adam,
     caught_up,
     caught_up_exactly,
-    loss_and_gradients,
+    hinge_and_factors,
     missed_steps,
     step_constants,
     terms,
@@ -58,10 +58,11 @@ class DeviceEngine:
         self.last = torch.zeros(len(table), dtype=torch.int64, device=device)
         self.steps_done = 0
         self._generator = torch.Generator(device)
-        # On a GPU each is one kernel; elsewhere torch's operations serve.
+        # On a GPU each is a kernel or two; elsewhere torch's operations serve. There is no long sum in
+        # them, whose order the compiler would choose by what is fastest at the moment.
         self._caught_up = self._compiled(caught_up)
         self._adam = self._compiled(adam)
-        self._loss_and_gradients = self._compiled(loss_and_gradients)
+        self._hinge_and_factors = self._compiled(hinge_and_factors)
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
@@ -216,8 +217,8 @@ class DeviceEngine:
             every = Bags(torch.arange(len(values), device=self.device), plan.sentences.starts)
             sums = every.sums(values)
         vectors = (sums * plan.shares).view(len(valid), 4, -1)
-        loss, gradients = self._loss_and_gradients(vectors, valid, self.settings.margin)
-        gradients = gradients.view(len(sums), -1) * plan.shares
+        hinge, factors = self._hinge_and_factors(vectors @ vectors.mT, valid, self.settings.margin)
+        gradients = (factors @ vectors).view(len(sums), -1) * plan.shares
         # By part of a row's tokens, and then by row.
         if kept is None:
             parts = plan.token_sentences.sums(gradients)
@@ -225,7 +226,7 @@ class DeviceEngine:
             parts = plan.tokens.sums(gradients[plan.sentence] * kept)
         moved = self._adam(rows, table, plan.parts.sums(parts), missed, constants)
         self.rows.index_copy_(0, plan.rows, moved)
-        return loss
+        return hinge.sum()
 
     def _kept(self, tokens: int, dimension: int) -> Tensor:
         """1 for what dropout leaves of the embeddings of a mini-batch's tokens, otherwise 0."""

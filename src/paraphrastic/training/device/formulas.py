@@ -113,33 +113,34 @@ def caught_up_exactly(rows: Tensor, missed: Tensor, n: Tensor, d: Tensor) -> Ten
     return missed[:, 3, None] * table - sums * first
 
 
-def loss_and_gradients(vectors: Tensor, valid: Tensor, margin: float) -> tuple[Tensor, Tensor]:
-    """The margin loss of `paraphrastic.training.loss`, and its gradient.
+def hinge_and_factors(products: Tensor, valid: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+    """The margin loss of `paraphrastic.training.loss`, and its gradient as factors of the vectors.
 
     Args:
-        vectors: float32 [n, 4, dimension], s, t, t′ and s′ of each pair.
+        products: float32 [n, 4, 4], those of the vectors of s, t, t′ and s′ of each pair.
         valid: bool [n, 2], whether s and t have a negative.
         margin: δ.
 
     Returns:
-        The loss, and the gradient by the vectors.
+        The loss's terms [n, 2], of which it is the sum; and factors [n, 4, 4]: their product with the vectors
+        [n, 4, dimension] is the gradient.
     """
-    products = vectors @ vectors.mT
+    n = len(products)
     lengths = products.diagonal(dim1=1, dim2=2).sqrt()
     cut = lengths.clamp_min(COSINE_EPSILON)
     inverse = 1.0 / (cut[:, :, None] * cut[:, None, :])
     cosines = products * inverse
     positive = cosines[:, 0, 1, None]
     hinge = margin - positive + torch.stack([cosines[:, 0, 2], cosines[:, 1, 3]], dim=1)
-    # Multiplied, so that a loss that is not a number stays one.
-    loss = (hinge.clamp_min(0.0) * valid).sum() / len(vectors)
-    a1, a2 = (((hinge >= 0.0) & valid) / len(vectors)).unbind(1)
+    a1, a2 = (((hinge >= 0.0) & valid) / n).unbind(1)
     a, zero = -a1 - a2, torch.zeros_like(a1)
     # The loss's slopes by the cosines, a symmetric matrix for each pair.
     slopes = [zero, a, a1, zero, a, zero, zero, a2, a1, zero, zero, zero, zero, a2, zero, zero]
     slope = torch.stack(slopes, dim=1).view(-1, 4, 4)
     own = torch.where(lengths > 0.0, (slope * cosines).sum(2) / (cut * lengths), 0.0)
-    return loss, (slope * inverse) @ vectors - own[:, :, None] * vectors
+    factors = slope * inverse - own[:, :, None] * torch.eye(4, device=products.device)
+    # Multiplied, so that a loss that is not a number stays one.
+    return hinge.clamp_min(0.0) * valid / n, factors
 
 
 def adam(rows: Tensor, table: Tensor, gradient: Tensor, missed: Tensor, constants: Tensor) -> Tensor:
