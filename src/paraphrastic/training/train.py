@@ -301,26 +301,17 @@ class _Run:
     def _mine(self, engine: Engine, sentences: Sentences) -> Rows:
         """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
         vectors, fingerprints = engine.embed(sentences), sentences.fingerprints().view(np.int64)
-        either_side = self.settings.negatives == "either_side"
+        settings = self.settings
+        among = {
+            "either_side": settings.negatives == "either_side",
+            "exclude_duplicates": settings.exclude_duplicates,
+        }
         if vectors.is_cuda:
-            return (
-                hardest_on_device(
-                    vectors,
-                    torch.from_numpy(fingerprints).to(vectors.device),
-                    either_side=either_side,
-                    exclude_duplicates=self.settings.exclude_duplicates,
-                    bfloat16=self.settings.mining_precision != "float32",
-                )
-                .cpu()
-                .numpy()
-            )
+            ids = torch.from_numpy(fingerprints).to(vectors.device)
+            bfloat16 = settings.mining_precision != "float32"
+            return hardest_on_device(vectors, ids, **among, bfloat16=bfloat16).cpu().numpy()
         return hardest_negatives(
-            vectors,
-            fingerprints,
-            self.team,
-            either_side=either_side,
-            exclude_duplicates=self.settings.exclude_duplicates,
-            precision=self.settings.mining_precision,
+            vectors, fingerprints, self.team, **among, precision=settings.mining_precision
         )
 
     def _step(
