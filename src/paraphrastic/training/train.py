@@ -293,14 +293,14 @@ class _Run:
             self.progress.with_negative += with_negative
             yield from losses
             return
-        negatives = self._mine(self.engine, sentences)
+        negatives = self._mine(sentences)
         self.progress.with_negative += int((negatives >= 0).sum())
         for pairs in batches:
             yield self._step(self.engine, sentences, negatives, pairs, n_pairs=len(sentences) // 2)
 
-    def _mine(self, engine: Engine, sentences: Sentences) -> Rows:
+    def _mine(self, sentences: Sentences) -> Rows:
         """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
-        vectors, fingerprints = engine.embed(sentences), sentences.fingerprints().view(np.int64)
+        vectors, fingerprints = self.engine.embed(sentences), sentences.fingerprints().view(np.int64)
         settings = self.settings
         among = {
             "either_side": settings.negatives == "either_side",
