@@ -1,10 +1,14 @@
-"""Speed of training: `python benchmarks/training.py [--repeats N] [--threads N] [--clock cpu]`.
+"""Speed of training: `python benchmarks/training.py [--repeats N] [--threads N] [--clock cpu] [--device D]`.
 
 Trains on sentences drawn at random by Zipf's law, with translations that share half of their tokens, and
 measures whole mega-batches: the fused engine in each precision of mining, and a plain reference beside it in
 the same run (autograd without padding, torch's dense Adam, the product and its two maxima by torch). The
 fused engine's steps are counted from 20,000: in a long run, corrections of bias have died out.
 Writes results/benchmarks/training.json.
+
+With --device cuda, the same on a GPU, in each precision of mining: the engine for GPUs alone, whole
+mega-batches and their two parts, and beside them what a pair would take at best by the bandwidth and the
+product that are measured in the same run. Writes results/benchmarks/training_gpu.json.
 
 With --memory-pairs N, memory instead: a process of its own trains on so many pairs from shortly before the
 end of the first window into the second one, by the loop of the pipeline with its checkpoints, and the most
@@ -15,6 +19,7 @@ import argparse
 import contextlib
 import multiprocessing
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -29,10 +34,14 @@ import numpy as np
 import torch
 
 from paraphrastic.dataset import SIDES, PairDataset, Sentences, UnitTable, _append, _create_side
+from paraphrastic.errors import InputError
 from paraphrastic.files import write_json
 from paraphrastic.structure import Structure
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.device.choice import choose_device, held_device
+from paraphrastic.training.device.engine import DeviceEngine
+from paraphrastic.training.device.plan import MegaBatchPlan
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
@@ -65,6 +74,7 @@ def main() -> None:
     parser.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
     )
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: on a GPU")
     parser.add_argument("--memory-pairs", type=int, help="measure memory on so many pairs instead")
     parser.add_argument("--window", type=int, default=SETTINGS.shuffle_window, help="pairs shuffled together")
     parser.add_argument("--steps", type=int, default=400, help="mini-batches with --memory-pairs")
@@ -75,6 +85,9 @@ def main() -> None:
         measure_memory(options)
         return
     cases = [(32, 2, 0.0), (32, 2, 0.1)] if options.quick else CASES
+    if options.device == "cuda":
+        measure_gpu(options, cases)
+        return
     figures: dict[str, Any] = {}
     for dimension, megabatch, dropout in cases:
         name = f"{dimension} dimensions, M {megabatch}, dropout {dropout}"
@@ -94,6 +107,89 @@ def main() -> None:
         "bfloat16": multiplies_in_bfloat16(),
     }
     write_json(options.output or "results/benchmarks/training.json", {**about, "cases": figures})
+
+
+def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]) -> None:
+    """Measure on a GPU, print and write."""
+    try:
+        kind = choose_device("cuda")
+    except InputError as error:
+        sys.exit(str(error))
+    figures: dict[str, Any] = {}
+    with held_device(kind) as device:
+        for dimension, megabatch, dropout in cases:
+            for precision in ("float32", "bfloat16"):
+                settings = replace(
+                    SETTINGS, dimension=dimension, megabatch=megabatch, dropout=dropout,
+                    mining_precision=precision,
+                )  # fmt: skip
+                name = f"{dimension} dimensions, M {megabatch}, dropout {dropout}, {precision}"
+                row = measure_on(device, settings, rows=options.rows, repeats=options.repeats)
+                figures[name] = row
+                print(f"{name}: {row['pairs_per_second']:,.0f} pairs/s; µs a pair: mine {row['mine']:.2f}  "
+                      f"step {row['step']:.2f}, at best {row['mine_floor']:.2f} and {row['step_floor']:.2f}"
+                      )  # fmt: skip
+        about = {"device": torch.cuda.get_device_name(device), "rows": options.rows}
+    write_json(options.output or "results/benchmarks/training_gpu.json", {**about, "cases": figures})
+
+
+def measure_on(
+    device: torch.device, settings: TrainingSettings, *, rows: int, repeats: int
+) -> dict[str, float]:
+    """Microseconds a pair on a device: medians over mega-batches, and the least that they could take.
+
+    At best, mining is its product, at the speed of the same product alone, and a step reads and writes each
+    row of the mini-batch once, with its moments, at the speed of a copy.
+    """
+    generator = np.random.default_rng(0)
+    units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
+    table = initial_encoder(units, settings, Structure()).get_parameter("parts.0.table").detach()
+    engine = DeviceEngine(table, settings, device, steps=0)
+    engine.steps_done = 20_000
+    engine.last.fill_(engine.steps_done)
+    n = settings.megabatch * BATCH
+    times: dict[str, list[float]] = {"total": [], "mine": [], "step": []}
+    touched = []
+    # In the first ones functions are compiled.
+    warm_up = 3
+    for _ in range(warm_up + repeats):
+        sentences = megabatch_sentences(generator, n, rows)
+        times["total"].append(seconds(device, partial(engine.train, sentences)))
+        tokens, offsets = engine._moved(sentences)
+        times["mine"].append(seconds(device, partial(engine.negatives, tokens, offsets)))
+        negatives = engine.negatives(tokens, offsets)
+        plan = MegaBatchPlan(tokens, offsets, negatives, batch_size=BATCH, n_rows=rows, keep=1.0)
+        touched.append(len(plan.rows) / n)
+        valid = negatives >= 0
+        times["step"].append(seconds(device, partial(engine.train_with, tokens, offsets, negatives, valid)))
+    result = {name: statistics.median(values[warm_up:]) / n * 1e6 for name, values in times.items()}
+    kind = torch.bfloat16 if settings.mining_precision == "bfloat16" else torch.float32
+    vectors = torch.randn(n, settings.dimension, device=device).to(kind)
+    product = min(seconds(device, lambda: vectors @ vectors.T) for _ in range(10))
+    large = torch.zeros(1 << 26, device=device)
+    copy = min(seconds(device, large.clone) for _ in range(10))
+    bytes_a_second = 2 * 4 * len(large) / copy
+    row_bytes = 3 * 4 * settings.dimension
+    return {
+        **result,
+        "pairs_per_second": 1e6 / result["total"],
+        "rows_a_pair": statistics.mean(touched),
+        "gigabytes_per_second": bytes_a_second / 1e9,
+        "teraflops": 2 * n * n * settings.dimension / product / 1e12,
+        "mine_floor": product / n * 1e6,
+        "step_floor": 2 * row_bytes * statistics.mean(touched) / bytes_a_second * 1e6,
+    }
+
+
+def seconds(device: torch.device, work: Callable[[], Any]) -> float:
+    """Time of a piece of work on a device, from when it is idle until it is idle again."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    start = time.perf_counter()
+    work()
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter() - start
 
 
 def measure(

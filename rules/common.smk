@@ -190,6 +190,11 @@ def training_code(settings):
     return code_version("paraphrastic.training.train", *scoring)
 
 
+def gpus(model):
+    """GPUs that training a model takes; where the device is auto, a profile says so (set-resources)."""
+    return int(config["definitions"][model]["training"]["device"] == "cuda")
+
+
 def training_figures():
     """Names of the pictures of every run of the models' sweeps."""
     return [f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)]

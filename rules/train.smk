@@ -24,6 +24,7 @@ rule train_model:
     resources:
         mem_mb=4000,
         runtime=1440,
+        gpu=lambda wildcards: gpus(wildcards.model),
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),

@@ -138,8 +138,11 @@ class RecurrentPooling(nn.Module):
             # Backwards, a token's place is counted from the sentence's end.
             place = position if number == 0 else lengths[sentence] - 1 - position
             order = np.lexsort((rank[sentence], place))
-            states = lstm(embeddings[torch.from_numpy(order)], np.bincount(position).tolist())
-            vectors.append(self._pool(states, torch.from_numpy(sentence[order]), lengths))
+            places, sentences = (
+                torch.from_numpy(index).to(embeddings.device) for index in (order, sentence[order])
+            )
+            states = lstm(embeddings[places], np.bincount(position).tolist())
+            vectors.append(self._pool(states, sentences, lengths))
         if self.concatenated:
             return torch.cat(vectors, dim=1)
         return torch.stack(vectors).mean(dim=0) if len(vectors) > 1 else vectors[0]
@@ -148,7 +151,7 @@ class RecurrentPooling(nn.Module):
         zeros = states.new_zeros(len(lengths), states.shape[1])
         if self.pooling == "mean":
             counts = torch.from_numpy(np.maximum(lengths, 1).astype(np.float32))
-            return zeros.index_add(0, sentence, states) / counts[:, None]
+            return zeros.index_add(0, sentence, states) / counts.to(states.device)[:, None]
         index = sentence[:, None].expand_as(states)
         return zeros.scatter_reduce(0, index, states, "amax", include_self=False)
 

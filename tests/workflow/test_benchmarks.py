@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import torch
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,6 +46,20 @@ def test_training_benchmark(tmp_path):
         assert set(case) == {"reference", "float32", "bfloat16"}
         assert all(part > 0 for row in case.values() for part in row.values())
     assert len(result.stdout.splitlines()) == 2 * len(cases)
+
+
+def test_gpu_benchmark(tmp_path):
+    output = tmp_path / "gpu.json"
+    command = [sys.executable, "benchmarks/training.py", "--device", "cuda", "--quick", "--repeats", "1"]
+    command += ["--rows", "500", "--output", str(output)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if not torch.cuda.is_available():
+        assert result.returncode == 1
+        assert result.stderr.startswith("training.device: cuda is asked for, but torch ")
+        pytest.skip("no GPU: torch sees none")
+    cases = json.loads(output.read_text())["cases"]
+    assert len(cases) == 4
+    assert all(figure > 0 for case in cases.values() for figure in case.values())
 
 
 def test_memory_benchmark(tmp_path):

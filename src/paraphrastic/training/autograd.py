@@ -13,6 +13,7 @@ from paraphrastic.training.settings import TrainingSettings
 
 # Sentences embedded together: few enough that the states of an LSTM stay small, 40 MB at 300 dimensions.
 EMBED_BLOCK = 512
+CPU = torch.device("cpu")
 
 
 class AutogradEngine:
@@ -23,6 +24,7 @@ class AutogradEngine:
     Args:
         encoder: a module that takes `Sentences`.
         settings: hyperparameters.
+        device: to train it on; it is moved there.
         anchors: by name, the values W₀ that the penalty λ‖W − W₀‖² holds parameters to; λ is
             `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
         steps: of the run, for a learning rate that falls.
@@ -33,16 +35,18 @@ class AutogradEngine:
         encoder: nn.Module,
         settings: TrainingSettings,
         *,
+        device: torch.device = CPU,
         anchors: Mapping[str, Tensor] | None = None,
         steps: int,
     ) -> None:
         if settings.optimizer == "lazy_adam":
             raise ValueError("lazy_adam is for the fused engine")
-        self.encoder = encoder
+        self.encoder = encoder.to(device)
+        self.device = device
         self.settings = settings
         self.steps = steps
         held = anchors if anchors and settings.initial_vectors_penalty > 0 else {}
-        self.anchors = [(encoder.get_parameter(name), value) for name, value in held.items()]
+        self.anchors = [(encoder.get_parameter(name), value.to(device)) for name, value in held.items()]
         self.steps_done = 0
         # AdamW without weight decay is Adam.
         self.optimizer = torch.optim.AdamW(
@@ -59,7 +63,7 @@ class AutogradEngine:
             self.encoder(sentences.take(order[start : start + EMBED_BLOCK]))
             for start in range(0, len(order), EMBED_BLOCK)
         ]
-        places = torch.from_numpy(np.argsort(order, kind="stable"))
+        places = torch.from_numpy(np.argsort(order, kind="stable")).to(self.device)
         return torch.nn.functional.normalize(torch.cat(blocks)[places])
 
     def step(
@@ -72,7 +76,12 @@ class AutogradEngine:
         s, t, t_negative, s_negative = self.encoder(sentences.take(chosen)).chunk(4)
         # The negatives t′ of s come first.
         loss = margin_loss(
-            s, t, t_negative, s_negative, valid=torch.from_numpy(valid), margin=self.settings.margin
+            s,
+            t,
+            t_negative,
+            s_negative,
+            valid=torch.from_numpy(valid).to(self.device),
+            margin=self.settings.margin,
         )
         for parameter, value in self.anchors:
             loss = loss + self.settings.initial_vectors_penalty * (parameter - value).square().sum()
@@ -88,16 +97,17 @@ class AutogradEngine:
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
         """A copy of the parameters of the moment, by name."""
         return {
-            name: parameter.detach().numpy().copy() for name, parameter in self.encoder.named_parameters()
+            name: parameter.detach().cpu().numpy().copy()
+            for name, parameter in self.encoder.named_parameters()
         }
 
     def state(self) -> dict[str, Tensor]:
         """What `restore` needs to go on from here."""
         state = {"steps": torch.tensor(self.steps_done)}
         for name, parameter in self.encoder.named_parameters():
-            state[f"parameters.{name}"] = parameter.detach()
+            state[f"parameters.{name}"] = parameter.detach().cpu()
             for key, value in self.optimizer.state[parameter].items():
-                state[f"optimizer.{name}.{key}"] = value
+                state[f"optimizer.{name}.{key}"] = value.cpu()
         return state
 
     @torch.no_grad()
@@ -108,5 +118,7 @@ class AutogradEngine:
             parameter.copy_(state[f"parameters.{name}"])
             prefix = f"optimizer.{name}."
             self.optimizer.state[parameter] = {
-                key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)
+                key.removeprefix(prefix): value.to(self.device)
+                for key, value in state.items()
+                if key.startswith(prefix)
             }

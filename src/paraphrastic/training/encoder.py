@@ -37,13 +37,14 @@ class AveragedEmbeddings(nn.Module):
 
     def forward(self, sentences: Sentences) -> Tensor:
         """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
-        tokens = torch.from_numpy(sentences.tokens)
+        device = self.table.device
+        tokens = torch.from_numpy(sentences.tokens).to(device).long()
         if not self.training or self.dropout == 0.0:
-            offsets = torch.from_numpy(sentences.offsets[:-1])
-            return nn.functional.embedding_bag(tokens.long(), self.table, offsets, mode="mean")
-        embeddings = nn.functional.dropout(nn.functional.embedding(tokens.long(), self.table), self.dropout)
-        lengths = torch.from_numpy(sentences.lengths)
-        sentence_of_token = torch.repeat_interleave(torch.arange(len(sentences)), lengths)
+            offsets = torch.from_numpy(sentences.offsets[:-1]).to(device)
+            return nn.functional.embedding_bag(tokens, self.table, offsets, mode="mean")
+        embeddings = nn.functional.dropout(nn.functional.embedding(tokens, self.table), self.dropout)
+        lengths = torch.from_numpy(sentences.lengths).to(device)
+        sentence_of_token = torch.repeat_interleave(lengths)
         sums = embeddings.new_zeros(len(sentences), self.table.shape[1]).index_add(
             0, sentence_of_token, embeddings
         )
@@ -107,13 +108,14 @@ class RecurrentEmbeddings(nn.Module):
         vectors = [
             self._encode(lstm, sentences.take(own)) for lstm, own in zip(self.lstms, rows, strict=True)
         ]
-        return torch.cat(vectors)[torch.from_numpy(np.argsort(np.concatenate(rows)))]
+        places = torch.from_numpy(np.argsort(np.concatenate(rows)))
+        return torch.cat(vectors)[places.to(self.table.device)]
 
     def _encode(self, lstm: nn.Module, sentences: Sentences) -> Tensor:
         tokens = torch.from_numpy(sentences.tokens).long()
         if self.training and self.scramble > 0.0:
             tokens = tokens[scrambled(sentences, self.scramble)]
-        embeddings = nn.functional.embedding(tokens, self.table)
+        embeddings = nn.functional.embedding(tokens.to(self.table.device), self.table)
         return lstm(nn.functional.dropout(embeddings, self.dropout, self.training), sentences.lengths)
 
 

@@ -5,20 +5,24 @@ from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from paraphrastic.dataset import Sentences
 from paraphrastic.structure import Structure
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.encoder import CombinedEncoder
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.settings import Engine as EngineName
 from paraphrastic.training.settings import TrainingSettings
 
+CPU = torch.device("cpu")
+
 
 class Engine(Protocol):
-    """Parameters and optimizer of a run.
+    """Parameters and optimizer of a run, a mini-batch at a time; `DeviceEngine` takes whole mega-batches.
 
     To ask for `table` or `state` changes no digit of what follows.
     """
@@ -60,13 +64,17 @@ def build_engine(
     settings: TrainingSettings,
     team: Team,
     *,
+    device: torch.device = CPU,
     anchors: Mapping[str, Tensor] | None = None,
     steps: int,
-) -> Engine:
-    """The engine of the settings, `fused` or `autograd`, before training.
+) -> Engine | DeviceEngine:
+    """The engine of the settings, `fused` or `autograd`, on `device`, before training.
 
     `anchors` are what the penalty holds parameters to, by their names; `steps` those of the run.
     """
-    if settings.engine == "fused":
-        return FusedEngine(encoder.get_parameter("parts.0.table").detach(), settings, team, steps=steps)
-    return AutogradEngine(encoder, settings, anchors=anchors, steps=steps)
+    if settings.engine == "autograd":
+        return AutogradEngine(encoder, settings, device=device, anchors=anchors, steps=steps)
+    table = encoder.get_parameter("parts.0.table").detach()
+    if device.type == "cpu":
+        return FusedEngine(table, settings, team, steps=steps)
+    return DeviceEngine(table, settings, device, steps=steps)

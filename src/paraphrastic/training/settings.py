@@ -6,6 +6,7 @@ from typing import Literal, TypedDict
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 Engine = Literal["auto", "fused", "autograd"]
+Device = Literal["auto", "cpu", "cuda"]
 Schedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16"]
 
@@ -40,10 +41,11 @@ class TrainingSettings:
         weight_decay: λ of AdamW: each step multiplies all parameters by 1 − learning_rate · λ.
         negatives: whether a sentence's negative comes from the other side's sentences or from both sides.
         exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
-        mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 where the
-            processor multiplies in it, and float32 elsewhere.
+        mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 on a GPU
+            and where the processor multiplies in it, and float32 elsewhere.
         engine: kernels made for averaged embeddings, or torch's autograd; `auto` is the first where they can
             train the encoder.
+        device: that training runs on; `auto` is a GPU where torch sees one, and the processor elsewhere.
         shuffle_window: pairs shuffled together in memory; see `PairDataset.shuffled`.
         initial_vectors: data set with the word vectors that tables of words begin with; None: random ones.
         initial_vectors_penalty: λ of λ‖W − W₀‖², W₀ being these tables as they began.
@@ -68,6 +70,7 @@ class TrainingSettings:
     exclude_duplicates: bool
     mining_precision: MiningPrecision
     engine: Engine
+    device: Device = "cpu"
     shuffle_window: int
     initial_vectors: str | None = None
     initial_vectors_penalty: float = 0.0

@@ -5,7 +5,7 @@ import json
 import logging
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +26,9 @@ from paraphrastic.structure import Structure
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.compiled import Team
+from paraphrastic.training.device.choice import choose_device, held_device
+from paraphrastic.training.device.engine import DeviceEngine
+from paraphrastic.training.device.mining import hardest_negatives as hardest_on_device
 from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scale_by_frequency
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
 from paraphrastic.training.inference import inference_model
@@ -77,7 +80,8 @@ def train_model(
     """Train a model and write its folder to `output`, with the history of the run (`training.report`).
 
     A run that is started again with the same data and settings after it was killed goes on from its last
-    checkpoint, and ends in the same parameters as one that was never interrupted. Neither how often
+    checkpoint, and ends in the same parameters as one that was never interrupted; on a GPU digits are others
+    than on a processor, so that a checkpoint of one is not used on the other. Neither how often
     checkpoints are written nor whether the model is scored for a person to see changes a digit of them.
 
     Args:
@@ -97,16 +101,18 @@ def train_model(
     """
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
-    settings = replace(settings, engine=choose_engine(settings, structure))
+    kind = choose_device(settings.device)
+    settings = replace(settings, engine=choose_engine(settings, structure), device=kind)
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
-    torch.use_deterministic_algorithms(True)
-    with PairDataset(dataset) as pairs, closing(Team(threads)) as team:
+    # `DeviceEngine` has no operation with more than one result, and would be slower.
+    torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
+    with PairDataset(dataset) as pairs, closing(Team(threads)) as team, held_device(kind) as device:
         if not len(pairs):
             raise InputError(f"{dataset}: there are no pairs in it")
         processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
         encoder, anchors, found = _initial(pairs, processors, structure, settings, initial_vectors)
         steps = settings.epochs * -(-len(pairs) // settings.batch_size)
-        engine = build_engine(encoder, settings, team, anchors=anchors, steps=steps)
+        engine = build_engine(encoder, settings, team, device=device, anchors=anchors, steps=steps)
         # The fused engine has copied what it needs.
         del encoder, anchors
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
@@ -214,7 +220,7 @@ class _Run:
         pairs: PairDataset,
         settings: TrainingSettings,
         team: Team,
-        engine: Engine,
+        engine: Engine | DeviceEngine,
         checkpoints: Checkpoints,
     ) -> None:
         self.pairs = pairs
@@ -268,11 +274,9 @@ class _Run:
     def _train_megabatch(self, megabatch: MegaBatch, report: Report) -> None:
         progress, size = self.progress, self.settings.batch_size
         sentences = Sentences.concatenate([megabatch.source, megabatch.target])
-        negatives = self._mine(sentences)
-        progress.with_negative += int((negatives >= 0).sum())
-        for start in range(0, len(megabatch), size):
-            pairs = np.arange(start, min(len(megabatch), start + size))
-            loss = self._step(sentences, negatives, pairs, n_pairs=len(megabatch))
+        n = len(megabatch)
+        batches = [np.arange(start, min(n, start + size)) for start in range(0, n, size)]
+        for pairs, loss in zip(batches, self._losses(sentences, batches), strict=True):
             if not np.isfinite(loss):
                 raise self._not_finite(f"the loss is {loss}")
             progress.batches_read += 1
@@ -282,25 +286,44 @@ class _Run:
             progress.line_pairs += len(pairs)
             report.step(len(pairs))
 
+    def _losses(self, sentences: Sentences, batches: Sequence[Rows]) -> Iterator[float]:
+        """Train on the mini-batches of a mega-batch; the loss of each."""
+        if isinstance(self.engine, DeviceEngine):
+            losses, with_negative = self.engine.train(sentences)
+            self.progress.with_negative += with_negative
+            yield from losses
+            return
+        negatives = self._mine(sentences)
+        self.progress.with_negative += int((negatives >= 0).sum())
+        for pairs in batches:
+            yield self._step(self.engine, sentences, negatives, pairs, n_pairs=len(sentences) // 2)
+
     def _mine(self, sentences: Sentences) -> Rows:
         """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
+        vectors, fingerprints = self.engine.embed(sentences), sentences.fingerprints().view(np.int64)
+        settings = self.settings
+        among = {
+            "either_side": settings.negatives == "either_side",
+            "exclude_duplicates": settings.exclude_duplicates,
+        }
+        if vectors.is_cuda:
+            ids = torch.from_numpy(fingerprints).to(vectors.device)
+            bfloat16 = settings.mining_precision != "float32"
+            return hardest_on_device(vectors, ids, **among, bfloat16=bfloat16).cpu().numpy()
         return hardest_negatives(
-            self.engine.embed(sentences),
-            sentences.fingerprints().view(np.int64),
-            self.team,
-            either_side=self.settings.negatives == "either_side",
-            exclude_duplicates=self.settings.exclude_duplicates,
-            precision=self.settings.mining_precision,
+            vectors, fingerprints, self.team, **among, precision=settings.mining_precision
         )
 
-    def _step(self, sentences: Sentences, negatives: Rows, pairs: Rows, *, n_pairs: int) -> float:
+    def _step(
+        self, engine: Engine, sentences: Sentences, negatives: Rows, pairs: Rows, *, n_pairs: int
+    ) -> float:
         """One mini-batch of the mega-batch; its loss."""
         own = np.concatenate([pairs, pairs + n_pairs])
         chosen = negatives[own]
         valid = chosen >= 0
         # A sentence without a negative stands in for it; its term of the loss is masked.
         chosen = np.concatenate([own, np.where(valid, chosen, own)])
-        return self.engine.step(sentences, chosen, valid.reshape(2, -1))
+        return engine.step(sentences, chosen, valid.reshape(2, -1))
 
     def _tell(self, megabatch: MegaBatch, report: Report, score: Score | None) -> None:
         """After a mega-batch: score the model and write to the history where it is due; begin an epoch."""

@@ -1,0 +1,237 @@
+"""Averaged embeddings trained on a device: a mega-batch's data, mining and optimizer stay there."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.training.device.formulas import (
+    Rates,
+    adam,
+    caught_up,
+    caught_up_exactly,
+    hinge_and_factors,
+    missed_steps,
+    step_constants,
+    terms,
+)
+from paraphrastic.training.device.mining import fingerprints, hardest_negatives
+from paraphrastic.training.device.plan import Bags, MegaBatchPlan, StepPlan
+from paraphrastic.training.kernels import HORIZON
+from paraphrastic.training.settings import TrainingSettings
+
+Float32 = npt.NDArray[np.float32]
+
+# Rows that are copied at a time, with their moments: 50 MB at 1,024 dimensions.
+COPIED_ROWS = 4096
+STATE = ("table", "first", "second")
+
+
+class DeviceEngine:
+    """Averaged embeddings, the margin loss and Adam, a mega-batch at a time.
+
+    It trains as `FusedEngine` does, in other digits. No operation adds to a place that occurs twice, so that
+    all of them have one result on one device. The host waits for the device only between the steps of two
+    mega-batches.
+
+    Args:
+        table: float32 [rows, dimension], the initial embeddings.
+        settings: hyperparameters.
+        device: that all is on.
+        steps: of the run, for a learning rate that falls.
+    """
+
+    def __init__(
+        self, table: Tensor, settings: TrainingSettings, device: torch.device, *, steps: int
+    ) -> None:
+        self.settings = settings
+        self.device = device
+        falling = steps if settings.learning_rate_schedule == "linear" else 0
+        self.rates = Rates(settings.learning_rate, falling, settings.weight_decay, device)
+        # A row's embedding and moments lie together: they are read and written together.
+        self.rows = torch.zeros(len(table), 3, table.shape[1], device=device)
+        self.rows[:, 0] = table.to(device)
+        self.last = torch.zeros(len(table), dtype=torch.int64, device=device)
+        self.steps_done = 0
+        self._generator = torch.Generator(device)
+        # On a GPU each is a kernel or two; elsewhere torch's operations serve. There is no long sum in
+        # them, whose order the compiler would choose by what is fastest at the moment.
+        self._caught_up = self._compiled(caught_up)
+        self._adam = self._compiled(adam)
+        self._hinge_and_factors = self._compiled(hinge_and_factors)
+
+    def embed(self, sentences: Sentences) -> Tensor:
+        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        return self._embed(*self._moved(sentences))
+
+    def train(self, sentences: Sentences) -> tuple[list[float], int]:
+        """Mine a mega-batch and train on its mini-batches.
+
+        Args:
+            sentences: the sources of n pairs, then their targets.
+
+        Returns:
+            The loss of each mini-batch, and how many sentences had a negative.
+        """
+        tokens, offsets = self._moved(sentences)
+        negatives = self.negatives(tokens, offsets)
+        own = torch.arange(len(negatives), device=self.device)
+        valid = negatives >= 0
+        # A sentence without a negative stands in for it; its term of the loss is masked.
+        return self.train_with(tokens, offsets, torch.where(valid, negatives, own), valid), int(valid.sum())
+
+    def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
+        """Each sentence's negative by the parameters of the moment, int64 [2n]; -1 where there is none."""
+        precision = self.settings.mining_precision
+        return hardest_negatives(
+            self._embed(tokens, offsets),
+            fingerprints(tokens, offsets),
+            either_side=self.settings.negatives == "either_side",
+            exclude_duplicates=self.settings.exclude_duplicates,
+            bfloat16=precision == "bfloat16" or (precision == "auto" and self.device.type == "cuda"),
+        )
+
+    def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
+        """Train on the mini-batches of a mega-batch with these negatives; the loss of each.
+
+        Args:
+            tokens: int64 [tokens], of the sources of n pairs, then of their targets.
+            offsets: int64 [2n + 1].
+            negatives: int64 [2n].
+            valid: bool [2n], false where a sentence has no negative; its term of the loss is zero.
+        """
+        size = self.settings.batch_size
+        keep = 1.0 / (1.0 - self.settings.dropout)
+        plan = MegaBatchPlan(tokens, offsets, negatives, batch_size=size, n_rows=len(self.last), keep=keep)
+        last, k, missed = self._missed_between(plan)
+        # The sums as they stand are of the first steps of a run, or of much weight decay.
+        exact = bool((missed[:, 2] < 0).any())
+        numbers = self.steps_done + 1 + torch.arange(plan.size, device=self.device)
+        constants = step_constants(numbers, self.rates)
+        losses = []
+        for number, (step, own_valid) in enumerate(zip(plan, valid.view(2, -1).T.split(size), strict=True)):
+            part = slice(step.begin, step.end)
+            times = (last[part], k[part]) if exact else None
+            losses.append(self._step(step, own_valid, missed[part], times, constants[number]))
+            self.steps_done += 1
+        self.last.scatter_reduce_(0, plan.rows, numbers[plan.batch], "amax")
+        return torch.stack(losses).tolist()
+
+    def table(self) -> Float32:
+        """The embeddings, float32 [rows, dimension]."""
+        # In a copy: what rows have missed, made up for in two parts, ends in other digits.
+        blocks = []
+        for start in range(0, len(self.last), COPIED_ROWS):
+            part = slice(start, start + COPIED_ROWS)
+            blocks.append(self._settled(self.rows[part], self.last[part])[:, 0].cpu())
+        return torch.cat(blocks).numpy()
+
+    def weights(self) -> dict[str, Float32]:
+        """The table, under its name in the encoder."""
+        return {"parts.0.table": self.table()}
+
+    def state(self) -> dict[str, Tensor]:
+        """What `restore` needs to go on from here, on the processor."""
+        tensors = {name: self.rows[:, part].cpu().clone() for part, name in enumerate(STATE)}
+        return {**tensors, "last": self.last.cpu().clone(), "steps": torch.tensor(self.steps_done)}
+
+    def restore(self, state: Mapping[str, Tensor]) -> None:
+        """Go back to where `state` was called."""
+        for part, name in enumerate(STATE):
+            self.rows[:, part] = state[name].to(self.device)
+        self.last.copy_(state["last"])
+        self.steps_done = int(state["steps"])
+
+    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return torch.compile(function, dynamic=True) if self.device.type == "cuda" else function
+
+    def _moved(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
+        """Tokens and offsets on the device, int64."""
+        tokens, offsets = torch.from_numpy(sentences.tokens), torch.from_numpy(sentences.offsets)
+        if self.device.type == "cuda":
+            tokens, offsets = tokens.pin_memory(), offsets.pin_memory()
+        return tokens.to(self.device, non_blocking=True).long(), offsets.to(self.device, non_blocking=True)
+
+    def _embed(self, tokens: Tensor, offsets: Tensor) -> Tensor:
+        rows, places = tokens.unique(return_inverse=True)
+        settled = self._settled(self.rows.index_select(0, rows), self.last[rows])
+        self.rows.index_copy_(0, rows, settled)
+        self.last.index_fill_(0, rows, self.steps_done)
+        table = settled[:, 0].contiguous()
+        vectors = torch.nn.functional.embedding_bag(places, table, offsets[:-1], mode="mean")
+        return torch.nn.functional.normalize(vectors)
+
+    def _settled(self, rows: Tensor, last: Tensor) -> Tensor:
+        """Rows [n, 3, dimension] that are up to date with steps `last`, brought up to date."""
+        if self.settings.optimizer == "lazy_adam" or not len(rows):
+            return rows
+        # There are many rows and few numbers.
+        numbers, index = last.unique(return_inverse=True)
+        k = self.steps_done - numbers
+        missed = missed_steps(numbers, k, self.rates)[index]
+        table = self._moved_on(rows, missed, (last, k[index]))
+        return torch.stack([table, rows[:, 1] * missed[:, 4, None], rows[:, 2] * missed[:, 5, None]], dim=1)
+
+    def _moved_on(self, rows: Tensor, missed: Tensor, times: tuple[Tensor, Tensor] | None) -> Tensor:
+        """Embeddings after what rows have missed; `times` are `last` and k, where sums may be exact."""
+        table: Tensor = self._caught_up(rows, missed)
+        if times is not None:
+            exact = (missed[:, 2] < 0).nonzero().squeeze(1)
+            if len(exact):
+                last, k = (time[exact] for time in times)
+                n, d = terms(last, k, self.rates, min(HORIZON, int(k.max())))
+                table[exact] = caught_up_exactly(rows[exact], missed[exact], n, d)
+        return table
+
+    def _missed_between(self, plan: MegaBatchPlan) -> tuple[Tensor, Tensor, Tensor]:
+        """For each row of each mini-batch, the step that it is up to date with, k, and what it missed."""
+        last = self.steps_done + plan.previous()
+        k = self.steps_done + plan.batch - last
+        if self.settings.optimizer == "lazy_adam":
+            # It moves rows only where it touches them: nothing is ever missed.
+            k = torch.zeros_like(k)
+        codes, index = ((last - self.steps_done) * (plan.size + 1) + k).unique(return_inverse=True)
+        missed = missed_steps(self.steps_done + codes // (plan.size + 1), codes % (plan.size + 1), self.rates)
+        return last, k, missed[index]
+
+    def _step(
+        self,
+        plan: StepPlan,
+        valid: Tensor,
+        missed: Tensor,
+        times: tuple[Tensor, Tensor] | None,
+        constants: Tensor,
+    ) -> Tensor:
+        """One mini-batch: loss, gradient, Adam; the loss, on the device."""
+        rows = self.rows.index_select(0, plan.rows)
+        table = self._moved_on(rows, missed, times)
+        kept = self._kept(len(plan.sentence), table.shape[1]) if self.settings.dropout else None
+        if kept is None:
+            sums = plan.sentences.sums(table)
+        else:
+            values = table[plan.sentences.indices] * kept
+            every = Bags(torch.arange(len(values), device=self.device), plan.sentences.starts)
+            sums = every.sums(values)
+        vectors = (sums * plan.shares).view(len(valid), 4, -1)
+        hinge, factors = self._hinge_and_factors(vectors @ vectors.mT, valid, self.settings.margin)
+        gradients = (factors @ vectors).view(len(sums), -1) * plan.shares
+        # By part of a row's tokens, and then by row.
+        if kept is None:
+            parts = plan.token_sentences.sums(gradients)
+        else:
+            parts = plan.tokens.sums(gradients[plan.sentence] * kept)
+        moved = self._adam(rows, table, plan.parts.sums(parts), missed, constants)
+        self.rows.index_copy_(0, plan.rows, moved)
+        return hinge.sum()
+
+    def _kept(self, tokens: int, dimension: int) -> Tensor:
+        """1 for what dropout leaves of the embeddings of a mini-batch's tokens, otherwise 0."""
+        # Multiplied by odd numbers, so that neighbours are far apart.
+        seed = (self.settings.seed * 0x9E3779B97F4A7C15 + self.steps_done * 0xD1B54A32D192ED03) >> 16
+        self._generator.manual_seed(seed & 0x7FFFFFFFFFFF)
+        kept = torch.empty(tokens, dimension, device=self.device)
+        return kept.bernoulli_(1.0 - self.settings.dropout, generator=self._generator)

@@ -1,0 +1,140 @@
+"""Which rows the mini-batches of a mega-batch touch, for all of them at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+# Tokens of a row that are summed one after the other; the sums of longer ones are cut, so that a frequent
+# row keeps no other one waiting.
+CHUNK = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bags:
+    """Bag i has the entries `indices[starts[i]:starts[i + 1]]`, the last one those to the end."""
+
+    indices: Tensor
+    starts: Tensor
+
+    def sums(self, values: Tensor) -> Tensor:
+        """Sum of the rows of `values` in each bag, in order: [bags, dimension]."""
+        return torch.nn.functional.embedding_bag(self.indices, values, self.starts, mode="sum")
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlan:
+    """One mini-batch of n pairs; sentences are s, t, t′ and s′ of the first pair, then of the second."""
+
+    rows: Tensor
+    """int64 [rows], the distinct rows of the table."""
+    begin: int
+    """Of `rows`, among those of all mini-batches."""
+    end: int
+    sentences: Bags
+    """By sentence, places in `rows`."""
+    shares: Tensor
+    """float32 [4n, 1], a token's in its sentence."""
+    sentence: Tensor
+    """[tokens], of each token."""
+    tokens: Bags
+    """By part of a row's tokens, these."""
+    token_sentences: Bags
+    """The same by their sentences."""
+    parts: Bags
+    """By row, the parts."""
+
+
+class MegaBatchPlan:
+    """The mini-batches of a mega-batch of n pairs.
+
+    Args:
+        tokens: int64 [tokens], of the 2n sentences.
+        offsets: int64 [2n + 1].
+        negatives: int64 [2n], each sentence's; a sentence without one has itself.
+        batch_size: pairs a mini-batch.
+        n_rows: of the table.
+        keep: what the tokens' shares in their sentences are multiplied by.
+    """
+
+    def __init__(
+        self,
+        tokens: Tensor,
+        offsets: Tensor,
+        negatives: Tensor,
+        *,
+        batch_size: int,
+        n_rows: int,
+        keep: float,
+    ) -> None:
+        device, n = tokens.device, len(offsets) // 2
+        self.size = -(-n // batch_size)
+        pair = torch.arange(n, device=device)
+        chosen = torch.stack([pair, pair + n, negatives[:n], negatives[n:]], dim=1).flatten()
+        lengths = offsets.diff()[chosen]
+        ends = lengths.cumsum(0)
+        total = int(ends[-1])
+        sentence = torch.repeat_interleave(lengths, output_size=total)
+        begins = ends - lengths
+        places = torch.arange(total, device=device)
+        row = tokens[(offsets[chosen] - begins)[sentence] + places]
+        # Tokens by mini-batch and row; equal ones in the order of sentences.
+        per_batch = 4 * batch_size
+        batch = sentence // per_batch
+        key, order = (batch * n_rows + row).sort(stable=True)
+        new = torch.ones_like(key, dtype=torch.bool)
+        new[1:] = key.diff() != 0
+        starts = new.nonzero().squeeze(1)
+        place = new.cumsum(0) - 1
+        position = places - starts[place]
+        cuts = (position % CHUNK == 0).nonzero().squeeze(1)
+        cut_place = place[cuts]
+        self.rows, self.batch = key[starts] % n_rows, key[starts] // n_rows
+        first_cuts = torch.searchsorted(cut_place, torch.arange(len(starts), device=device))
+
+        # Where each mini-batch begins, in sentences, tokens, rows and parts of rows.
+        numbers = torch.arange(self.size + 1, device=device)
+        of_sentences = (numbers * per_batch).clamp_max(4 * n)
+        of_tokens = torch.nn.functional.pad(ends, (1, 0))[of_sentences]
+        of_rows = torch.searchsorted(self.batch, numbers)
+        of_parts = torch.searchsorted(batch[order][cuts], numbers)
+        self.bounds = torch.stack([of_sentences, of_tokens, of_rows, of_parts], dim=1).tolist()
+
+        # All that a mini-batch is given counts from its own beginning.
+        batch_of_token = batch[order]
+        slot = torch.empty_like(place).scatter_(0, order, place - of_rows[batch_of_token])
+        batch_of_sentence = torch.arange(4 * n, device=device) // per_batch
+        self.slot, self.sentence_begins = slot, begins - of_tokens[batch_of_sentence]
+        self.shares = (keep / lengths.clamp_min(1))[:, None]
+        self.sentence = sentence - batch * per_batch
+        self.ordered_sentence = self.sentence[order]
+        self.order = order - of_tokens[batch_of_token]
+        self.cuts = cuts - of_tokens[batch_of_token[cuts]]
+        self.first_cuts = first_cuts - of_parts[self.batch]
+        self._parts = torch.arange(len(cuts), device=device)
+
+    def previous(self) -> Tensor:
+        """The mini-batch before, from 1, that touched each of `rows`, or 0: int64 [rows]."""
+        order = torch.argsort(self.rows * self.size + self.batch)
+        row, batch = self.rows[order], self.batch[order]
+        before = torch.zeros_like(batch)
+        before[1:] = torch.where(row.diff() == 0, batch[:-1] + 1, 0)
+        return torch.empty_like(before).scatter_(0, order, before)
+
+    def __iter__(self) -> Iterator[StepPlan]:
+        for now, after in zip(self.bounds, self.bounds[1:], strict=False):
+            sentences, tokens, rows, parts = (
+                slice(start, stop) for start, stop in zip(now, after, strict=True)
+            )
+            yield StepPlan(
+                self.rows[rows],
+                rows.start,
+                rows.stop,
+                Bags(self.slot[tokens], self.sentence_begins[sentences]),
+                self.shares[sentences],
+                self.sentence[tokens],
+                Bags(self.order[tokens], self.cuts[parts]),
+                Bags(self.ordered_sentence[tokens], self.cuts[parts]),
+                Bags(self._parts[: parts.stop - parts.start], self.first_cuts[rows]),
+            )

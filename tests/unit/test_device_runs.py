@@ -1,0 +1,183 @@
+"""Mining on a GPU, and whole runs: on the processor and on a GPU."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from device_engines import (
+    fused,
+    on_device,
+    random_megabatches,
+    step_through,
+    train_on,
+)
+from small_corpus import sentence_pairs, write_training_data
+from test_mining import plain_search, unit_vectors
+from test_training import CONFIG, SETTINGS
+from training_runs import history, train_model
+
+from paraphrastic.dataset import Sentences
+from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
+from paraphrastic.training import train
+from paraphrastic.training.compiled import Team
+from paraphrastic.training.device.choice import choose_device, first_free
+from paraphrastic.training.device.engine import DeviceEngine
+from paraphrastic.training.device.mining import fingerprints, hardest_negatives
+from paraphrastic.training.mining import hardest_negatives as on_processor
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(500))
+
+
+@pytest.mark.parametrize("either_side", [False, True])
+@pytest.mark.parametrize("exclude_duplicates", [False, True])
+@pytest.mark.parametrize("block_rows", [3, 1000])
+def test_negatives_are_those_of_a_plain_search(
+    device: torch.device, either_side: bool, exclude_duplicates: bool, block_rows: int
+) -> None:
+    vectors, ids = unit_vectors(80), [i % 23 for i in range(80)]
+    options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
+    found = hardest_negatives(
+        vectors.to(device), torch.tensor(ids, device=device), **options, bfloat16=False, block_rows=block_rows
+    )
+    assert found.tolist() == plain_search(vectors, ids, **options)
+
+
+@pytest.mark.parametrize("either_side", [False, True])
+def test_of_equals_the_processors_negative_is_chosen(device: torch.device, either_side: bool) -> None:
+    vectors = torch.eye(16)[torch.arange(400) * 7 % 11]
+    options = {"either_side": either_side, "exclude_duplicates": False}
+    expected = on_processor(vectors, np.arange(400), Team(2), **options, precision="bfloat16")
+    ids = torch.arange(400, device=device)
+    for block_rows in (37, 4096):
+        found = hardest_negatives(vectors.to(device), ids, **options, bfloat16=True, block_rows=block_rows)
+        assert found.tolist() == expected.tolist()
+
+
+def test_there_may_be_no_negative(device: torch.device) -> None:
+    ids = torch.tensor([1, 1, 1, 2, 2, 2], device=device)
+    options = {"either_side": True, "exclude_duplicates": True, "bfloat16": False}
+    assert hardest_negatives(unit_vectors(6).to(device), ids, **options).tolist() == [-1] * 6
+    assert hardest_negatives(unit_vectors(2).to(device), ids[2:4], **options).tolist() == [-1] * 2
+
+
+def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.device) -> None:
+    settings = replace(SETTINGS, dimension=300, exclude_duplicates=True)
+    ours, theirs = on_device(settings, device), fused(settings)
+    for megabatch in random_megabatches(3):
+        sentences = megabatch[0]
+        moved = ours._moved(sentences)
+        assert fingerprints(*moved).tolist() == sentences.fingerprints().view(np.int64).tolist()
+        vectors = theirs.embed(sentences)
+        np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
+        expected = on_processor(
+            vectors, sentences.fingerprints().view(np.int64), Team(1),
+            either_side=False, exclude_duplicates=True, precision="float32",
+        )  # fmt: skip
+        found = ours.negatives(*moved).tolist()
+        # Sentences of the same words have the same vectors, up to a digit.
+        same = (vectors * vectors[expected]).sum(1), (vectors * vectors[found]).sum(1)
+        torch.testing.assert_close(*same, rtol=0, atol=2e-6)
+        assert np.mean(expected == found) > 0.8
+        assert ((expected < 0) == (np.array(found) < 0)).all()
+        train_on(ours, megabatch)
+        step_through(theirs, megabatch)
+
+
+def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: torch.device
+) -> None:
+    settings = replace(SETTINGS, learning_rate=0.003)
+    expected = train_model(data, tmp_path / "fused", settings)
+    if device.type == "cpu":
+        # What a GPU's run does, on the processor.
+        monkeypatch.setattr(
+            train, "build_engine",
+            lambda encoder, settings, team, *, device, anchors, steps: DeviceEngine(
+                encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
+            ),
+        )  # fmt: skip
+    else:
+        settings = replace(settings, device="cuda")
+    whole = train_model(data, tmp_path / "whole", settings)
+    ours, theirs = (history(path) for path in (whole, expected))
+    assert [line["step"] for line in ours] == [line["step"] for line in theirs]
+    np.testing.assert_allclose([line["loss"] for line in ours], [line["loss"] for line in theirs], atol=2e-3)
+    plain = DeviceEngine.train
+
+    def killed(engine: DeviceEngine, sentences: Sentences) -> tuple[list[float], int]:
+        if engine.steps_done > 20:
+            raise KeyboardInterrupt
+        return plain(engine, sentences)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(DeviceEngine, "train", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train_model(data, tmp_path / "stopped", settings)
+    assert len(list((tmp_path / "stopped/checkpoints").glob("*.safetensors"))) == 2
+    assert sha256(train_model(data, tmp_path / "stopped", settings)) == sha256(whole)
+
+
+def test_a_rate_that_is_too_high_ends_with_the_mini_batch(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The losses of a mega-batch come at once; the line still names the mini-batch."""
+    monkeypatch.setattr(
+        train, "build_engine",
+        lambda encoder, settings, team, *, device, anchors, steps: DeviceEngine(
+            encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
+        ),
+    )  # fmt: skip
+    plain = DeviceEngine.train
+
+    def spoilt(engine: DeviceEngine, sentences: Sentences) -> tuple[list[float], int]:
+        losses, n = plain(engine, sentences)
+        return ([*losses[:2], float("nan"), *losses[3:]] if len(losses) > 2 else losses), n
+
+    monkeypatch.setattr(DeviceEngine, "train", spoilt)
+    # Mega-batches: five of one mini-batch, three of two (the third ends after 11), and then three of three.
+    with pytest.raises(InputError, match=r"the loss is nan in epoch 1, mini-batch 14: lower"):
+        train_model(data, tmp_path / "model", SETTINGS)
+
+
+def test_the_device_is_one_that_there_is(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert (choose_device("auto"), choose_device("cpu")) == ("cpu", "cpu")
+    with pytest.raises(InputError, match=r"training\.device: cuda is asked for, but torch .* (sees|built)"):
+        train.train_model(
+            *data, tmp_path / "model", settings=replace(SETTINGS, device="cuda"), config=CONFIG, threads=1
+        )
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert (choose_device("auto"), choose_device("cpu"), choose_device("cuda")) == ("cuda", "cpu", "cuda")
+
+
+def test_a_checkpoint_goes_on_on_its_own_kind_of_device(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    identities = []
+    plain = train._identity
+    monkeypatch.setattr(train, "_identity", lambda *all_: identities.append(plain(*all_)) or identities[-1])
+    for device in ("cpu", "auto"):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        train_model(data, tmp_path / device, replace(SETTINGS, epochs=1, device=device))
+    assert identities[0] == identities[1]
+    with train.PairDataset(data[0]) as pairs:
+        assert plain(pairs, replace(SETTINGS, epochs=1, device="cuda"), 1, None, {}) != identities[0]
+
+
+def test_runs_at_once_hold_gpus_of_their_own(tmp_path: Path) -> None:
+    names = ["GPU-1", "GPU-2"]
+    with ExitStack() as other:
+        with ExitStack() as first, ExitStack() as second:
+            assert first_free(names, tmp_path, first) == 0
+            assert first_free(names, tmp_path, second) == 1
+            assert first_free(names, tmp_path, other) is None
+        assert first_free(names, tmp_path, other) == 0
