@@ -525,7 +525,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "exclude_duplicates": False,
         "mining_precision": "auto",
         "engine": "auto",
-        "device": "auto",
+        "device": "cpu",
         "shuffle_window": 2097152,
         "early_stopping": None,
         "checkpoint_minutes": 10,
