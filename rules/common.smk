@@ -48,7 +48,7 @@ MODEL_CORPORA = [
     (model, corpus) for model in config["models"] for corpus in config["definitions"][model]["corpora"]
 ]
 # Each model with the one whose training data and vocabularies are also its own.
-DATA_MODELS = data_models(config["definitions"])
+DATA_MODELS = data_models(config)
 # Study, setting and model of each row of the studies' table.
 STUDY_MODELS = [
     (study, setting_name(settings), model)

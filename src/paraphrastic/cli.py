@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -38,6 +39,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"paraphrastic: error: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read our output has enough, such as `head`; nothing is to be flushed at the end either.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        return 0
     return 0
 
 

@@ -31,6 +31,8 @@ from paraphrastic.studies import add_variants
 
 Json = dict[str, Any]
 
+# A number to people, and text to YAML.
+_EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
 # Kinds of data sets that hold training pairs.
 CORPUS_KINDS = (
     "opus",
@@ -240,7 +242,14 @@ def _schema_faults(error: ValidationError) -> Iterator[str]:
     elif error.validator == "minItems":
         yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
     else:
-        yield f"{path or 'configuration'}: {error.message}"
+        hint = ""
+        if (
+            error.validator == "type"
+            and isinstance(error.instance, str)
+            and _EXPONENT.fullmatch(error.instance)
+        ):
+            hint = f"; write {float(error.instance)!r}, since YAML takes an exponent without a point for text"
+        yield f"{path or 'configuration'}: {error.message}{hint}"
 
 
 def _join(path: str, key: str) -> str:
@@ -309,7 +318,9 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
             "training": "filter_study.training"
         }
         training = {**definition["training"], **study["training"]}
-        yield from structure_faults(path, {**definition, "training": training})
+        # The model's own faults are told where they stand.
+        if not any(structure_faults(path, definition)):
+            yield from structure_faults(path, {**definition, "training": training})
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from paraphrastic.structure import vocabularies
+from paraphrastic.structure import structure_of, vocabularies
 
 Json = dict[str, Any]
 
@@ -69,12 +69,18 @@ def setting_name(settings: Mapping[str, Any]) -> str:
     )
 
 
-def data_models(definitions: Mapping[str, Json]) -> dict[str, str]:
-    """For each model the first one with the same training data and vocabularies, which serve both."""
+def data_models(config: Mapping[str, Any]) -> dict[str, str]:
+    """For each model the one whose training data and vocabularies are also its own.
+
+    It is the first such model among those to build and then among all definitions, so that a definition for
+    a study does not take over what a model has.
+    """
     first: dict[str, str] = {}
-    return {model: first.setdefault(_digest(definition), model) for model, definition in definitions.items()}
+    definitions = config["definitions"]
+    order = dict.fromkeys([*config["models"], *definitions])
+    return {model: first.setdefault(_digest(definitions[model]), model) for model in order}
 
 
 def _digest(definition: Json) -> str:
     data = {key: definition[key] for key in _DATA}
-    return json.dumps([data, vocabularies(definition)], sort_keys=True)
+    return json.dumps([data, vocabularies(definition), structure_of(definition).separate], sort_keys=True)

@@ -119,8 +119,9 @@ def test_a_definition_overrides_key_by_key() -> None:
             "definitions.de.selection.bitex: unknown key; did you mean",
         ),
         ("training.epochs", "5", "training.epochs: '5' is not of type 'integer'"),
+        ("training.learning_rate", "1e-3", "'1e-3' is not of type 'number'; write 0.001, since YAML"),
         ("training.margin", -0.1, "training.margin: -0.1 is less than or equal to the minimum of 0"),
-        ("sweep.dropout", [0.1, 1.0], "sweep.dropout.1: 1.0 is greater than or equal to the maximum of 1"),
+        ("sweep.dropout", [0.1, 1.0], "sweep.dropout.1: 1.0 is greater than the maximum of 0.99"),
         ("sweep.megabatch", [], "sweep.megabatch: is empty"),
         (
             "selection.paraphrase.trigram_overlap",

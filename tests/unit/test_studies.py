@@ -41,13 +41,23 @@ def test_models_of_the_same_pairs_share_them() -> None:
         size={"model": "de", "vary": {"max_pairs.multi30k": [10, 20]}},
         unit={"model": "de", "vary": {"vocabulary.unit": ["subword", "word"]}},
         parts={"model": "de", "vary": {"encoder.parts": [[{"kind": "lstm"}]]}},
+        separate={"model": "de", "vary": {"encoder.languages": ["separate"], "training.epochs": [1, 2]}},
     )
-    shared = data_models(checked(config)["definitions"])
+    shared = data_models(checked(config))
     assert {model: own for model, own in shared.items() if model.startswith("de")} == {
         **dict.fromkeys(["de", "de-paper", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
         **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2")},
+        # Its data have other rows.
+        **dict.fromkeys(["de-separate-1", "de-separate-2"], "de-separate-1"),
     }
     assert shared["fr"] == "fr"
+
+
+def test_a_definition_before_another_does_not_take_over_its_data() -> None:
+    config = load("small")
+    de = config["definitions"]["de"]
+    config["definitions"] = {"a": de, **config["definitions"]}
+    assert data_models(checked(config))["de"] == data_models(checked(config))["a"] == "de"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from paraphrastic.corpus.blocks import read_blocks
+from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.dataset import Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.model import RawTextEncoder
@@ -144,6 +144,9 @@ def read_pairs(path: str) -> Iterator[Pair]:
         InputError: the file cannot be read, or a line has no two columns.
     """
     if path.endswith(".parquet"):
+        with open_parquet(path) as file:
+            if missing := {"source", "target"} - set(file.schema_arrow.names):
+                raise InputError(f"{path}: has no column {' and no '.join(map(repr, sorted(missing)))}")
         for block in read_blocks(path, columns=["source", "target"]):
             yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
         return

@@ -64,15 +64,17 @@ class Report:
         self._events = _tensorboard(tensorboard, progress) if tensorboard else None
         _cut(history, progress)
         self._history = history.open("a", encoding="utf-8")
+        escaped = name.replace("{", "{{").replace("}", "}}")
         # Without a terminal there is no bar.
         self._bar = tqdm(
             total=epochs * n_pairs,
             initial=self.pairs_before,
-            desc=name,
             unit=" pairs",
             unit_scale=True,
             disable=None,
             dynamic_ncols=True,
+            # What matters most comes first: a narrow terminal cuts the end off.
+            bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
         )
 
     def start_epoch(self) -> None:
@@ -92,7 +94,8 @@ class Report:
         loss = progress.epoch_loss / read
         score = "" if progress.development is None else f"dev {progress.development:.1f}"
         place = f"epoch {epoch + 1}/{self.epochs}"
-        self._bar.set_postfix_str(f"{place}, M {megabatch}, loss {loss:.4f}{score and ', ' + score}", False)
+        told = f"{place}  M {megabatch}  loss {loss:.4f}  {score and score + '  '}"
+        self._bar.set_description_str(told, refresh=False)
         if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
             return
         self.last_line = now
