@@ -1,7 +1,7 @@
 """What an encoder is made of: its parts, how they are combined, and what the two languages share."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
 from paraphrastic.units import UNITS
@@ -119,7 +119,11 @@ class Structure:
 def structure_of(definition: Mapping[str, Any]) -> Structure:
     """The encoder of a model, from its completed definition."""
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
-    return Structure.from_json({**encoder, "vocabularies": vocabulary["languages"]})
+    structure = Structure.from_json({**encoder, "vocabularies": vocabulary["languages"]})
+    # What has no effect is no reason to train again.
+    if not any(part.recurrent for part in structure.parts):
+        structure = replace(structure, scramble=0.0)
+    return replace(structure, combine="concatenate") if len(structure.parts) == 1 else structure
 
 
 def encoder_name(config: Mapping[str, Any]) -> str:

@@ -112,6 +112,11 @@ def train_model(
         processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
         encoder, anchors, found = _initial(pairs, processors, structure, settings, initial_vectors)
         steps = settings.epochs * -(-len(pairs) // settings.batch_size)
+        reached = 1 + steps // settings.megabatch_anneal
+        if settings.epochs and reached < settings.megabatch:
+            log.warning(
+                "M grows to %d only, not to %d, in %d mini-batches", reached, settings.megabatch, steps
+            )
         engine = build_engine(encoder, settings, team, device=device, anchors=anchors, steps=steps)
         # The fused engine has copied what it needs.
         del encoder, anchors
