@@ -76,7 +76,7 @@ def test_a_threshold_for_all_replans_from_selection(finished: Path, edit: Edit) 
 
 
 def test_a_training_setting_replans_training_only(finished: Path, edit: Edit) -> None:
-    edit(finished / "config/config.yaml", "margin: 0.4", "margin: 0.5")
+    edit(finished / "config/config.yaml", "weight_decay: 0.0", "margin: 0.5\n  weight_decay: 0.0")
     rules = planned(finished, "all").rules
     assert "train_model" in rules
     assert rules.isdisjoint({"select_pairs", "merge_pairs", "train_vocabulary", "encode_dataset"})

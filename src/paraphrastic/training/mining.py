@@ -13,8 +13,8 @@ from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
 # Entries of the similarity matrix that a thread holds at a time; they are to stay in its cache.
-BLOCK_ROWS = 512
-BLOCK_COLUMNS = 2048
+BLOCK_ROWS = 256
+BLOCK_COLUMNS = 1024
 # Columns whose maximum is taken at a time.
 CHUNK = 128
 
