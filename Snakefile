@@ -41,6 +41,7 @@ wildcard_constraints:
     model="|".join(config["definitions"]),
     part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
+    system=one_of([*SYSTEMS, *config["definitions"]]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     vocabulary="sentencepiece(-[a-z]+)*",
 

@@ -21,6 +21,7 @@ from paraphrastic.config import (
     sweep_runs,
 )
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
@@ -49,6 +50,13 @@ MODEL_CORPORA = [
 ]
 # Each model with the one whose training data and vocabularies are also its own.
 DATA_MODELS = data_models(config)
+# A model's files, and models before training by the names that tables give them.
+MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
+UNTRAINED = {f"{model}-untrained": model for model in config["definitions"]}
+# All systems that are evaluated, in the order of the tables' rows.
+SYSTEMS = [*config["systems"]]
+for model in config["models"]:
+    SYSTEMS += [f"{model}-untrained", model] if config["evaluation"]["untrained"] else [model]
 # Study, setting and model of each row of the studies' table.
 STUDY_MODELS = [
     (study, setting_name(settings), model)
@@ -143,8 +151,7 @@ def encoder_files(mined):
     """The files of the encoder that a corpus is mined with; none of one that has only a name."""
     encoder = config["mined"][mined]["encoder"]
     if isinstance(encoder, str):
-        names = ["model.safetensors", "sentencepiece.model", "config.json"]
-        return [f"results/models/{encoder}/{name}" for name in names]
+        return [f"results/models/{encoder}/{name}" for name in MODEL_FILES]
     files = Path(encoder["path"]).rglob("*") if "path" in encoder else []
     return sorted(str(file) for file in files if file.is_file())
 
@@ -162,6 +169,57 @@ def testset_files():
         for name, testset in testset_names().items()
         for file in REGISTRY[name].files
     ]
+
+
+def system_files(system):
+    """The files of a system's encoder; none of one that has only a name."""
+    if system in config["systems"]:
+        files = Path(config["systems"][system].get("path", "")).rglob("*")
+        return sorted(str(file) for file in files if file.is_file())
+    return [f"{system_encoder(system)}/{name}" for name in MODEL_FILES]
+
+
+def system_encoder(system):
+    """A system's encoder, as `encoders.open_encoder` takes it."""
+    if system in config["systems"]:
+        return config["systems"][system]["path"]
+    model = UNTRAINED.get(system)
+    return f"results/untrained/{model}" if model else f"results/models/{system}"
+
+
+def system_source(system):
+    """What the tables say of a system's figures."""
+    return "untrained" if system in UNTRAINED else "measured"
+
+
+def system_languages(system):
+    """The languages that a system knows; None of one that is taken to know all."""
+    if system in config["systems"]:
+        return config["systems"][system]["languages"]
+    return config["definitions"][UNTRAINED.get(system, system)]["languages"]
+
+
+def knows(system, *languages):
+    known = system_languages(system)
+    return known is None or set(languages) <= set(known)
+
+
+def tracks_of(system):
+    """The tracks of STS 2017 whose languages a system knows."""
+    return [name for name, track in TRACKS.items() if knows(system, *track.languages)]
+
+
+def systems_of(task):
+    """The systems that a task is done with, in the order of the tables' rows."""
+    chosen = config["evaluation"]["only"].get(task)
+    return [system for system in SYSTEMS if (chosen is None or system in chosen) and is_for(task, system)]
+
+
+def is_for(task, system):
+    """Whether a system knows the languages of a task."""
+    if task == "xling_sts":
+        return bool(tracks_of(system))
+    return knows(system, "en")
 
 
 def study_files(name):
@@ -186,7 +244,7 @@ def development_testsets(settings):
 
 def training_code(settings):
     """Version of the code that training runs; that of scoring counts only where scores decide when to stop."""
-    scoring = ["paraphrastic.evaluation.sts"] if settings["early_stopping"] else []
+    scoring = ["paraphrastic.evaluation.development"] if settings["early_stopping"] else []
     return code_version("paraphrastic.training.train", *scoring)
 
 

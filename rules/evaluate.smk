@@ -1,4 +1,4 @@
-"""Test sets, and every model on them, trained and untrained."""
+"""Test sets, and every system on them: models, trained and untrained, and other people's."""
 
 
 rule prepare_sts:
@@ -21,49 +21,15 @@ rule prepare_sts:
         "../workflow/scripts/prepare_sts.py"
 
 
-rule evaluate_sts:
-    input:
-        model=multiext(
-            "results/models/{model}/",
-            "model.safetensors",
-            "sentencepiece.model",
-            "config.json",
-        ),
-        testsets=rules.prepare_sts.output.testsets,
-        official="config/published/sts_digests.json",
-    output:
-        result="results/eval/{model}/sts.json",
-    log:
-        "results/logs/evaluate_sts/{model}.log",
-    benchmark:
-        "results/benchmarks/evaluate_sts/{model}.tsv"
-    conda:
-        "../envs/evaluate.yaml"
-    resources:
-        mem_mb=2000,
-        runtime=30,
-    params:
-        bootstrap_samples=config["evaluation"]["bootstrap_samples"],
-        code=code_version("paraphrastic.evaluation.sts"),
-    message:
-        "Evaluate {wildcards.model} on STS"
-    script:
-        "../workflow/scripts/evaluate_sts.py"
-
-
-rule evaluate_sts_untrained:
+rule initialise_model:
     input:
         dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
         sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
         vectors=lambda wildcards: initial_vectors(wildcards.model),
-        testsets=rules.prepare_sts.output.testsets,
-        official="config/published/sts_digests.json",
     output:
-        result="results/eval/{model}/sts.untrained.json",
+        multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:
-        "results/logs/evaluate_sts_untrained/{model}.log",
-    benchmark:
-        "results/benchmarks/evaluate_sts_untrained/{model}.tsv"
+        "results/logs/initialise_model/{model}.log",
     conda:
         "../envs/train.yaml"
     resources:
@@ -73,9 +39,41 @@ rule evaluate_sts_untrained:
         settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
-        bootstrap_samples=config["evaluation"]["bootstrap_samples"],
-        code=code_version("paraphrastic.evaluation.sts", "paraphrastic.training.train"),
+        code=code_version("paraphrastic.training.train"),
     message:
-        "Evaluate {wildcards.model} before training on STS"
+        "Write {wildcards.model} as it is before training"
     script:
-        "../workflow/scripts/evaluate_sts_untrained.py"
+        "../workflow/scripts/initialise_model.py"
+
+
+# A system's folder in results/eval is named after it; that of a model before training says so.
+rule evaluate_sts:
+    input:
+        encoder=lambda wildcards: system_files(wildcards.system),
+        testsets=rules.prepare_sts.output.testsets,
+        official="config/published/sts_digests.json",
+    output:
+        result="results/eval/{system}/{task,sts|xling_sts|stsb}.json",
+        samples="results/eval/{system}/{task}.npz",
+    log:
+        "results/logs/evaluate_{task}/{system}.log",
+    benchmark:
+        "results/benchmarks/evaluate_{task}/{system}.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        encoder=lambda wildcards: system_encoder(wildcards.system),
+        evaluation=lambda wildcards: {
+            "task": wildcards.task,
+            "tracks": tracks_of(wildcards.system) if wildcards.task == "xling_sts" else [],
+            "source": system_source(wildcards.system),
+            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+        },
+        code=code_version("paraphrastic.evaluation.sts", "paraphrastic.encoders"),
+    message:
+        "Evaluate {wildcards.system} on {wildcards.task}"
+    script:
+        "../workflow/scripts/evaluate_sts.py"

@@ -137,15 +137,23 @@ use rule evaluate_run as score_part with:
 
 use rule evaluate_sts as evaluate_part with:
     input:
-        model=rules.train_part.output,
+        encoder=rules.train_part.output,
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
         result="results/filter_study/{model}/{measure}/{part}/sts.json",
+        samples="results/filter_study/{model}/{measure}/{part}/sts.npz",
     log:
         "results/logs/evaluate_part/{model}/{measure}/{part}.log",
     benchmark:
         "results/benchmarks/evaluate_part/{model}/{measure}/{part}.tsv"
+    params:
+        encoder=lambda wildcards, input: str(Path(input.encoder[0]).parent),
+        evaluation={
+            "source": "measured",
+            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+        },
+        code=code_version("paraphrastic.evaluation.sts", "paraphrastic.encoders"),
     message:
         "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"
 

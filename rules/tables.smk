@@ -4,9 +4,8 @@
 rule tabulate_sts:
     input:
         results=expand(
-            "results/eval/{model}/{result}.json",
-            model=config["models"],
-            result=["sts.untrained", "sts"],
+            "results/eval/{system}/sts.json",
+            system=systems_of("sts"),
         ),
         published="config/published/sts.csv",
     output:

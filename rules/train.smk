@@ -52,7 +52,7 @@ rule evaluate_run:
         mem_mb=2000,
         runtime=10,
     params:
-        code=code_version("paraphrastic.evaluation.sts"),
+        code=code_version("paraphrastic.evaluation.development"),
     message:
         "Score {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
     script:

@@ -1,14 +1,17 @@
 """Encoders of any make behind one function: models of this project, and those of sentence-transformers."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json
-from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, load_model
+from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, RawTextEncoder, load_model
+from paraphrastic.structure import encoder_name
 
 # In every folder that sentence-transformers saved.
 _MODULES = "modules.json"
@@ -19,12 +22,27 @@ _INSTALL = "pip install 'paraphrastic[sentence-transformers]'"
 class Encoder:
     """An encoder under its name.
 
-    `embed` turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
-    [n, dim].
+    Attributes:
+        label: its name in tables.
+        dim: dimension of its vectors.
+        digest: of what decides a sentence's vector.
+        embed: turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
+            [n, dim].
     """
 
-    name: str
+    label: str
+    dim: int
+    digest: str
     embed: Callable[[Sequence[str], str | None], Float32]
+
+
+def encoder_of(model: RawTextEncoder, *, threads: int = 1) -> Encoder:
+    """A model of this project as an encoder, called by the kind of its encoder and its own name."""
+
+    def embed(sentences: Sequence[str], language: str | None) -> Float32:
+        return model.embed_raw_text(sentences, language=language, threads=threads)
+
+    return Encoder(f"{encoder_name(model.config)} {model.config['model']}", model.dim, model.digest, embed)
 
 
 def open_encoder(model: str | Path, *, threads: int = 1) -> Encoder:
@@ -41,11 +59,7 @@ def open_encoder(model: str | Path, *, threads: int = 1) -> Encoder:
     folder = Path(model)
     if folder.is_dir():
         if _is_own(folder):
-            own = load_model(folder)
-            return Encoder(
-                str(model),
-                lambda sentences, language: own.embed_raw_text(sentences, language=language, threads=threads),
-            )
+            return encoder_of(load_model(folder), threads=threads)
         if not (folder / _MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
@@ -80,4 +94,16 @@ def _open_sentence_transformer(name: str, threads: int) -> Encoder:
         vectors = transformer.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False)
         return np.asarray(vectors, np.float32)
 
-    return Encoder(name, embed)
+    dim = transformer.get_sentence_embedding_dimension() or embed(["a"], None).shape[1]
+    return Encoder(name, dim, _digest_of(transformer), embed)
+
+
+def _digest_of(transformer: Any) -> str:
+    """SHA-256 of the parameters of all of a model's modules."""
+    from torch import uint8
+
+    digest = hashlib.sha256()
+    for name, parameter in sorted(transformer.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(parameter.detach().cpu().contiguous().reshape(-1).view(uint8).numpy().data)
+    return digest.hexdigest()

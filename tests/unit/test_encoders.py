@@ -40,7 +40,8 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_folder_of_ours(own: Path) -> None:
     sentences = ["The small dog", "", "das kleine Haus"]
     encoder = open_encoder(own)
-    assert encoder.name == str(own)
+    assert encoder.label == "P-SP {}".format(load_model(own).config["model"])
+    assert (encoder.dim, encoder.digest) == (load_model(own).dim, load_model(own).digest)
     np.testing.assert_array_equal(encoder.embed(sentences, None), load_model(own).embed_raw_text(sentences))
 
 

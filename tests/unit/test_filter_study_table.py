@@ -35,9 +35,10 @@ def study(tmp_path: Path, *, data: str = "official", missing: tuple[str, ...] = 
             )
             folder = tmp_path / measure / str(number)
             development.append(write(folder / "development.json", {"pearson": score}))
-            average = {"pearson": score / 200, "interval": [score / 200 - 0.02, score / 200 + 0.0151]}
-            system = {"model": "en", "encoder": "P-SP", "source": "measured"}
-            result = {**system, "data": data, "missing": missing, "avg": average}
+            average = {"value": score / 200, "interval": [score / 200 - 0.02, score / 200 + 0.0151]}
+            system = {"system": "P-SP en", "source": "measured"}
+            measurements = {"pearson avg": average}
+            result = {**system, "data": data, "missing": missing, "measurements": measurements}
             sts.append(write(folder / "sts.json", result))
         summaries.append(write(tmp_path / f"{measure}.json", {"measure": measure, "parts": parts}))
     output = tmp_path / "filter_study.csv"

@@ -91,12 +91,11 @@ def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str
         sweep, sts = folder / f"{number}.csv", folder / f"{number}.json"
         sweep.write_text(f"dropout,megabatch,development,chosen\n0.0,1,71.06,\n0.1,1,7{number}.16,yes\n")
         result = {
-            "model": f"de-{number}",
-            "encoder": "P-SP",
+            "system": f"P-SP de-{number}",
             "missing": [],
             "source": "measured",
             "data": data,
-            "avg": {"pearson": score, "interval": [score - 0.02, score + 0.02]},
+            "measurements": {"pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]}},
         }
         sts.write_text(json.dumps(result))
         models.append((study, f"sweep.megabatch {number}", sweep, sts))

@@ -54,7 +54,7 @@ def own(pipeline: Path) -> Path:
 
 
 def test_an_lstm_and_a_mixed_model(own: Path) -> None:
-    evaluated = ["results/eval/lstm/sts.json", "results/eval/mixed/sts.untrained.json"]
+    evaluated = ["results/eval/lstm/sts.json", "results/eval/mixed-untrained/sts.json"]
     run = snakemake(own, *RUN, *evaluated, *TARGETS)
     assert run.returncode == 0, run.stdout
     results = [json.loads((own / path).read_text()) for path in evaluated]

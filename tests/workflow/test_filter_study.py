@@ -42,7 +42,11 @@ def test_the_study_of_the_sample(finished_once: Path) -> None:
         )
         for name, key in (("development.json", "development"), ("sts.json", "sts")):
             result = json.loads((folder / name).read_text())
-            score = result["pearson"] if name == "development.json" else 100 * result["avg"]["pearson"]
+            score = (
+                result["pearson"]
+                if name == "development.json"
+                else 100 * result["measurements"]["pearson avg"]["value"]
+            )
             assert row[key] == f"{score:.1f}"
         assert float(row["sts_low"]) < float(row["sts"]) < float(row["sts_high"])
     best = max(rows, key=lambda row: float(row["development"]))

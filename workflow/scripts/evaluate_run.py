@@ -6,7 +6,7 @@ Inputs: model (the files of its folder), testsets. Output: score.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.sts import development_score
+from paraphrastic.evaluation.development import development_score
 from paraphrastic.files import write_json
 from paraphrastic.model import load_model
 

@@ -1,21 +1,19 @@
-"""Evaluate a model on STS 2012-2016.
+"""Evaluate a system on STS 2012-2016, on tracks of 2017 or on STS Benchmark.
 
-Inputs: model (the files of its folder), testsets, official. Output: result.
+Inputs: encoder (its files), testsets, official. Output: result.
 """
 
 from pathlib import Path
 
 from adapter import step
+from paraphrastic.encoders import open_encoder
 from paraphrastic.evaluation.sts import evaluate_sts
-from paraphrastic.model import load_model
 
 with step(snakemake):
-    model = load_model(Path(snakemake.input.model[0]).parent)
     evaluate_sts(
-        model,
+        open_encoder(snakemake.params.encoder),
         Path(snakemake.input.testsets),
         Path(snakemake.output.result),
         official=Path(snakemake.input.official),
-        source="measured",
-        bootstrap_samples=snakemake.params.bootstrap_samples,
+        **snakemake.params.evaluation,
     )

@@ -7,7 +7,7 @@ history.
 from pathlib import Path
 
 from adapter import step, training_inputs
-from paraphrastic.evaluation.sts import development_score
+from paraphrastic.evaluation.development import development_score
 from paraphrastic.training.train import Development, train_model
 
 with step(snakemake):

@@ -51,7 +51,7 @@ def measure_similarity(
             similarity = cosines(*(_embed(encoder, texts, language) for texts, language in sides))
             columns = [block["source"], block["target"], block["line"], pa.array(similarity, pa.float32())]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=SIMILARITY_SCHEMA))
-        _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", encoder.name)
+        _log.info("%s: %s pairs measured by %s", output, f"{writer.rows:,}", encoder.label)
 
 
 def _embed(encoder: Encoder, texts: pa.Array, language: str | None) -> Float32:

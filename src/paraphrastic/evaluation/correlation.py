@@ -1,4 +1,4 @@
-"""Correlations with their sampling error."""
+"""Correlations with people's judgements."""
 
 import numpy as np
 import numpy.typing as npt
@@ -29,23 +29,3 @@ def _check(scores: Float64, gold: Float64, *, name: str) -> None:
             raise InputError(f"{name}: not all {what} are finite")
         if np.ptp(values) == 0:
             raise InputError(f"{name}: all {len(values)} {what} are {values[0]:g}: there is no correlation")
-
-
-def bootstrap_pearson(scores: Float64, gold: Float64, *, samples: int, seed: int) -> Float64:
-    """Pearson's r of `samples` resamples of the pairs with replacement, [samples].
-
-    A resample whose pairs all have one score has no correlation; it counts as 0.
-    """
-    generator = np.random.default_rng(seed)
-    drawn = generator.integers(len(scores), size=(samples, len(scores)))
-    x, y = scores[drawn], gold[drawn]
-    x = x - x.mean(axis=1, keepdims=True)
-    y = y - y.mean(axis=1, keepdims=True)
-    norms = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    return np.divide((x * y).sum(axis=1), norms, out=np.zeros(samples), where=norms > 0)
-
-
-def interval(resampled: Float64) -> list[float]:
-    """The 95 % percentile interval of bootstrap estimates, [low, high]."""
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return [float(low), float(high)]

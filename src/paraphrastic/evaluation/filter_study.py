@@ -62,7 +62,8 @@ def _rows(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> li
     rows: list[Mapping[str, Any]] = []
     for number, (part, (_, path)) in enumerate(zip(summary["parts"], scores, strict=True)):
         result = read_json(path)
-        low, high = result["avg"]["interval"]
+        average = result["measurements"]["pearson avg"]
+        low, high = average["interval"]
         rows.append(
             {
                 "system": system_name(result),
@@ -75,7 +76,7 @@ def _rows(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> li
                 "pairs": part["pairs"],
                 "sampled": part["sampled"],
                 "development": f"{development[number]:.1f}",
-                "sts": _percent(result["avg"]["pearson"]),
+                "sts": _percent(average["value"]),
                 "sts_low": _percent(low),
                 "sts_high": _percent(high),
                 "best": "yes" if number == best else "",

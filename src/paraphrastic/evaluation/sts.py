@@ -1,118 +1,183 @@
 """Semantic textual similarity: how well cosines follow people's judgements."""
 
-import zlib
-from collections.abc import Callable, Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from paraphrastic.evaluation.correlation import bootstrap_pearson, interval, pearson, spearman
-from paraphrastic.evaluation.sts_data import DEVELOPMENT, LICENSED, YEARS, content_digest, read_testsets
-from paraphrastic.files import read_json, write_json
-from paraphrastic.model import RawTextEncoder, cosines
-from paraphrastic.structure import encoder_name
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.results import Measurement, Source, correlations, write_result
+from paraphrastic.evaluation.sts_data import content_digest, read_testsets
+from paraphrastic.evaluation.tasks import BENCHMARK, CAPTIONS, LICENSED, TRACKS, YEARS
+from paraphrastic.files import read_json
+from paraphrastic.model import cosines
 
 Float64 = npt.NDArray[np.float64]
+Measurements = dict[str, Measurement]
+Task = Literal["sts", "xling_sts", "stsb"]
 
-
-def similarities(model: RawTextEncoder, pairs: pl.DataFrame) -> Float64:
-    """Cosine of each pair of English sentences, [n]."""
-    first, second = (
-        model.embed_raw_text(pairs[column].to_list(), language="en") for column in ("sentence1", "sentence2")
-    )
-    return cosines(first, second)
+_SMT = "/".join(LICENSED)
 
 
 def evaluate_sts(
-    model: RawTextEncoder,
+    encoder: Encoder,
     testsets: Path,
-    output: Path,
+    result: Path,
     *,
+    task: Task = "sts",
+    tracks: Sequence[str] = (),
     official: Path,
-    source: Literal["measured", "untrained"],
+    source: Source,
     bootstrap_samples: int,
 ) -> None:
-    """Evaluate on STS 2012–2016 and write every number by dataset and year.
+    """Evaluate on test sets of one kind; each has measurements `pearson {name}` and `spearman {name}`.
 
-    A year's Pearson is the mean over its datasets, `avg` the mean over the years (Wieting et al. 2021,
-    footnote 3); a year's Spearman is over its concatenated datasets without 2013's SMT (Reimers and
-    Gurevych 2019). Intervals are 95 % percentile bootstraps over the pairs of each dataset.
+    - `sts`: STS 2012–2016, names such as `2012/MSRpar`, `2012` and `avg`. A year's Pearson is the mean over
+      its datasets, `avg` the mean over the years (Wieting et al. 2021, footnote 3); a year's Spearman is over
+      its concatenated datasets without 2013's SMT (Reimers and Gurevych 2019).
+    - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
+    - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, each also as `stsb/test captions` and `stsb/test
+      others` (Wieting and Gimpel 2018, section 6.5).
 
     Args:
-        model: the encoder.
+        encoder: the system.
         testsets: Parquet file of `prepare_sts`.
-        output: the JSON file.
+        result: the JSON file, see `write_result`; `datasets` counts the pairs without gold score.
+        task: the kind.
+        tracks: of STS 2017.
         official: JSON file with the `content_digest` of the official test sets by `year/dataset`.
-        source: whether the model was trained, for the tables.
-        bootstrap_samples: resamples for the intervals.
+        source: whether the system was trained.
+        bootstrap_samples: resamples of each dataset's pairs, for the intervals.
+
+    Raises:
+        InputError: the test sets are without what is asked for, or a correlation is not defined.
     """
-    everything = read_testsets(testsets).filter(pl.col("year").is_in(YEARS))
-    pairs = everything.drop_nulls("gold")
-    without_gold = everything.filter(pl.col("gold").is_null())
-    pairs = pairs.with_columns(score=pl.Series(similarities(model, pairs)))
-    digests = read_json(official)
-    datasets: dict[str, dict[str, Any]] = {}
-    resampled: dict[str, list[Float64]] = {year: [] for year in YEARS}
-    for (year, dataset), group in pairs.group_by("year", "dataset", maintain_order=True):
-        name = f"{year}/{dataset}"
-        scores, gold = group["score"].to_numpy(), group["gold"].to_numpy()
-        samples = bootstrap_pearson(scores, gold, samples=bootstrap_samples, seed=zlib.crc32(name.encode()))
-        resampled[str(year)].append(samples)
-        digest = content_digest(str(year), str(dataset), group)
-        datasets[name] = {
-            "n": len(group),
-            "without_gold": without_gold.filter(year=year, dataset=dataset).height,
-            "pearson": pearson(scores, gold, name=f"{testsets}: STS {name}"),
-            "interval": interval(samples),
-            "spearman": spearman(scores, gold, name=f"{testsets}: STS {name}"),
-            "digest": digest,
-            "official": digests.get(name) == digest,
+    found = _Evaluation(encoder, testsets, read_json(official), bootstrap_samples)
+    missing = []
+    if task == "sts":
+        _years(found)
+        missing = [] if _SMT in found.pairs else [_SMT]
+    elif task == "xling_sts":
+        _tracks(found, tracks)
+    else:
+        _benchmark(found)
+    found.write(result, task=task, source=source, missing=missing)
+
+
+def _years(found: "_Evaluation") -> None:
+    for year in YEARS:
+        datasets = {f"{year}/{name}": pairs for name, pairs in found.datasets(year).items()}
+        for name, pairs in datasets.items():
+            found.add(name, found.scored(pairs, ("en", "en")))
+        whole = pl.concat([found.pairs[name] for name in datasets if name != _SMT])
+        found.correlate(year, whole, kinds=("spearman",))
+        found.average(f"pearson {year}", [f"pearson {name}" for name in datasets])
+    for statistic in ("pearson", "spearman"):
+        found.average(f"{statistic} avg", [f"{statistic} {year}" for year in YEARS])
+
+
+def _tracks(found: "_Evaluation", tracks: Sequence[str]) -> None:
+    there = found.datasets("2017")
+    for track in tracks:
+        if track not in there:
+            raise InputError(f"{found.testsets}: STS 2017 has no track {track}; there are {', '.join(there)}")
+        found.add(f"2017/{track}", found.scored(there[track], TRACKS[track].languages))
+
+
+def _benchmark(found: "_Evaluation") -> None:
+    parts = found.datasets(BENCHMARK)
+    if not parts:
+        raise InputError(f"{found.testsets}: the archive of the STS test sets is without STS Benchmark")
+    for part, pairs in parts.items():
+        scored = found.scored(pairs, ("en", "en"))
+        found.add(f"{BENCHMARK}/{part}", scored)
+        is_caption = pl.col("genre") == CAPTIONS
+        for name, genres in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
+            if len(genres):
+                found.correlate(f"{BENCHMARK}/{part} {name}", genres)
+
+
+class _Evaluation:
+    """What one system reaches, dataset by dataset."""
+
+    def __init__(
+        self, encoder: Encoder, testsets: Path, digests: Mapping[str, str], bootstrap_samples: int
+    ) -> None:
+        self.encoder, self.testsets, self.digests = encoder, testsets, digests
+        self.bootstrap_samples = bootstrap_samples
+        self.everything = read_testsets(testsets)
+        self.pairs: dict[str, pl.DataFrame] = {}
+        self.measurements: Measurements = {}
+
+    def datasets(self, year: str) -> dict[str, pl.DataFrame]:
+        groups = self.everything.filter(year=year).group_by("dataset", maintain_order=True)
+        return {str(name): pairs for (name,), pairs in groups}
+
+    def scored(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> pl.DataFrame:
+        """The pairs with a gold score, with the cosines of their vectors."""
+        pairs = pairs.drop_nulls("gold")
+        first, second = (
+            self.encoder.embed(pairs[column].to_list(), language)
+            for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
+        )
+        return pairs.with_columns(score=pl.Series(cosines(first, second)))
+
+    def add(self, name: str, pairs: pl.DataFrame) -> None:
+        self.pairs[name] = pairs
+        self.correlate(name, pairs)
+
+    def correlate(
+        self, name: str, pairs: pl.DataFrame, kinds: Sequence[str] = ("pearson", "spearman")
+    ) -> None:
+        found = correlations(
+            pairs["score"].to_numpy(),
+            pairs["gold"].to_numpy(),
+            name=name,
+            at=f"{self.testsets}: STS {name}",
+            digest=self.digest(name, pairs),
+            samples=self.bootstrap_samples,
+        )
+        self.measurements |= {key: value for key, value in found if key.split()[0] in kinds}
+
+    def digest(self, name: str, pairs: pl.DataFrame) -> str:
+        year, _, dataset = name.partition("/")
+        return content_digest(year, dataset, pairs)
+
+    def average(self, name: str, parts: Sequence[str]) -> None:
+        """Of correlations; each resample has its own of all parts."""
+        measured = [self.measurements[part] for part in parts]
+        digests = "".join(part.digest for part in measured)
+        self.measurements[name] = Measurement(
+            value=float(np.mean([part.value for part in measured])),
+            samples=np.mean([part.samples for part in measured], axis=0),
+            n=sum(part.n for part in measured),
+            digest=hashlib.sha256(digests.encode()).hexdigest(),
+        )
+
+    def write(self, result: Path, *, task: Task, source: Source, missing: Sequence[str] = ()) -> None:
+        datasets = {
+            name: {
+                "n": len(pairs),
+                "without_gold": self._without_gold(name),
+                "official": self.digests.get(name) == self.measurements[f"pearson {name}"].digest,
+            }
+            for name, pairs in self.pairs.items()
         }
-    by_year = {year: np.mean(samples, axis=0) for year, samples in resampled.items()}
-    years = {
-        year: {
-            "pearson": float(np.mean(_of_year(datasets, year, "pearson"))),
-            "interval": interval(by_year[year]),
-            "spearman": _concatenated(pairs.filter(year=year), spearman, name=f"{testsets}: STS {year}"),
-        }
-        for year in YEARS
-    }
-    average = {
-        "pearson": float(np.mean([year["pearson"] for year in years.values()])),
-        "interval": interval(np.mean(list(by_year.values()), axis=0)),
-        "spearman": float(np.mean([year["spearman"] for year in years.values()])),
-    }
-    write_json(
-        output,
-        {
-            "task": "sts",
-            "model": model.config["model"],
-            "encoder": encoder_name(model.config),
-            "source": source,
-            "digest": model.digest,
-            "data": "official" if all(row["official"] for row in datasets.values()) else "sample",
-            "missing": [] if "/".join(LICENSED) in datasets else ["/".join(LICENSED)],
-            "years": years,
-            "avg": average,
-            "datasets": datasets,
-        },
-    )
+        write_result(
+            result,
+            self.encoder,
+            self.measurements,
+            task=task,
+            source=source,
+            official=all(dataset["official"] for dataset in datasets.values()),
+            details={"missing": list(missing), "datasets": datasets},
+        )
 
-
-def _of_year(datasets: Mapping[str, Mapping[str, Any]], year: str, key: str) -> list[float]:
-    return [row[key] for name, row in datasets.items() if name.startswith(f"{year}/")]
-
-
-def _concatenated(pairs: pl.DataFrame, correlation: Callable[..., float], *, name: str) -> float:
-    kept = pairs.filter(~((pl.col("year") == LICENSED[0]) & (pl.col("dataset") == LICENSED[1])))
-    return correlation(kept["score"].to_numpy(), kept["gold"].to_numpy(), name=name)
-
-
-def development_score(model: RawTextEncoder, testsets: Path) -> float:
-    """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
-    pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
-    scores = similarities(model, pairs)
-    return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=f"{testsets}: STS 2017 en-en")
+    def _without_gold(self, name: str) -> int:
+        year, dataset = name.split("/", maxsplit=1)
+        return self.everything.filter(pl.col("gold").is_null(), year=year, dataset=dataset).height

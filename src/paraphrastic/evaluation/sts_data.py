@@ -11,44 +11,28 @@ import polars as pl
 
 from paraphrastic.archive import extract_archive
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.tasks import (
+    BENCHMARK,
+    BENCHMARK_PARTS,
+    DATASETS,
+    DEVELOPMENT,
+    LICENSED,
+    TRACKS,
+)
 from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
-
-# The datasets of each year, as SentEval's archive names them.
-DATASETS = {
-    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
-    "2013": ("FNWN", "headlines", "OnWN", "SMT"),
-    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
-    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
-    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
-}
-YEARS = tuple(DATASETS)
-# The sentences of 2013's SMT need a licence, and most archives come without them.
-LICENSED = ("2013", "SMT")
-
-# Cross-lingual tracks of 2017; 4b is the track of translation quality, which the papers leave out.
-TRACKS = {
-    "ar-ar": "track1.ar-ar",
-    "ar-en": "track2.ar-en",
-    "es-es": "track3.es-es",
-    "es-en": "track4a.es-en",
-    "en-en": "track5.en-en",
-    "tr-en": "track6.tr-en",
-}
-
-# The track on which models are chosen.
-DEVELOPMENT = "en-en"
 
 MAX_MEMBER_BYTES = 64 << 20
 MAX_ARCHIVE_BYTES = 256 << 20
 
 
 def prepare_sts(archive: Path, output: Path) -> None:
-    """Gather the test sets of STS 2012–2017 in one Parquet file.
+    """Gather the test sets of STS 2012–2017 and of STS Benchmark in one Parquet file.
 
-    Columns: `year`, `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold` (0–5). The
-    gold score is null in lines without one, which official files have; these pairs do not count. A year or
+    Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
+    (0–5), `genre` (of STS Benchmark). The gold score is null in lines without one, which official files
+    have; these pairs do not count. A year or
     track that the archive does not hold is left out, with two exceptions that are errors: 2012–2016 must
     be complete but for 2013's SMT, and 2017 must have the English track, on which models are chosen.
     """
@@ -57,7 +41,11 @@ def prepare_sts(archive: Path, output: Path) -> None:
         # macOS adds files of its own under the same names.
         files = [file for file in files if "__MACOSX" not in file.parts]
         members = {f"{file.parent.name}/{file.name}": _Member(archive, file) for file in files}
-        frames = [*_english_years(archive, members), *_tracks(archive, members)]
+        frames = [
+            *_english_years(archive, members),
+            *_tracks(archive, members),
+            *_benchmark(archive, members),
+        ]
     with atomic_output(output) as temporary:
         pl.concat(frames).write_parquet(temporary)
 
@@ -99,18 +87,28 @@ def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl
 
 
 def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
-    for track, name in TRACKS.items():
-        if member := members.get(f"STS17-test/STS.input.{name}.txt"):
-            yield _frame(archive, "2017", track, _track_pairs(member))
-        elif track == DEVELOPMENT:
-            raise InputError(f"{archive}: STS17-test/STS.input.{name}.txt is missing")
+    for name, track in TRACKS.items():
+        if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
+            yield _frame(archive, "2017", name, _track_pairs(member))
+        elif name == DEVELOPMENT:
+            raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
 
 
-Pair = tuple[int, str, str, float | None]
+def _benchmark(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+    for part in BENCHMARK_PARTS:
+        # The original archive's folder is called stsbenchmark.
+        for folder in ("STSBenchmark", "stsbenchmark"):
+            if member := members.get(f"{folder}/sts-{part}.csv"):
+                yield _frame(archive, BENCHMARK, part, _benchmark_pairs(member))
+
+
+# Line, sentences, gold score, genre.
+Pair = tuple[int, str, str, float | None, str | None]
 
 
 def _frame(archive: Path, year: str, dataset: str, pairs: Iterator[Pair]) -> pl.DataFrame:
-    schema = {"line": pl.Int32, "sentence1": pl.String, "sentence2": pl.String, "gold": pl.Float64}
+    text, number = pl.String, pl.Float64
+    schema = {"line": pl.Int32, "sentence1": text, "sentence2": text, "gold": number, "genre": text}
     frame = pl.DataFrame(list(pairs), schema=schema, orient="row")
     if missing := frame["gold"].null_count():
         log.info(
@@ -133,14 +131,25 @@ def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
             continue
         # Official files of 2016 go on with the sources of both sentences.
         first, second, *_ = _fields(sentences, number, pair)
-        yield number, first, second, _gold(gold, number, score)
+        yield number, first, second, _gold(gold, number, score), None
 
 
 def _track_pairs(member: _Member) -> Iterator[Pair]:
     for number, line in enumerate(member.lines(), start=1):
         if line.strip():
             first, second, *score = _fields(member, number, line)
-            yield number, first, second, _gold(member, number, score[0] if score else "")
+            yield number, first, second, _gold(member, number, score[0] if score else ""), None
+
+
+def _benchmark_pairs(member: _Member) -> Iterator[Pair]:
+    for number, line in enumerate(member.lines(), start=1):
+        if not line.strip():
+            continue
+        # Genre, file, year, number, gold score, sentences, and sometimes their sources.
+        fields = line.split("\t")
+        if len(fields) < 7:
+            raise InputError(f"{member}:{number}: seven fields with tabs between them expected")
+        yield number, fields[5], fields[6], _gold(member, number, fields[4]), fields[0]
 
 
 def _fields(member: _Member, number: int, line: str) -> list[str]:

@@ -45,7 +45,8 @@ def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
     result = read_json(sts)
     with sweep.open(encoding="utf-8", newline="") as file:
         development = next(row["development"] for row in csv.DictReader(file) if row["chosen"])
-    low, high = result["avg"]["interval"]
+    average = result["measurements"]["pearson avg"]
+    low, high = average["interval"]
     return {
         "study": study,
         "setting": setting,
@@ -53,7 +54,7 @@ def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
         "source": result["source"],
         "data": result["data"],
         "development": f"{float(development):.1f}",
-        "sts": f"{100 * result['avg']['pearson']:.1f}",
+        "sts": f"{100 * average['value']:.1f}",
         "sts_low": f"{100 * low:.1f}",
         "sts_high": f"{100 * high:.1f}",
     }

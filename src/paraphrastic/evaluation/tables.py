@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from paraphrastic.evaluation.sts_data import YEARS
+from paraphrastic.evaluation.tasks import YEARS
 from paraphrastic.files import atomic_output, read_json
 
 STS_COLUMNS = ["system", "source", "data", *YEARS, "avg"]
@@ -43,15 +43,17 @@ def _measured_row(result: Mapping[str, Any], statistic: str) -> dict[str, str]:
         "system": system_name(result),
         "source": result["source"],
         "data": result["data"],
-        **{year: f"{100 * result['years'][year][statistic]:.1f}" for year in YEARS},
-        "avg": f"{100 * result['avg'][statistic]:.1f}",
+        **{
+            column: f"{100 * result['measurements'][f'{statistic} {column}']['value']:.1f}"
+            for column in (*YEARS, "avg")
+        },
     }
 
 
 def system_name(result: Mapping[str, Any]) -> str:
     """Name of a measured system, which says what its average is without, from JSON of `evaluate_sts`."""
     notes = [" ({} without {})".format(*name.split("/")) for name in result["missing"]]
-    return f"{result['encoder']} {result['model']}{''.join(notes)}"
+    return f"{result['system']}{''.join(notes)}"
 
 
 def render_table(table: Path, markdown: Path, latex: Path, *, caption: str, bold_best: bool) -> None:

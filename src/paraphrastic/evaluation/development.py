@@ -1,0 +1,21 @@
+"""The score on development data, by which training is watched and models are chosen."""
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.evaluation.correlation import pearson
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.tasks import DEVELOPMENT
+from paraphrastic.model import RawTextEncoder, cosines
+
+
+def development_score(model: RawTextEncoder, testsets: Path) -> float:
+    """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
+    pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
+    first, second = (
+        model.embed_raw_text(pairs[column].to_list(), language="en") for column in ("sentence1", "sentence2")
+    )
+    scores: npt.NDArray[np.float64] = cosines(first, second)
+    return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=f"{testsets}: STS 2017 en-en")

@@ -1,0 +1,43 @@
+"""Names of the test sets, as their archives and the tables have them."""
+
+from dataclasses import dataclass
+
+# The datasets of each year, as SentEval's archive names them.
+DATASETS = {
+    "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
+    "2013": ("FNWN", "headlines", "OnWN", "SMT"),
+    "2014": ("deft-forum", "deft-news", "headlines", "images", "OnWN", "tweet-news"),
+    "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
+    "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
+}
+YEARS = tuple(DATASETS)
+# The sentences of 2013's SMT need a licence, and most archives come without them.
+LICENSED = ("2013", "SMT")
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """A track of STS 2017: the name of its file, and the languages of the two sentences in it."""
+
+    file: str
+    languages: tuple[str, str]
+
+
+# 4b is the track of translation quality, which the papers leave out.
+TRACKS = {
+    "ar-ar": Track("track1.ar-ar", ("ar", "ar")),
+    "ar-en": Track("track2.ar-en", ("en", "ar")),
+    "es-es": Track("track3.es-es", ("es", "es")),
+    "es-en": Track("track4a.es-en", ("es", "en")),
+    "es-en-4b": Track("track4b.es-en", ("en", "es")),
+    "en-en": Track("track5.en-en", ("en", "en")),
+    "tr-en": Track("track6.tr-en", ("en", "tr")),
+}
+
+# STS Benchmark stands beside the years; its genres are those of the files.
+BENCHMARK = "stsb"
+BENCHMARK_PARTS = ("dev", "test")
+CAPTIONS = "main-captions"
+
+# The track on which models are chosen.
+DEVELOPMENT = "en-en"
