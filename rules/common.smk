@@ -21,13 +21,14 @@ from paraphrastic.config import (
     sweep_runs,
 )
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
-from paraphrastic.studies import data_models, setting_name, variants
+from paraphrastic.studies import data_models, seed_runs, setting_name, variants
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
@@ -63,10 +64,15 @@ STUDY_MODELS = [
     for study, entry in config["studies"].items()
     for model, settings in variants(study, entry).items()
 ]
-# Tables of systems, in which the best figure of a column is bold, and tables of the corpora.
-SYSTEM_TABLES = {
+# Tables of systems, with the intervals of their figures, and tables of the corpora.
+SYSTEM_CAPTIONS = {
     "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
     "sts_spearman": "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
+    "xling_sts": "Pearson's r × 100 on the tracks of STS 2017",
+    "xling_sts_spearman": "Spearman's ρ × 100 on the tracks of STS 2017",
+    "xling_sts_4b": "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of translation quality",
+    "stsb": "Pearson's r × 100 on STS Benchmark: all pairs, captions only, and without captions",
+    "stsb_spearman": "Spearman's ρ × 100 on STS Benchmark: all pairs, captions only, and without captions",
 }
 CORPUS_TABLES = {
     "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
@@ -93,14 +99,6 @@ STUDIES_TABLES = {
     "studies": "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on average on STS "
     "2012–2016 with its 95 % interval",
 }
-TABLES = (
-    SYSTEM_TABLES
-    | CORPUS_TABLES
-    | SWEEP_TABLES
-    | (STUDY_TABLES if STUDY in config["models"] else {})
-    | (STUDIES_TABLES if STUDY_MODELS else {})
-)
-FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 def default_targets():
@@ -206,7 +204,7 @@ def knows(system, *languages):
 
 def tracks_of(system):
     """The tracks of STS 2017 whose languages a system knows."""
-    return [name for name, track in TRACKS.items() if knows(system, *track.languages)]
+    return [name for name in config["evaluation"]["tracks"] if knows(system, *TRACKS[name].languages)]
 
 
 def systems_of(task):
@@ -220,6 +218,33 @@ def is_for(task, system):
     if task == "xling_sts":
         return bool(tracks_of(system))
     return knows(system, "en")
+
+
+def system_results(table):
+    """The results of all training runs of each system of a table, by the system's name."""
+    task = LAYOUTS[table].task
+    return {
+        system: [f"results/eval/{run}/{task}.json" for run in seed_runs(config, system)]
+        for system in systems_of(task)
+    }
+
+
+def published_file(table):
+    """The file of published figures for a table; none of a table without any."""
+    return [path for path in [f"config/published/{table}.csv"] if Path(workflow.basedir, path).exists()]
+
+
+SYSTEM_TABLES = {
+    table: caption for table, caption in SYSTEM_CAPTIONS.items() if systems_of(LAYOUTS[table].task)
+}
+TABLES = (
+    SYSTEM_TABLES
+    | CORPUS_TABLES
+    | SWEEP_TABLES
+    | (STUDY_TABLES if STUDY in config["models"] else {})
+    | (STUDIES_TABLES if STUDY_MODELS else {})
+)
+FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 def study_files(name):

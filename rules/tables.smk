@@ -1,29 +1,32 @@
 """Tables of results, with published figures beside the measured ones."""
 
 
-rule tabulate_sts:
+rule tabulate_systems:
     input:
-        results=expand(
-            "results/eval/{system}/sts.json",
-            system=systems_of("sts"),
-        ),
-        published="config/published/sts.csv",
+        results=lambda wildcards: [
+            path for paths in system_results(wildcards.table).values() for path in paths
+        ],
+        published=lambda wildcards: published_file(wildcards.table),
     output:
-        pearson="results/tables/sts.csv",
-        spearman="results/tables/sts_spearman.csv",
+        table="results/tables/{table}.csv",
+        intervals="results/tables/intervals/{table}.csv",
     log:
-        "results/logs/tabulate_sts.log",
+        "results/logs/tabulate_systems/{table}.log",
+    wildcard_constraints:
+        table=one_of(SYSTEM_TABLES),
     conda:
         "../envs/evaluate.yaml"
     resources:
-        mem_mb=500,
+        mem_mb=1000,
         runtime=10,
     params:
+        systems=lambda wildcards: system_results(wildcards.table),
+        gather=config["models"],
         code=code_version("paraphrastic.evaluation.tables"),
     message:
-        "Tabulate STS"
+        "Tabulate {wildcards.table}"
     script:
-        "../workflow/scripts/tabulate_sts.py"
+        "../workflow/scripts/tabulate_systems.py"
 
 
 rule tabulate_sweep:
@@ -116,6 +119,9 @@ rule draw_training:
 rule render_table:
     input:
         table="results/tables/{table}.csv",
+        intervals=lambda wildcards: (
+            f"results/tables/intervals/{wildcards.table}.csv" if wildcards.table in SYSTEM_TABLES else []
+        ),
     output:
         markdown=report("results/tables/{table}.md", category="Tables"),
         latex="results/tables/{table}.tex",
@@ -128,8 +134,7 @@ rule render_table:
         runtime=10,
     params:
         caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES)[wildcards.table],
-        bold_best=lambda wildcards: wildcards.table in SYSTEM_TABLES,
-        code=code_version("paraphrastic.evaluation.tables"),
+        code=code_version("paraphrastic.evaluation.render"),
     message:
         "Render the table {wildcards.table}"
     script:

@@ -27,7 +27,7 @@ from paraphrastic.sources import (
     named_datasets,
 )
 from paraphrastic.structure import structure_faults
-from paraphrastic.studies import add_variants
+from paraphrastic.studies import add_seeds, add_variants
 
 Json = dict[str, Any]
 
@@ -87,6 +87,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
     _refuse(add_variants(checked))
+    _refuse(add_seeds(checked))
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
     _fill_defaults(checked, rules, rules)
@@ -136,7 +137,7 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
             **{key: value for key, value in definition["training"].items() if key not in WATCHING},
             "dropout": float(dropout),
             "megabatch": megabatch,
-            "seed": config["seed"],
+            "seed": definition.get("seed", config["seed"]),
         }
         for dropout, megabatch in product(definition["sweep"]["dropout"], definition["sweep"]["megabatch"])
     }

@@ -49,6 +49,30 @@ def add_variants(config: Json) -> Iterator[str]:
         config["definitions"] |= added
 
 
+def add_seeds(config: Json) -> Iterator[str]:
+    """Add the definitions of all further training runs of models with several; faults that hinder it."""
+    added: Json = {}
+    for model, definition in config["definitions"].items():
+        first = definition.get("seed", config.get("seed", 1))
+        runs = seed_names(model, definition)
+        for number, name in enumerate(runs[1:], start=1):
+            if name in config["definitions"]:
+                yield f"definitions.{model}.seeds: {name!r} is a definition already: give that another name"
+            added[name] = copy.deepcopy(definition) | {"seed": first + number, "seeds": 1}
+    config["definitions"] |= added
+
+
+def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
+    """Names of a model's training runs, the first of which is the model."""
+    return [model, *(f"{model}-seed-{number}" for number in range(2, definition.get("seeds", 1) + 1))]
+
+
+def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
+    """The systems that are training runs of one system; itself alone where that is no model, or untrained."""
+    definition = config["definitions"].get(system)
+    return [system] if definition is None else seed_names(system, definition)
+
+
 def _set(definition: Json, path: str, value: Any) -> None:
     *sections, key = path.split(".")
     section = definition

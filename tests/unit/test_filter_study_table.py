@@ -9,7 +9,7 @@ import pytest
 
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.filter_study import STUDY_COLUMNS, tabulate_filter_study
-from paraphrastic.evaluation.tables import render_table
+from paraphrastic.evaluation.render import render_table
 from paraphrastic.figures.filter_study import draw_filter_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +87,7 @@ def test_published_rows_stand_beside_official_data_only(tmp_path: Path) -> None:
 
 def test_the_table_renders(tmp_path: Path) -> None:
     table = study(tmp_path)
-    render_table(table, tmp_path / "t.md", tmp_path / "t.tex", caption="Study", bold_best=False)
+    render_table(table, tmp_path / "t.md", tmp_path / "t.tex", caption="Study")
     assert "trigram_overlap" in (tmp_path / "t.md").read_text()
     assert r"trigram\_overlap" in (tmp_path / "t.tex").read_text()
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import zipfile
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from paraphrastic.evaluation.bootstrap import bootstrap_pearson, bootstrap_spear
 from paraphrastic.evaluation.correlation import pearson, spearman
 from paraphrastic.evaluation.development import development_score
 from paraphrastic.evaluation.sts_data import content_digest, prepare_sts
-from paraphrastic.evaluation.tables import render_table, system_name, tabulate_sts
+from paraphrastic.evaluation.tables import system_name, tabulate_systems
 from paraphrastic.evaluation.tasks import DATASETS
 from paraphrastic.model import cosines
 from paraphrastic.structure import encoder_name
@@ -249,7 +248,8 @@ def table(tmp_path: Path, members: dict[str, str], *, official: bool) -> list[di
     pairs = prepared(tmp_path, members)
     digests = official_digests(tmp_path, pairs) if official else OFFICIAL
     evaluated(tmp_path / "sts.parquet", tmp_path / "sts.json", digests)
-    tabulate_sts([tmp_path / "sts.json"], PUBLISHED, tmp_path / "sts.csv", statistic="pearson")
+    systems = {"en": [tmp_path / "sts.json"]}
+    tabulate_systems(systems, "sts", PUBLISHED, tmp_path / "sts.csv", tmp_path / "intervals.csv")
     with (tmp_path / "sts.csv").open(newline="") as file:
         assert file.readline() == "system,source,data,2012,2013,2014,2015,2016,avg\n"
         file.seek(0)
@@ -287,32 +287,6 @@ def test_a_system_is_named_by_what_it_averages() -> None:
     names = [encoder_name({"unit": unit}) for unit in UNITS]
     assert names == ["P-SP", "WORD", "TRIGRAM"]
     assert system_name({"system": "P-SP de", "missing": []}) == "P-SP de"
-
-
-def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
-    source = tmp_path / "t.csv"
-    source.write_text(
-        "system,source,data,2012,avg\nA&B,published,official,50.0,60.5\nC_1,measured,official,70.0,60.1\n"
-    )
-    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Figures", bold_best=True)
-    markdown = re.sub(" +", " ", (tmp_path / "t.md").read_text())
-    assert "| C_1 | measured | official | **70.0** | 60.1 |" in markdown
-    assert "| A&B | published | official | 50.0 | **60.5** |" in markdown
-    latex = (tmp_path / "t.tex").read_text()
-    assert r"A\&B & published & official & 50.0 & \textbf{60.5} \\" in latex
-    assert r"C\_1 & measured & official & \textbf{70.0} & 60.1 \\" in latex
-    assert all(rule in latex for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption{Figures}"))
-
-
-def test_tables_of_other_columns_are_rendered_without_bold_figures(tmp_path: Path) -> None:
-    source = tmp_path / "t.csv"
-    source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,x\n")
-    render_table(source, tmp_path / "t.md", tmp_path / "t.tex", caption="Counts", bold_best=False)
-    header, rule, *rows = re.sub(" +", " ", (tmp_path / "t.md").read_text()).splitlines()[2:]
-    assert header == "| model | read | near | note |"
-    assert [cell.endswith(":") for cell in rule.strip("|").split("|")] == [False, True, True, False]
-    assert rows == ["| fr | 20 | | |", "| tr | 9 | 3 | x |"]
-    assert r"\begin{tabular}{lrrl}" in (tmp_path / "t.tex").read_text()
 
 
 def test_the_mirror_holds_the_official_test_sets(mirror: Path, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
     ("file", "old", "new", "expected"),
     [
         ("training/train.py", '"""The training loop', '"""A training loop', set()),
-        ("evaluation/tables.py", "position_float=", "position=", {"tabulate_sts"}),
+        ("evaluation/tables.py", "one model a language", "a model a language", {"tabulate_systems"}),
         ("corpus/filters.py", "\nclass ", "\nEXTRA = 1\n\n\nclass ", {"select_pairs"}),
     ],
 )

@@ -1,12 +1,12 @@
 """Render a table for reading and for a paper.
 
-Input: table. Outputs: markdown, latex.
+Inputs: table, intervals (of a table of systems). Outputs: markdown, latex.
 """
 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.tables import render_table
+from paraphrastic.evaluation.render import render_table
 
 with step(snakemake):
     render_table(
@@ -14,5 +14,5 @@ with step(snakemake):
         Path(snakemake.output.markdown),
         Path(snakemake.output.latex),
         caption=snakemake.params.caption,
-        bold_best=snakemake.params.bold_best,
+        intervals=next(map(Path, snakemake.input.intervals), None),
     )

@@ -1,0 +1,183 @@
+"""Results, their bootstrap samples, and comparisons of systems."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.bootstrap import bootstrap_mean, bootstrap_sums, draws
+from paraphrastic.evaluation.comparison import p_value, paired_bootstrap, williams
+from paraphrastic.evaluation.results import Measurement, Result, correlations, samples_of, share, write_result
+from paraphrastic.evaluation.rows import Figure, System, best, gathered
+
+ENCODER = Encoder("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
+
+
+def correlated(seed: int, noise: float, n: int = 500, digest: str = "d") -> Measurement:
+    """Pearson's r of a system that judges pairs with some noise; the gold scores are the same for all."""
+    gold = np.random.default_rng(0).normal(size=n)
+    scores = gold + noise * np.random.default_rng(seed).normal(size=n)
+    return dict(correlations(scores, gold, name="x", at="x", digest=digest, samples=500))["pearson x"]
+
+
+def written(folder: Path, measurements: dict[str, Measurement], name: str = "sts") -> Path:
+    path = folder / f"{name}.json"
+    write_result(path, ENCODER, measurements, task="sts", source="measured", official=False)
+    return path
+
+
+def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
+    measurement = correlated(1, 1.0)
+    hits = share(np.array([True, False, True, True]), name="y", digest="e", samples=100)
+    result = Result(written(tmp_path, {"pearson x": measurement, "accuracy y": hits}))
+    assert (result.system, result.official) == ("P-SP de", False)
+    assert "pearson x" in result
+    assert "pearson z" not in result
+    again = result.measurement("pearson x")
+    assert again.value == pytest.approx(measurement.value)
+    for key in ("samples", "scores", "gold"):
+        np.testing.assert_array_equal(getattr(again, key), getattr(measurement, key))
+    assert result.measurement("accuracy y").scores is None
+    content = json.loads(result.path.read_text())
+    figure = content["measurements"]["accuracy y"]
+    assert (figure["value"], figure["n"], figure["digest"]) == (0.75, 4, "e")
+    assert figure["interval"][0] < 0.75 < figure["interval"][1] == 1.0
+
+
+def test_figures_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    nan = Measurement(value=float("nan"), samples=np.zeros(3), n=3, digest="d")
+    with pytest.raises(InputError, match=r"P-SP de: error de is not finite: nan"):
+        written(tmp_path, {"error de": nan})
+    assert not list(tmp_path.iterdir())
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    path = written(tmp_path, {"pearson x": correlated(1, 1.0)})
+    samples_of(path).write_bytes(b"PK no more")
+    with pytest.raises(InputError, match=r"sts\.npz: not readable"):
+        Result(path).measurement("pearson x")
+    path.write_text("{}")
+    with pytest.raises(InputError, match=r"sts\.json: is no result of an evaluation"):
+        Result(path)
+
+
+def test_resamples_depend_on_the_data_alone() -> None:
+    first = np.concatenate(list(draws("2012/MSRpar", 750, 300)))
+    assert first.shape == (300, 750)
+    np.testing.assert_array_equal(first, np.concatenate(list(draws("2012/MSRpar", 750, 300))))
+    assert (first != np.concatenate(list(draws("2012/MSRvid", 750, 300)))).any()
+    values = np.random.default_rng(1).random(750)
+    means = bootstrap_mean(values, name="2012/MSRpar", samples=300)
+    np.testing.assert_allclose(means, values[first].mean(axis=1))
+    parts = np.random.default_rng(2).integers(0, 2, (750, 3)).astype(float)
+    sums = bootstrap_sums(parts, name="2012/MSRpar", samples=300)
+    np.testing.assert_allclose(sums, parts[first].sum(axis=1))
+
+
+def test_an_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
+    hits = np.arange(1000) < 300
+    found = share(hits, name="x", digest="d", samples=4000)
+    low, high = np.percentile(found.samples, [2.5, 97.5])
+    exact = stats.binom.ppf([0.025, 0.975], 1000, 0.3) / 1000
+    np.testing.assert_allclose([low, high], exact, atol=0.003)
+
+
+def test_williams_test_is_that_of_a_published_example() -> None:
+    # Steiger 1980, page 247: n = 103, r12 = .4, r13 = .5, r23 = .1: t(100) = -0.89.
+    r_first, r_second, r_systems, n = 0.4, 0.5, 0.1, 103
+    generator = np.random.default_rng(0)
+    raw = generator.normal(size=(n, 3))
+    raw -= raw.mean(axis=0)
+    white = np.linalg.qr(raw)[0] * np.sqrt(n)
+    covariance = np.array([[1, r_first, r_second], [r_first, 1, r_systems], [r_second, r_systems, 1]])
+    gold, first, second = (white @ np.linalg.cholesky(covariance).T).T
+    p = williams(first, second, gold, r_first, r_second)
+    assert p == pytest.approx(2 * stats.t.sf(0.89, 100), abs=0.004)
+    assert p == pytest.approx(williams(second, first, gold, r_second, r_first))
+
+
+def test_williams_test_has_its_error_rate() -> None:
+    generator = np.random.default_rng(3)
+    below = 0
+    for _ in range(400):
+        gold = generator.normal(size=80)
+        first, second = (gold + generator.normal(size=80) for _ in range(2))
+        rs = [float(np.corrcoef(gold, scores)[0, 1]) for scores in (first, second)]
+        below += williams(first, second, gold, *rs) < 0.05
+    assert 0.02 < below / 400 < 0.09
+
+
+def test_a_system_does_not_differ_from_itself() -> None:
+    found = correlated(1, 1.0)
+    assert p_value(found, found) == 1.0
+    assert paired_bootstrap(found.samples, found.samples) == 1.0
+
+
+def test_figures_of_other_test_data_are_not_compared() -> None:
+    assert p_value(correlated(1, 1.0), correlated(2, 1.0, digest="e")) is None
+    assert p_value(correlated(1, 0.5), correlated(2, 2.0)) < 1e-10
+
+
+def test_the_paired_bootstrap_sees_what_intervals_hide() -> None:
+    generator = np.random.default_rng(4)
+    hits = generator.random(2000) < 0.5
+    better = hits | (generator.random(2000) < 0.02)
+    first, second = (share(each, name="x", digest="d", samples=1000) for each in (hits, better))
+    intervals = [np.percentile(each.samples, [2.5, 97.5]) for each in (first, second)]
+    assert intervals[0][1] > intervals[1][0]
+    assert p_value(first, second) < 0.01
+
+
+def test_the_best_is_marked_where_all_differences_hold() -> None:
+    good, fair, same = correlated(1, 0.5), correlated(2, 2.0), correlated(5, 2.0)
+    assert best([Figure(good), None, Figure(fair)]) == 0
+    assert best([Figure(fair), Figure(same), Figure(good)]) == 2
+    assert best([Figure(fair), Figure(same)]) is None
+    assert best([Figure(good)]) is None
+    assert best([Figure(good)], published=[good.value - 0.2]) == 0
+    assert best([Figure(good)], published=[good.value - 0.001]) is None
+    assert best([]) is None
+
+
+def test_the_lowest_error_rate_is_the_best() -> None:
+    misses = np.arange(1000)
+    low, high = (
+        share(misses < n, name="x", digest="d", samples=500, higher_is_better=False) for n in (50, 300)
+    )
+    assert best([Figure(high), Figure(low)]) == 1
+    assert best([Figure(low)], published=[0.3]) == 0
+    assert best([Figure(low)], published=[0.01]) is None
+
+
+def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
+    found = [correlated(seed, 1.0) for seed in (1, 2, 3)]
+    runs = [written(tmp_path, {"pearson x": each}, f"{i}") for i, each in enumerate(found)]
+    figure = System("de", tuple(map(Result, runs))).figure("pearson x")
+    assert figure is not None
+    values = [each.value for each in found]
+    assert figure.measurement.value == pytest.approx(np.mean(values))
+    assert figure.deviation == pytest.approx(np.std(values, ddof=1))
+    np.testing.assert_allclose(figure.measurement.samples, np.mean([each.samples for each in found], axis=0))
+    other = written(tmp_path, {"pearson x": correlated(1, 1.0, digest="e")}, "other")
+    with pytest.raises(InputError, match=r"pearson x: not of the same test data"):
+        System("de", (Result(runs[0]), Result(other))).figure("pearson x")
+
+
+def test_each_language_is_shown_by_the_model_that_is_for_it(tmp_path: Path) -> None:
+    found = correlated(1, 1.0)
+    tracks = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "de": ["en-en"]}
+    systems = [
+        System(name, (Result(written(tmp_path, dict.fromkeys(names, found), name)),))
+        for name, names in tracks.items()
+    ]
+    chosen = gathered(systems, ["en-en", "ar-ar", "ar-en", "es-es"])
+    assert {name: system.name for name, system in chosen.items()} == {
+        "en-en": "en",
+        "ar-ar": "ar",
+        "ar-en": "ar",
+    }
+    assert gathered(systems[1:2], ["en-en", "ar-ar"]) == {}
