@@ -13,6 +13,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/systems.smk"
 
 
 # Shards of a corpus that are scored side by side.
@@ -67,6 +68,7 @@ rule all:
 # All tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
+        "results/tables/ledger.csv",
         expand("results/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),
         expand(
             "results/figures/{figure}.{format}",

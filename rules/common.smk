@@ -21,14 +21,12 @@ from paraphrastic.config import (
     sweep_runs,
 )
 from paraphrastic.errors import InputError
-from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
-from paraphrastic.studies import data_models, seed_runs, setting_name, variants
+from paraphrastic.studies import data_models, setting_name, variants
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
@@ -51,54 +49,17 @@ MODEL_CORPORA = [
 ]
 # Each model with the one whose training data and vocabularies are also its own.
 DATA_MODELS = data_models(config)
-# A model's files, and models before training by the names that tables give them.
+# A model's files.
 MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
-UNTRAINED = {f"{model}-untrained": model for model in config["definitions"]}
-# All systems that are evaluated, in the order of the tables' rows.
-SYSTEMS = [*config["systems"]]
-for model in config["models"]:
-    SYSTEMS += [f"{model}-untrained", model] if config["evaluation"]["untrained"] else [model]
 # Study, setting and model of each row of the studies' table.
 STUDY_MODELS = [
     (study, setting_name(settings), model)
     for study, entry in config["studies"].items()
     for model, settings in variants(study, entry).items()
 ]
-# Tables of systems, with the intervals of their figures, and tables of the corpora.
-SYSTEM_CAPTIONS = {
-    "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
-    "sts_spearman": "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
-    "xling_sts": "Pearson's r × 100 on the tracks of STS 2017",
-    "xling_sts_spearman": "Spearman's ρ × 100 on the tracks of STS 2017",
-    "xling_sts_4b": "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of translation quality",
-    "stsb": "Pearson's r × 100 on STS Benchmark: all pairs, captions only, and without captions",
-    "stsb_spearman": "Spearman's ρ × 100 on STS Benchmark: all pairs, captions only, and without captions",
-}
-CORPUS_TABLES = {
-    "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
-    "share in %",
-    "corpora": "The corpora, and the pairs of them that models are trained on: length in tokens, IDF and entropies in "
-    "nats, each with its standard deviation where it is a mean",
-    "funnel": "Pairs read, dropped by the first filter that does not accept them, then as duplicates, as contaminated "
-    "or over the cap, and kept",
-    "filter_overlap": "Pairs that neither of two filters accepts; where the two are the same, pairs that it does not "
-    "accept, whatever the others say",
-}
-SWEEP_TABLES = {
-    "sweep": "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep, by which one is chosen",
-}
-STUDY_TABLES = {
-    "filter_study": "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, ranked "
-    "from the lowest values to the highest: on STS 2017 en-en, by which the best part is chosen, and on average on "
-    "STS 2012–2016 with its 95 % interval",
-}
 # The filter study is of one of the models, where it is on.
 STUDY = config["filter_study"]["model"]
 STUDY_PARTS = range(1, config["filter_study"]["parts"] + 1)
-STUDIES_TABLES = {
-    "studies": "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on average on STS "
-    "2012–2016 with its 95 % interval",
-}
 
 
 def default_targets():
@@ -167,84 +128,6 @@ def testset_files():
         for name, testset in testset_names().items()
         for file in REGISTRY[name].files
     ]
-
-
-def system_files(system):
-    """The files of a system's encoder; none of one that has only a name."""
-    if system in config["systems"]:
-        files = Path(config["systems"][system].get("path", "")).rglob("*")
-        return sorted(str(file) for file in files if file.is_file())
-    return [f"{system_encoder(system)}/{name}" for name in MODEL_FILES]
-
-
-def system_encoder(system):
-    """A system's encoder, as `encoders.open_encoder` takes it."""
-    if system in config["systems"]:
-        return config["systems"][system]["path"]
-    model = UNTRAINED.get(system)
-    return f"results/untrained/{model}" if model else f"results/models/{system}"
-
-
-def system_source(system):
-    """What the tables say of a system's figures."""
-    return "untrained" if system in UNTRAINED else "measured"
-
-
-def system_languages(system):
-    """The languages that a system knows; None of one that is taken to know all."""
-    if system in config["systems"]:
-        return config["systems"][system]["languages"]
-    return config["definitions"][UNTRAINED.get(system, system)]["languages"]
-
-
-def knows(system, *languages):
-    known = system_languages(system)
-    return known is None or set(languages) <= set(known)
-
-
-def tracks_of(system):
-    """The tracks of STS 2017 whose languages a system knows."""
-    return [name for name in config["evaluation"]["tracks"] if knows(system, *TRACKS[name].languages)]
-
-
-def systems_of(task):
-    """The systems that a task is done with, in the order of the tables' rows."""
-    chosen = config["evaluation"]["only"].get(task)
-    return [system for system in SYSTEMS if (chosen is None or system in chosen) and is_for(task, system)]
-
-
-def is_for(task, system):
-    """Whether a system knows the languages of a task."""
-    if task == "xling_sts":
-        return bool(tracks_of(system))
-    return knows(system, "en")
-
-
-def system_results(table):
-    """The results of all training runs of each system of a table, by the system's name."""
-    task = LAYOUTS[table].task
-    return {
-        system: [f"results/eval/{run}/{task}.json" for run in seed_runs(config, system)]
-        for system in systems_of(task)
-    }
-
-
-def published_file(table):
-    """The file of published figures for a table; none of a table without any."""
-    return [path for path in [f"config/published/{table}.csv"] if Path(workflow.basedir, path).exists()]
-
-
-SYSTEM_TABLES = {
-    table: caption for table, caption in SYSTEM_CAPTIONS.items() if systems_of(LAYOUTS[table].task)
-}
-TABLES = (
-    SYSTEM_TABLES
-    | CORPUS_TABLES
-    | SWEEP_TABLES
-    | (STUDY_TABLES if STUDY in config["models"] else {})
-    | (STUDIES_TABLES if STUDY_MODELS else {})
-)
-FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 def study_files(name):

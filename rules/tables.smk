@@ -29,6 +29,54 @@ rule tabulate_systems:
         "../workflow/scripts/tabulate_systems.py"
 
 
+rule tabulate_differences:
+    input:
+        results=lambda wildcards: [paths[0] for paths in trained_results("sts").values()],
+        published="config/published/dataset_differences.csv",
+    output:
+        table="results/tables/dataset_differences.csv",
+    log:
+        "results/logs/tabulate_differences.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        systems=lambda wildcards: list(trained_results("sts")),
+        code=code_version("paraphrastic.evaluation.differences"),
+    message:
+        "Tabulate how systems differ from data set to data set"
+    script:
+        "../workflow/scripts/tabulate_differences.py"
+
+
+# Every cell of every published table, whether it was reproduced here or not.
+rule write_ledger:
+    input:
+        published=expand("config/published/{table}.csv", table=PUBLISHED),
+        intervals=expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES),
+        tables=expand("results/tables/{table}.csv", table=LEDGER_TABLES),
+    output:
+        ledger="results/tables/ledger.csv",
+    log:
+        "results/logs/write_ledger.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        published_as=published_as(),
+        config_digests=config_digests(),
+        off=tables_off(),
+        code=code_version("paraphrastic.evaluation.ledger"),
+    message:
+        "Write the ledger"
+    script:
+        "../workflow/scripts/write_ledger.py"
+
+
 rule tabulate_sweep:
     input:
         sweeps=expand("results/models/{model}/sweep.csv", model=config["models"]),

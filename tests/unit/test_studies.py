@@ -11,7 +11,7 @@ from test_config import SCHEMA, checked, load
 from paraphrastic.config import check_config, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
-from paraphrastic.studies import data_models, setting_name, variants
+from paraphrastic.studies import data_models, seed_runs, setting_name, variants
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
 
@@ -127,3 +127,23 @@ def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_
         "82.4",
     )
     assert len(table(tmp_path, data="official", study="other")) == 2
+
+
+def test_training_runs_with_other_seeds_are_models_of_the_same_data() -> None:
+    config = config_with()
+    config["definitions"]["de"]["seeds"] = 3
+    found = checked(config)
+    assert seed_runs(found, "de") == ["de", "de-seed-2", "de-seed-3"]
+    assert seed_runs(found, "fr") == ["fr"]
+    assert seed_runs(found, "fr-untrained") == ["fr-untrained"]
+    seeds = [next(iter(sweep_runs(found, run).values()))["seed"] for run in seed_runs(found, "de")]
+    assert seeds == [found["seed"], found["seed"] + 1, found["seed"] + 2]
+    assert data_models(found)["de-seed-3"] == "de"
+
+
+def test_a_run_of_another_seed_does_not_take_a_name() -> None:
+    config = config_with()
+    config["definitions"]["de"]["seeds"] = 2
+    config["definitions"]["de-seed-2"] = config["definitions"]["fr"]
+    with pytest.raises(InputError, match=r"definitions\.de\.seeds: 'de-seed-2' is a definition already"):
+        check_config(config, schema=SCHEMA)

@@ -1,0 +1,167 @@
+"""The systems that are evaluated, and the tables that are made of their results."""
+
+import hashlib
+import json
+
+from paraphrastic.evaluation.layouts import LAYOUTS
+from paraphrastic.evaluation.tasks import TRACKS
+from paraphrastic.studies import seed_runs
+
+# Models before training, by the names of their folders in results/eval.
+UNTRAINED = {f"{model}-untrained": model for model in config["definitions"]}
+# All systems that are evaluated, in the order of the tables' rows.
+SYSTEMS = [*config["systems"]]
+for model in config["models"]:
+    SYSTEMS += [f"{model}-untrained", model] if config["evaluation"]["untrained"] else [model]
+# Tables of systems, with the intervals of their figures, and tables of the corpora.
+SYSTEM_CAPTIONS = {
+    "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
+    "sts_spearman": "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
+    "xling_sts": "Pearson's r × 100 on the tracks of STS 2017",
+    "xling_sts_spearman": "Spearman's ρ × 100 on the tracks of STS 2017",
+    "xling_sts_4b": "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of translation quality",
+    "stsb": "Pearson's r × 100 on STS Benchmark: all pairs, captions only, and without captions",
+    "stsb_spearman": "Spearman's ρ × 100 on STS Benchmark: all pairs, captions only, and without captions",
+}
+CORPUS_TABLES = {
+    "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
+    "share in %",
+    "corpora": "The corpora, and the pairs of them that models are trained on: length in tokens, IDF and entropies in "
+    "nats, each with its standard deviation where it is a mean",
+    "funnel": "Pairs read, dropped by the first filter that does not accept them, then as duplicates, as contaminated "
+    "or over the cap, and kept",
+    "filter_overlap": "Pairs that neither of two filters accepts; where the two are the same, pairs that it does not "
+    "accept, whatever the others say",
+}
+SWEEP_TABLES = {
+    "sweep": "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep, by which one is chosen",
+}
+STUDY_TABLES = {
+    "filter_study": "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, ranked "
+    "from the lowest values to the highest: on STS 2017 en-en, by which the best part is chosen, and on average on "
+    "STS 2012–2016 with its 95 % interval",
+}
+STUDIES_TABLES = {
+    "studies": "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on average on STS "
+    "2012–2016 with its 95 % interval",
+}
+
+
+def system_files(system):
+    """The files of a system's encoder; none of one that has only a name."""
+    if system in config["systems"]:
+        files = Path(config["systems"][system].get("path", "")).rglob("*")
+        return sorted(str(file) for file in files if file.is_file())
+    return [f"{system_encoder(system)}/{name}" for name in MODEL_FILES]
+
+
+def system_encoder(system):
+    """A system's encoder, as `encoders.open_encoder` takes it."""
+    if system in config["systems"]:
+        return config["systems"][system]["path"]
+    model = UNTRAINED.get(system)
+    return f"results/untrained/{model}" if model else f"results/models/{system}"
+
+
+def system_source(system):
+    """What the tables say of a system's figures."""
+    return "untrained" if system in UNTRAINED else "measured"
+
+
+def system_languages(system):
+    """The languages that a system knows; None of one that is taken to know all."""
+    if system in config["systems"]:
+        return config["systems"][system]["languages"]
+    return config["definitions"][UNTRAINED.get(system, system)]["languages"]
+
+
+def knows(system, *languages):
+    known = system_languages(system)
+    return known is None or set(languages) <= set(known)
+
+
+def tracks_of(system):
+    """The tracks of STS 2017 whose languages a system knows."""
+    return [name for name in config["evaluation"]["tracks"] if knows(system, *TRACKS[name].languages)]
+
+
+def systems_of(task):
+    """The systems that a task is done with, in the order of the tables' rows."""
+    chosen = config["evaluation"]["only"].get(task)
+    return [system for system in SYSTEMS if (chosen is None or system in chosen) and is_for(task, system)]
+
+
+def is_for(task, system):
+    """Whether a system knows the languages of a task."""
+    if task == "xling_sts":
+        return bool(tracks_of(system))
+    return knows(system, "en")
+
+
+def system_results(table):
+    """The results of all training runs of each system of a table, by the system's name."""
+    task = LAYOUTS[table].task
+    return {
+        system: [f"results/eval/{run}/{task}.json" for run in seed_runs(config, system)]
+        for system in systems_of(task)
+    }
+
+
+def trained_results(table):
+    """Those of systems that are not models before training."""
+    return {system: paths for system, paths in system_results(table).items() if system not in UNTRAINED}
+
+
+def published_as():
+    """Names of the published systems that each system stands for."""
+    systems = {**config["definitions"], **config["systems"]}
+    return {name: entry["published_as"] for name, entry in systems.items() if entry["published_as"]}
+
+
+def config_digests():
+    """Digest of what defines each system."""
+    systems = {**config["definitions"], **config["systems"]}
+    texts = {name: json.dumps(entry, sort_keys=True) for name, entry in systems.items()}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+
+def tables_off():
+    """Why published tables are not among those that are made."""
+    reasons = {
+        "caption_differences": "the other system is InferSent, and dataset_differences.csv has no figure of it",
+        "corpus_choice": "back-translations of its corpora are not published",
+    }
+    for table in PUBLISHED:
+        if table in LAYOUTS and table not in SYSTEM_TABLES:
+            reasons[table] = f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
+        elif table not in SYSTEM_TABLES and table not in TABLES:
+            reasons.setdefault(table, f"the configuration asks for no table {table}")
+    return reasons
+
+
+def published_file(table):
+    """The file of published figures for a table; none of a table without any."""
+    return [path for path in [f"config/published/{table}.csv"] if Path(workflow.basedir, path).exists()]
+
+
+SYSTEM_TABLES = {
+    table: caption for table, caption in SYSTEM_CAPTIONS.items() if systems_of(LAYOUTS[table].task)
+}
+DIFFERENCE_TABLES = {
+    "dataset_differences": "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
+    "absolute difference, mean difference, and those on captions",
+}
+TABLES = (
+    SYSTEM_TABLES
+    | (DIFFERENCE_TABLES if len(trained_results("sts")) > 1 else {})
+    | CORPUS_TABLES
+    | SWEEP_TABLES
+    | (STUDY_TABLES if STUDY in config["models"] else {})
+    | (STUDIES_TABLES if STUDY_MODELS else {})
+)
+FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
+
+
+# Published tables, and those of other forms that are compared with them.
+PUBLISHED = sorted(path.stem for path in Path(workflow.basedir, "config/published").glob("*.csv"))
+LEDGER_TABLES = [table for table in PUBLISHED if table in TABLES and table not in SYSTEM_TABLES]

@@ -1,0 +1,210 @@
+"""The ledger: every published figure beside what was measured here, and whether it was reproduced."""
+
+import csv
+import logging
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paraphrastic.evaluation.layouts import LAYOUTS
+from paraphrastic.files import atomic_output
+
+log = logging.getLogger(__name__)
+
+LEDGER_COLUMNS = [
+    "table", "paper", "printed_in", "system", "row", "column", "published", "name", "measured", "low", "high",
+    "difference", "verdict", "why", "protocol", "test_digest", "model_digest", "config_digest",
+]  # fmt: skip
+# Columns of published files that are no figures, beside the keys of their rows.
+_ABOUT = ("system", "paper", "table", "protocol", "model", "note", "group", "dim", "training_data",
+          "training_pairs")  # fmt: skip
+# BUCC's figures are of cosines, as those that it is compared with (Schwenk 2018).
+_SCORING = " (cosine)"
+
+
+@dataclass(frozen=True, slots=True)
+class Reproduction:
+    """What of the configuration stands for published systems.
+
+    Attributes:
+        published_as: names of published systems, by the name of ours.
+        config_digests: digest of what defines a system, by its name.
+    """
+
+    published_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    config_digests: Mapping[str, str] = field(default_factory=dict)
+
+    def candidates(self, row: Mapping[str, str]) -> list[str]:
+        """Our systems that stand for a published row; its column `model` names one of the papers' models."""
+        named = [name for name, systems in self.published_as.items() if row["system"] in systems]
+        return named or ([row["model"]] if row["model"] else [])
+
+
+# A measured figure by name of the system, key of the row, and column.
+_Figures = dict[tuple[str, str, str], Mapping[str, str]]
+
+
+def write_ledger(
+    published: Sequence[Path],
+    intervals: Mapping[str, Path],
+    tables: Mapping[str, Path],
+    reproduction: Reproduction,
+    output: Path,
+    *,
+    off: Mapping[str, str],
+) -> None:
+    """Write a row for each cell of each published table.
+
+    Columns: the pipeline's `table`; `paper` and where in it the figure is `printed_in`; `system`, `row` and
+    `column`; the figure as `published`; the `name` of our system that stands for it, and what it `measured`
+    with the 95 % interval `low` to `high`; the `difference`, measured less published; the `verdict` and `why`
+    it is not another; the published `protocol`; digests of the test data, the model and its configuration.
+
+    The verdict is `reproduced` where the published figure, as far as it is printed, lies in the interval, or
+    else `better` or `worse`; it is `not run` where nothing of ours stands for the system, where its table is
+    not made, or where the test data are others.
+
+    Args:
+        published: CSV files of published figures, each named after its table.
+        intervals: CSV files of `tabulate_systems` by table, of those that were made.
+        tables: all other tables that were made, CSV files by name.
+        reproduction: what stands for published systems.
+        output: the CSV file.
+        off: why a table was not made, by table.
+    """
+    labels = {row["system"]: row["name"] for path in intervals.values() for row in _read(path) if row["name"]}
+    verdicts: Counter[str] = Counter()
+    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, LEDGER_COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        for path in published:
+            table = path.stem
+            measured = None
+            if table in intervals:
+                measured = _figures(intervals[table])
+            elif table in tables:
+                measured = _plain_figures(tables[table], table, labels, reproduction)
+            for row in _read(path):
+                for column in (name for name, value in row.items() if value and name not in _ABOUT):
+                    if column in _keys(table):
+                        continue
+                    cell = {
+                        "table": table,
+                        "paper": row["paper"],
+                        "printed_in": row["table"],
+                        "system": row.get("system", ""),
+                        "row": _row_key(table, row),
+                        "column": column,
+                        "published": row[column],
+                        "protocol": row["protocol"],
+                    }
+                    cell |= _verdict(table, row, column, measured, reproduction, off)
+                    verdicts[cell["verdict"]] += 1
+                    writer.writerow(cell)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    log.info("%s: %s", output, counts)
+
+
+def _read(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+# What tells the rows of a table apart, beside the system.
+_KEYS = {
+    "studies": ("study", "setting"),
+    "filter_study": ("rank_by",),
+    "dataset_differences": ("other",),
+    "caption_differences": ("data",),
+    "language_choice": ("languages", "embeddings"),
+    "corpus_choice": ("corpus",),
+    "corpora": ("corpus", "language"),
+    "speed": ("device", "cores", "batch_size"),
+}
+
+
+def _keys(table: str) -> tuple[str, ...]:
+    return LAYOUTS[table].fields if table in LAYOUTS else _KEYS.get(table, ())
+
+
+def _row_key(table: str, row: Mapping[str, str]) -> str:
+    return ", ".join(row[key] for key in _keys(table) if key != "dim" and row.get(key))
+
+
+def _figures(path: Path) -> _Figures:
+    return {
+        (row["name"], row["row"], row["column"]): row
+        for row in _read(path)
+        if row["source"] == "measured" and (not row["row"] or row["system"].endswith(_SCORING))
+    }
+
+
+def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproduction: Reproduction) -> _Figures:
+    """Figures of a table that has its intervals, if any, in columns of its own."""
+    found: _Figures = {}
+    for row in _read(path):
+        if row.get("source", "measured") != "measured":
+            continue
+        name = labels.get(row.get("system", ""), "")
+        # A system that stands beside another one goes by the names of published ones too.
+        other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
+        for keys in [row, *({**row, "other": published} for published in other)]:
+            for column, value in row.items():
+                if value and column not in (*_ABOUT, *_keys(table)):
+                    found[name, _row_key(table, keys), column] = {
+                        "data": row.get("data", ""),
+                        "value": value,
+                        "low": row.get(f"{column}_low") or value,
+                        "high": row.get(f"{column}_high") or value,
+                        "test_digest": "",
+                        "model_digest": "",
+                    }
+    return found
+
+
+def _verdict(
+    table: str,
+    row: Mapping[str, str],
+    column: str,
+    measured: _Figures | None,
+    reproduction: Reproduction,
+    off: Mapping[str, str],
+) -> dict[str, str]:
+    names = reproduction.candidates(row) if row.get("system") else [""]
+    if not names:
+        return _not_run(f"nothing in the configuration is published_as {row['system']!r}")
+    if measured is None:
+        return _not_run(off.get(table, "the pipeline has no such table"))
+    found = [
+        (name, measured[key]) for name in names if (key := (name, _row_key(table, row), column)) in measured
+    ]
+    if not found:
+        return _not_run(f"no figure of {' or '.join(names) or 'this row'} in this column")
+    name, figure = found[0]
+    if figure["data"] != "official":
+        return _not_run(f"the test data of {name} are not those of the published figures")
+    value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
+    printed = float(row[column])
+    # Half a unit of the last digit that is printed.
+    slack = 0.5 * 10.0 ** -len(row[column].partition(".")[2])
+    lower_is_better = table == "tatoeba"
+    if low - slack <= printed <= high + slack:
+        verdict = "reproduced"
+    else:
+        verdict = "better" if (value > printed) != lower_is_better else "worse"
+    return {
+        "name": name,
+        "measured": f"{value:.2f}",
+        "low": f"{low:.2f}",
+        "high": f"{high:.2f}",
+        "difference": f"{value - printed:+.2f}",
+        "verdict": verdict,
+        "test_digest": figure["test_digest"],
+        "model_digest": figure["model_digest"],
+        "config_digest": reproduction.config_digests.get(name, ""),
+    }
+
+
+def _not_run(why: str) -> dict[str, str]:
+    return {"verdict": "not run", "why": why}
