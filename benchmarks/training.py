@@ -45,7 +45,7 @@ from paraphrastic.training.device.plan import MegaBatchPlan
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.mining import hardest_negatives, multiplies_in_bfloat16
+from paraphrastic.training.mining import fastest_precision, hardest_negatives
 from paraphrastic.training.report import Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import _Run
@@ -53,6 +53,7 @@ from paraphrastic.training.train import _Run
 BATCH = 128
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 TOKENS = 14
+PRECISIONS = ("float32", "bfloat16", "int8")
 # Dimension, M and dropout of each case.
 CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
 SETTINGS = TrainingSettings(
@@ -95,7 +96,7 @@ def main() -> None:
             replace(SETTINGS, dimension=dimension, megabatch=megabatch, dropout=dropout),
             rows=options.rows, repeats=options.repeats, threads=options.threads, clock=CLOCKS[options.clock],
         )  # fmt: skip
-        for precision in ("float32", "bfloat16"):
+        for precision in PRECISIONS:
             row = figures[name][precision]
             parts = "  ".join(f"{part} {row[part]:.1f}" for part in ("average", "mine", "step"))
             print(f"{name}, {precision}: {row['pairs_per_second']:,.0f} pairs/s, "
@@ -104,7 +105,7 @@ def main() -> None:
         "clock": options.clock,
         "threads": options.threads,
         "rows": options.rows,
-        "bfloat16": multiplies_in_bfloat16(),
+        "fastest_precision": fastest_precision(),
     }
     write_json(options.output or "results/benchmarks/training.json", {**about, "cases": figures})
 
@@ -206,11 +207,11 @@ def measure(
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {
-        name: {"average": [], "mine": [], "step": []} for name in ("reference", "float32", "bfloat16")
+        name: {"average": [], "mine": [], "step": []} for name in ("reference", *PRECISIONS)
     }
     for _ in range(repeats + 1):
         sentences = megabatch_sentences(generator, settings.megabatch * BATCH, rows)
-        for precision in ("float32", "bfloat16"):
+        for precision in PRECISIONS:
             torch.set_num_threads(1)
             search = partial(
                 hardest_negatives, team=team, either_side=False, exclude_duplicates=True, precision=precision
@@ -224,7 +225,7 @@ def measure(
         medians = {part: statistics.median(values[1:]) for part, values in parts.items()}
         total = sum(medians.values())
         result[name] = {**medians, "total": total, "pairs_per_second": 1e6 / total}
-    for name in ("float32", "bfloat16"):
+    for name in PRECISIONS:
         result[name]["ratio"] = result[name]["pairs_per_second"] / result["reference"]["pairs_per_second"]
     team.close()
     return result

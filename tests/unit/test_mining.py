@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.training.compiled import Team
-from paraphrastic.training.mining import NO_NEGATIVE, hardest_negatives
+from paraphrastic.training.mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:
@@ -89,7 +89,8 @@ def test_there_may_be_no_negative() -> None:
     assert copies.tolist() == [NO_NEGATIVE] * 6
 
 
-def test_bfloat16_chooses_nearly_always_the_same_and_never_much_worse() -> None:
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision: str) -> None:
     n = 1500
     source = unit_vectors(n, 64)
     # Translations near their sources, and sentences in groups: hard negatives as a trained model has them.
@@ -98,8 +99,8 @@ def test_bfloat16_chooses_nearly_always_the_same_and_never_much_worse() -> None:
     vectors = torch.nn.functional.normalize(torch.cat([source, target]))
     ids, team = np.arange(2 * n), Team(2)
     exact, rounded = (
-        hardest_negatives(vectors, ids, team, either_side=False, exclude_duplicates=True, precision=precision)
-        for precision in ("float32", "bfloat16")
+        hardest_negatives(vectors, ids, team, either_side=False, exclude_duplicates=True, precision=each)
+        for each in ("float32", precision)
     )
     assert (exact == rounded).mean() > 0.85
     best, chosen = ((vectors * vectors[torch.from_numpy(found)]).sum(1) for found in (exact, rounded))
@@ -107,7 +108,21 @@ def test_bfloat16_chooses_nearly_always_the_same_and_never_much_worse() -> None:
     assert (best - chosen).max() < 1 / 128
 
 
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.parametrize("dominant", [0.0, 3.0])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_eight_bits_are_of_the_size_that_the_entries_have(dominant: float, threads: int) -> None:
+    vectors = unit_vectors(500, 300)
+    # Word vectors have dimensions that are much larger than the others, and tell sentences apart.
+    vectors[:, 7] *= 1 + 5 * dominant
+    vectors = torch.nn.functional.normalize(vectors)
+    found = _in_eight_bits(vectors, Team(threads)).float()
+    cosines = torch.nn.functional.cosine_similarity(found, vectors)
+    assert cosines.min() > 0.998
+    unit = (found * vectors).sum() / (vectors * vectors).sum()
+    assert (found - unit * vectors).abs().median() < 0.6
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("either_side", [False, True])
 def test_the_number_of_threads_does_not_change_the_choice_among_equals(
     precision: str, either_side: bool

@@ -17,6 +17,9 @@ BLOCK_ROWS = 256
 BLOCK_COLUMNS = 1024
 # Columns whose maximum is taken at a time.
 CHUNK = 128
+# Vectors by which the unit of eight bits is chosen; of normal entries, few are above four deviations.
+_SAMPLE = 64
+_TYPICAL = 4.0
 
 Int64 = npt.NDArray[np.int64]
 # Highest similarities, and the sentences that have them.
@@ -42,8 +45,8 @@ def hardest_negatives(
         team: the threads; their number does not change the result.
         either_side: look among all sentences, not only among those of the other side.
         exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
-        precision: of the similarities; in bfloat16 they have three digits, and sentences that are about
-            equally similar are taken for each other.
+        precision: of the similarities; in bfloat16 and in int8 they have three digits, and sentences that
+            are about equally similar are taken for each other.
         block_rows: rows of the similarity matrix that a thread holds at a time; more threads than there are
             blocks of rows are idle.
         block_columns: columns of it.
@@ -54,15 +57,18 @@ def hardest_negatives(
         the first one of its own.
     """
     n = len(vectors) // 2
-    if precision == "bfloat16" or (precision == "auto" and multiplies_in_bfloat16()):
+    precision = fastest_precision() if precision == "auto" else precision
+    if precision == "bfloat16":
         vectors = vectors.bfloat16()
+    elif precision == "int8":
+        vectors = _in_eight_bits(vectors, team)
     sides = vectors[:n], vectors[n:]
     copies = _occurs_again(fingerprints) if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
     size = max(1, min(block_rows, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
-    lowest: Any = np.float32(-np.inf) if vectors.dtype == torch.float32 else np.int16(-0x8000)
+    lowest = _LOWEST[vectors.dtype]
 
     def nothing(size: int) -> Found:
         return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
@@ -73,7 +79,7 @@ def hardest_negatives(
     def offer(
         rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
     ) -> None:
-        similarity = _ordered(sides[left][rows] @ sides[right][columns].T)
+        similarity = _similarities(sides[left][rows], sides[right][columns])
         scan(
             similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
             *for_rows, *for_columns,
@@ -109,19 +115,60 @@ def hardest_negatives(
     return np.where(own_side[0] > values, own_side[1], negatives)
 
 
-def multiplies_in_bfloat16() -> bool:
-    """Whether the processor has instructions for products in bfloat16."""
+def fastest_precision() -> MiningPrecision:
+    """The precision in which the processor multiplies fastest, by the instructions that it has."""
     features = llvmlite.binding.get_host_cpu_features()
-    return any(features.get(name) for name in ("avx512bf16", "amx-bf16"))
+    if any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8")):
+        return "int8"
+    return "bfloat16" if features.get("avx512bf16") else "float32"
 
 
-def _ordered(similarity: Tensor) -> npt.NDArray[Any]:
-    """The similarities as numbers in the same order: float32, or int16 for bfloat16."""
+# Below all similarities, as numbers of the type that `_similarities` gives.
+_LOWEST: dict[torch.dtype, Any] = {
+    torch.float32: np.float32(-np.inf),
+    torch.bfloat16: np.int16(-0x8000),
+    torch.int8: np.int32(-0x80000000),
+}
+
+
+def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
+    """Products of all rows with all columns, as numbers in their order."""
+    if rows.dtype == torch.int8:
+        products: npt.NDArray[np.int32] = torch._int_mm(rows, columns.T).numpy()
+        return products
+    similarity = rows @ columns.T
     if similarity.dtype == torch.float32:
         return similarity.numpy()
     bits = similarity.view(torch.int16).numpy()
     order_bits(bits)
     return bits
+
+
+def _in_eight_bits(vectors: Tensor, team: Team) -> Tensor:
+    """The vectors [n, dim] as int8, all in the same unit."""
+    found = torch.empty(vectors.shape, dtype=torch.int8)
+    scale = np.float32(127.0 / _largest(vectors[:: -(-len(vectors) // _SAMPLE)].numpy()))
+    source, target = vectors.numpy(), found.numpy()
+    parts = np.linspace(0, len(vectors), team.size + 1).astype(np.int64)
+    team.run(lambda index: quantize(source, scale, parts[index], parts[index + 1], target))
+    return found
+
+
+def _largest(sample: npt.NDArray[np.float32]) -> float:
+    """The entry that is to be 127, in the unit of the vectors: with it, int8 is nearest to them on average.
+
+    What is larger is cut, which costs much where it is frequent; what is smaller is rounded by the more the
+    larger it is.
+    """
+    entries = np.abs(sample)
+    candidates = [_TYPICAL * factor / sample.shape[1] ** 0.5 for factor in (1.0, 2.0, 4.0)]
+    candidates += [float(entries.max())] if entries.size else []
+
+    def error(largest: float) -> float:
+        rounding = (largest / 127) ** 2 / 12
+        return rounding + float(np.square(np.maximum(entries - largest, 0)).mean())
+
+    return max(min(candidates, key=error), float(np.finfo(np.float32).tiny))
 
 
 def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
@@ -132,6 +179,18 @@ def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
     again[order[1:]] |= equal
     again[order[:-1]] |= equal
     return again
+
+
+@compiled
+def quantize(
+    source: npt.NDArray[np.float32], scale: Any, start: int, stop: int, target: npt.NDArray[np.int8]
+) -> None:
+    """Write rows `start` to `stop` of `source`, times `scale`, into `target` as the nearest of -127 to 127."""
+    bound = np.float32(127.0)
+    for i in range(start, stop):
+        for j in range(source.shape[1]):
+            value = min(max(source[i, j] * scale, -bound), bound)
+            target[i, j] = np.int8(np.rint(value))
 
 
 @compiled

@@ -8,7 +8,7 @@ Optimizer = Literal["adam", "lazy_adam", "adamw"]
 Engine = Literal["auto", "fused", "autograd"]
 Device = Literal["auto", "cpu", "cuda"]
 Schedule = Literal["constant", "linear"]
-MiningPrecision = Literal["auto", "float32", "bfloat16"]
+MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
 class EarlyStopping(TypedDict):
@@ -41,8 +41,9 @@ class TrainingSettings:
         weight_decay: λ of AdamW: each step multiplies all parameters by 1 − learning_rate · λ.
         negatives: whether a sentence's negative comes from the other side's sentences or from both sides.
         exclude_duplicates: whether a copy of the pair's own sentences is barred from being its negative.
-        mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 on a GPU
-            and where the processor multiplies in it, and float32 elsewhere.
+        mining_precision: of the similarities by which negatives are chosen; `auto` is bfloat16 on a GPU,
+            which takes int8 for it too, and elsewhere the first of int8, bfloat16 and float32 that the
+            processor has instructions for.
         engine: kernels made for averaged embeddings, or torch's autograd; `auto` is the first where they can
             train the encoder.
         device: that training runs on; `auto` is a GPU where torch sees one, and the processor elsewhere.

@@ -92,7 +92,8 @@ class DeviceEngine:
             fingerprints(tokens, offsets),
             either_side=self.settings.negatives == "either_side",
             exclude_duplicates=self.settings.exclude_duplicates,
-            bfloat16=precision == "bfloat16" or (precision == "auto" and self.device.type == "cuda"),
+            bfloat16=precision in ("bfloat16", "int8")
+            or (precision == "auto" and self.device.type == "cuda"),
         )
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
