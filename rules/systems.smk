@@ -3,7 +3,7 @@
 import hashlib
 import json
 
-from paraphrastic.evaluation.layouts import LAYOUTS
+from paraphrastic.evaluation.layouts import LAYOUTS, TRANSLATION_QUALITY
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.studies import seed_runs
 
@@ -103,7 +103,7 @@ def system_results(table):
     task = LAYOUTS[table].task
     return {
         system: [f"results/eval/{run}/{task}.json" for run in seed_runs(config, system)]
-        for system in systems_of(task)
+        for system in rows_of(table)
     }
 
 
@@ -139,14 +139,20 @@ def tables_off():
     return reasons
 
 
+def rows_of(table):
+    """The systems that a table has rows of."""
+    systems = systems_of(LAYOUTS[table].task)
+    if table == "xling_sts_4b":
+        return [system for system in systems if TRANSLATION_QUALITY in tracks_of(system)]
+    return systems
+
+
 def published_file(table):
     """The file of published figures for a table; none of a table without any."""
     return [path for path in [f"config/published/{table}.csv"] if Path(workflow.basedir, path).exists()]
 
 
-SYSTEM_TABLES = {
-    table: caption for table, caption in SYSTEM_CAPTIONS.items() if systems_of(LAYOUTS[table].task)
-}
+SYSTEM_TABLES = {table: caption for table, caption in SYSTEM_CAPTIONS.items() if rows_of(table)}
 DIFFERENCE_TABLES = {
     "dataset_differences": "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
     "absolute difference, mean difference, and those on captions",

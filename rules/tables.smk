@@ -168,7 +168,7 @@ rule render_table:
     input:
         table="results/tables/{table}.csv",
         intervals=lambda wildcards: (
-            f"results/tables/intervals/{wildcards.table}.csv" if wildcards.table in SYSTEM_TABLES else []
+            [f"results/tables/intervals/{wildcards.table}.csv"] if wildcards.table in SYSTEM_TABLES else []
         ),
     output:
         markdown=report("results/tables/{table}.md", category="Tables"),

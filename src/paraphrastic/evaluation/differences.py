@@ -26,9 +26,9 @@ def tabulate_differences(systems: Mapping[str, Sequence[Path]], published: Path,
     """Write how much each two systems differ in Pearson's r × 100 over the datasets of STS 2012–2016.
 
     As in Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as in the
-    tables of STS; the number of `datasets`; `difference`, the mean absolute one, and `mean`, that of system − other,
-    with their 95 % intervals; and that on the datasets of captions. Noise makes absolute differences of equal
-    systems more than 0: resampling adds some more, so that an interval may lie above its figure.
+    tables of STS; the number of `datasets`; `difference`, the mean absolute one, and `mean`, that of system −
+    other, with their 95 % intervals; and that on the datasets of captions. Noise makes absolute differences
+    of equal systems more than 0, and resampling adds some more: an interval may lie above its figure.
 
     Args:
         systems: results of `evaluate_sts` of each system's training runs by its name; the first run counts.

@@ -185,7 +185,7 @@ def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
 def quantize(
     source: npt.NDArray[np.float32], scale: Any, start: int, stop: int, target: npt.NDArray[np.int8]
 ) -> None:
-    """Write rows `start` to `stop` of `source`, times `scale`, into `target` as the nearest of -127 to 127."""
+    """Write rows `start` to `stop` of `source`, times `scale`, as the nearest integers from -127 to 127."""
     bound = np.float32(127.0)
     for i in range(start, stop):
         for j in range(source.shape[1]):
