@@ -165,7 +165,7 @@ TABLES = (
     | (STUDY_TABLES if STUDY in config["models"] else {})
     | (STUDIES_TABLES if STUDY_MODELS else {})
 )
-FIGURES = ["funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
+FIGURES = [*SYSTEM_TABLES, "funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
 
 
 # Published tables, and those of other forms that are compared with them.

@@ -29,6 +29,30 @@ rule tabulate_systems:
         "../workflow/scripts/tabulate_systems.py"
 
 
+rule draw_systems:
+    input:
+        intervals="results/tables/intervals/{table}.csv",
+    output:
+        svg=report("results/figures/{table}.svg", category="Systems"),
+        png="results/figures/{table}.png",
+    log:
+        "results/logs/draw_systems/{table}.log",
+    wildcard_constraints:
+        table=one_of(SYSTEM_TABLES),
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        title=lambda wildcards: SYSTEM_CAPTIONS[wildcards.table],
+        code=code_version("paraphrastic.figures.systems"),
+    message:
+        "Draw the systems of {wildcards.table}"
+    script:
+        "../workflow/scripts/draw_systems.py"
+
+
 rule tabulate_differences:
     input:
         results=lambda wildcards: [paths[0] for paths in trained_results("sts").values()],

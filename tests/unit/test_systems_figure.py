@@ -1,0 +1,47 @@
+"""The picture of a table of systems."""
+
+import csv
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
+from paraphrastic.figures.systems import draw_systems
+
+
+def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
+    path = folder / "intervals.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, INTERVAL_COLUMNS, restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> None:
+    measured = {"low": "60", "high": "70", "value": "65.0"}
+    rows = [
+        {"system": "LASER", "source": "published", "column": "2012", "value": "63.1"},
+        {"system": "P-SP de", "source": "untrained", "column": "2012", **measured},
+        {"system": "P-SP de", "source": "measured", "column": "2012", "best": "yes", **measured},
+        {"system": "P-SP de", "source": "measured", "column": "avg", **measured},
+        {"system": "P-SP de", "source": "measured", "row": "de-en", "column": "f1", **measured},
+    ]
+    outputs = [tmp_path / "t.svg", tmp_path / "t.png"]
+    draw_systems(intervals(tmp_path, rows), outputs, title="Pearson's r × 100")
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
+    for text in (
+        "2012", "avg", "de-en f1", "LASER (published)", "P-SP de (untrained)", "P-SP de", "Pearson's r × 100"
+    ):  # fmt: skip
+        assert text in texts
+    before = [path.read_bytes() for path in outputs]
+    draw_systems(tmp_path / "intervals.csv", outputs, title="Pearson's r × 100")
+    assert [path.read_bytes() for path in outputs] == before
+
+
+def test_a_picture_of_no_systems(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"intervals\.csv: there are no figures in it"):
+        draw_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")
