@@ -18,7 +18,7 @@ rule encode_dataset:
         runtime=60,
     params:
         units=lambda wildcards: dataset_units(wildcards.model),
-        separate=lambda wildcards: structure_of(config["definitions"][wildcards.model]).separate,
+        tables=lambda wildcards: structure_of(config["definitions"][wildcards.model]).tables,
         code=code_version("paraphrastic.dataset"),
     message:
         "Encode the training data of {wildcards.model}"

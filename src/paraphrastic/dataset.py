@@ -9,18 +9,22 @@
 A unit is there if the model has it. The last row, `len(pieces)`, stands for a sentence without any known
 piece (the original's `UUUNKKK`). Where the two languages have tables of their own, these are one array too: a
 piece of the target's has the number of the source's pieces added to its id, and the last two rows are the
-two languages' unknown ones.
+two languages' unknown ones. Where two vocabularies overlap, a piece that is spelled alike in both has the
+source's id on either side, and
+
+    /subword/alike           int32 [k, 2]       the source's and the target's id of each such piece
 """
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import h5py
 import numpy as np
 import numpy.typing as npt
+from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
@@ -37,6 +41,8 @@ SIDES = ("source", "target")
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
+# Said here too: another name of an encoder must not encode data sets again.
+Tables = Literal["shared", "separate", "overlapping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +128,7 @@ def encode_dataset(
     units: Sequence[UnitVocabulary],
     output: Path,
     *,
-    separate: bool = False,
+    tables: Tables = "shared",
     threads: int,
     batch_rows: int = 65_536,
 ) -> None:
@@ -136,12 +142,12 @@ def encode_dataset(
         pairs: Parquet with the columns `source` and `target`.
         units: the vocabularies, in the order in which an encoder takes them.
         output: the HDF5 file.
-        separate: whether the sides have tables of their own, even if they share a vocabulary.
+        tables: whether the sides have tables of their own, even if they share a vocabulary.
         threads: for sentencepiece.
         batch_rows: pairs held in memory; the output does not depend on it.
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        encoders = [_UnitEncoder(each, file.create_group(each.unit), separate, threads) for each in units]
+        encoders = [_UnitEncoder(each, file.create_group(each.unit), tables, threads) for each in units]
         for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
             columns = [column.to_pylist() for column in batch.columns]
             for encoder in encoders:
@@ -153,17 +159,21 @@ def encode_dataset(
 class _UnitEncoder:
     """Writes the sentences of one unit."""
 
-    def __init__(self, vocabulary: UnitVocabulary, group: h5py.Group, separate: bool, threads: int) -> None:
+    def __init__(self, vocabulary: UnitVocabulary, group: h5py.Group, tables: Tables, threads: int) -> None:
         self.vocabulary = vocabulary
         self.group = group
         self.threads = threads
         processors = [load_sentencepiece(model) for model in vocabulary.models]
         self.processors = [processors[0], processors[-1]]
         sizes = [processor.get_piece_size() for processor in self.processors]
-        separate = separate or len(processors) > 1
+        separate = tables != "shared" or len(processors) > 1
         self.sizes = sizes if separate else sizes[:1]
-        # What is added to the pieces of a side.
-        self.shifts = [0, sizes[0] if separate else 0]
+        # What the pieces of each side are in the data.
+        self.ids = [np.arange(size, dtype=np.int32) for size in sizes]
+        if separate:
+            self.ids[1] += sizes[0]
+        self.alike = _alike(*self.processors) if tables == "overlapping" else np.empty((0, 2), np.int32)
+        self.ids[1][self.alike[:, 1]] = self.alike[:, 0]
         self.row_of_piece = np.full(sum(self.sizes), -1, dtype=np.int32)
         self.n_rows = 0
         for side in SIDES:
@@ -187,20 +197,26 @@ class _UnitEncoder:
             _replace_negative(self.group[side]["tokens"], self.n_rows + number * (len(self.sizes) - 1))
         known = np.flatnonzero(self.row_of_piece >= 0)
         self.group["pieces"] = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
+        self.group["alike"] = self.alike
         self.group.attrs["sizes"] = self.sizes
         self.group.attrs["sentencepiece_sha256"] = [sha256(model) for model in self.vocabulary.models]
 
     def _encode(self, side: int, sentences: list[str]) -> Sentences:
-        processor, shift = self.processors[side], self.shifts[side]
-        unknown, longest = processor.unk_id(), self.vocabulary.max_pieces
+        processor, longest = self.processors[side], self.vocabulary.max_pieces
+        unknown = processor.unk_id()
         ids = processor.encode(sentences, out_type=int, num_threads=self.threads)
-        kept = [
-            [piece + shift for piece in sentence[:longest] if piece != unknown] or [-1] for sentence in ids
-        ]
+        kept = [[piece for piece in sentence[:longest] if piece != unknown] or [-1] for sentence in ids]
         lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
-        return Sentences(tokens, offsets)
+        return Sentences(np.where(tokens < 0, -1, self.ids[side][tokens]), offsets)
+
+
+def _alike(source: SentencePieceProcessor, target: SentencePieceProcessor) -> Int32:
+    """The two vocabularies' ids of every piece that is spelled alike in both, [k, 2]."""
+    ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
+    spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
+    return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
 
 
 def _interleave(sides: list[Sentences]) -> Int32:
@@ -257,12 +273,14 @@ class UnitTable:
         sizes: pieces of the vocabulary; of the source's and the target's, where they have tables of their
             own.
         sentencepiece_sha256: of the vocabulary, or of the two.
+        alike: int32 [k, 2], the two vocabularies' ids of pieces that have one row for both languages.
     """
 
     unit: str
     pieces: Int32
     sizes: tuple[int, ...]
     sentencepiece_sha256: tuple[str, ...]
+    alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
 
     @property
     def n_rows(self) -> int:
@@ -364,7 +382,8 @@ class PairDataset:
 def _table(group: h5py.Group) -> UnitTable:
     unit = str(group.name).removeprefix("/")
     sizes = tuple(int(size) for size in group.attrs["sizes"])
-    return UnitTable(unit, group["pieces"][:], sizes, tuple(map(str, group.attrs["sentencepiece_sha256"])))
+    digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
+    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:])
 
 
 def _read(group: h5py.Group, start: int, stop: int) -> Sentences:

@@ -8,7 +8,7 @@
     {part}.unknown[.{language}]             float32 [dim]
     {part}.lstm.{name}[.{language}]         weights of `recurrent.RecurrentPooling`
 
-A language stands where the two do not share.
+A language stands where the two do not share; of overlapping vocabularies, each has a copy of what is shared.
 """
 
 import hashlib
@@ -108,7 +108,7 @@ class PartsEncoder(RawTextEncoder):
         except (TypeError, ValueError) as error:
             raise InputError(f"the structure in its configuration is not one: {error}") from None
         languages = tuple(config["languages"]) if structure.separate else (None,)
-        separate = structure.vocabularies == "separate"
+        separate = structure.vocabularies != "shared"
         found: dict[tuple[str, str | None], Vocabulary] = {}
         for unit in structure.units:
             shared = None
@@ -137,7 +137,7 @@ class PartsEncoder(RawTextEncoder):
             found[_named(f"known.{unit}", language)] = vocabulary.known
             if id(vocabulary.processor) not in written:
                 written.add(id(vocabulary.processor))
-                own = language if self.structure.vocabularies == "separate" else None
+                own = language if self.structure.vocabularies != "shared" else None
                 proto = np.frombuffer(vocabulary.processor.serialized_model_proto(), np.uint8)
                 found[_named(f"sentencepiece.{unit}", own)] = proto
         return found

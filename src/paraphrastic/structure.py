@@ -8,6 +8,8 @@ from paraphrastic.units import UNITS
 
 Kind = Literal["average", "lstm", "bilstm"]
 Sharing = Literal["shared", "separate"]
+# Overlapping ones have embeddings in common.
+Tables = Literal["shared", "separate", "overlapping"]
 
 # The papers' names of averages, alone and beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
@@ -66,14 +68,15 @@ class Structure:
         combine: how the parts' vectors become one.
         scramble: share of the sentences whose tokens LSTMs are given in random order, in training.
         languages: whether the two languages have parameters of their own.
-        vocabularies: whether they have vocabularies of their own, and with them tables.
+        vocabularies: whether they have vocabularies of their own, and with them tables; of overlapping ones,
+            pieces that are spelled alike have one embedding.
     """
 
     parts: tuple[Part, ...] = (Part(),)
     combine: Literal["concatenate", "add"] = "concatenate"
     scramble: float = 0.0
     languages: Sharing = "shared"
-    vocabularies: Sharing = "shared"
+    vocabularies: Tables = "shared"
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -95,9 +98,14 @@ class Structure:
         return tuple(dict.fromkeys(part.unit for part in self.parts))
 
     @property
+    def tables(self) -> Tables:
+        """Whether the languages have tables of their own; overlapping ones share what is spelled alike."""
+        return "separate" if self.languages == "separate" else self.vocabularies
+
+    @property
     def separate(self) -> bool:
-        """Whether the languages have tables of their own."""
-        return "separate" in (self.languages, self.vocabularies)
+        """Whether a sentence's language is to be known."""
+        return self.tables != "shared"
 
     @property
     def averaged(self) -> bool:
@@ -112,7 +120,8 @@ class Structure:
         else:
             names = "-".join(part.name for part in self.parts)
         notes = ["addition"] if len(self.parts) > 1 and self.combine == "add" else []
-        notes += ["separate languages"] if self.separate else []
+        if self.separate:
+            notes.append("separate languages" if self.tables == "separate" else "overlapping vocabularies")
         return f"{names} ({', '.join(notes)})" if notes else names
 
 
@@ -178,9 +187,9 @@ def structure_faults(path: Mapping[str, str], definition: Mapping[str, Any]) -> 
         yield f"{path['encoder']}.combine: vectors of {sizes} entries cannot be added"
     if len(definition["languages"]) == 1:
         for section in ("encoder", "vocabulary"):
-            if definition[section]["languages"] == "separate":
+            if (sharing := definition[section]["languages"]) != "shared":
                 language = definition["languages"][0]
-                yield f"{path[section]}.languages: separate needs two languages; there is only {language}"
+                yield f"{path[section]}.languages: {sharing} needs two languages; there is only {language}"
     engine, penalty = training["engine"], training["initial_vectors_penalty"]
     if engine == "fused" and not structure.averaged:
         other = f"auto or autograd trains {structure.name}"

@@ -107,4 +107,4 @@ def data_models(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _digest(definition: Json) -> str:
     data = {key: definition[key] for key in _DATA}
-    return json.dumps([data, vocabularies(definition), structure_of(definition).separate], sort_keys=True)
+    return json.dumps([data, vocabularies(definition), structure_of(definition).tables], sort_keys=True)

@@ -30,6 +30,8 @@ STRUCTURES = {
     "separate parameters": Structure(parts=(Part(), LSTM), languages="separate"),
     "separate vocabularies": Structure(parts=(Part(), LSTM), vocabularies="separate"),
     "separate averages": Structure(languages="separate"),
+    "overlapping vocabularies": Structure(parts=(Part(), LSTM), vocabularies="overlapping"),
+    "overlapping averages": Structure(vocabularies="overlapping"),
     "separate in everything": Structure(
         parts=(Part(unit="word"), Part(kind="lstm")), languages="separate", vocabularies="separate"
     ),
@@ -65,7 +67,7 @@ class Data:
                 self.pairs,
                 [UnitVocabulary(unit, tuple(models), None) for unit, models in units.items()],
                 folder / "train.h5",
-                separate=structure.separate,
+                tables=structure.tables,
                 threads=1,
             )
             self.made[structure] = folder / "train.h5", [path for models in units.values() for path in models]

@@ -98,13 +98,44 @@ def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path
     _, model = write_training_data(tmp_path, sentence_pairs(50))
     parquet = write_pairs(tmp_path / "own.parquet", [("the dog", "the dog"), ("\u200b", "\u200b")])
     units = [UnitVocabulary("subword", (model,), None)]
-    encode_dataset(parquet, units, tmp_path / "own.h5", separate=True, threads=1)
+    encode_dataset(parquet, units, tmp_path / "own.h5", tables="separate", threads=1)
     with PairDataset(tmp_path / "own.h5") as data:
         (unit,) = data.units
         source, target = (listed(side) for side in data.read(0, 2))
         assert not set(source[0]) & set(target[0])
         assert (unit.pieces[target[0]] - unit.pieces[source[0]] == unit.sizes[0]).all()
         assert (source[1], target[1]) == ([unit.n_rows - 2], [unit.n_rows - 1])
+
+
+def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) -> None:
+    pairs = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_pairs(80)]
+    parquet = write_pairs(tmp_path / "pairs.parquet", pairs)
+    models = tuple(tmp_path / f"{side}.model" for side in ("source", "target"))
+    for model in models:
+        train_vocabulary(
+            parquet, model, sides=(model.stem,), size=60, character_coverage=1.0, max_sentences=1000,
+            hard_limit=False, seed=1,
+        )  # fmt: skip
+    units = [UnitVocabulary("subword", models, None)]
+    encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
+    processors = [sentencepiece.SentencePieceProcessor(model_file=str(model)) for model in models]
+    with PairDataset(tmp_path / "train.h5") as data:
+        (unit,) = data.units
+        row_of: dict[str, int] = {}
+        for side, processor, sentences in zip((0, 1), processors, data.read(0, len(data)), strict=True):
+            for pair, rows in zip(pairs, listed(sentences), strict=True):
+                pieces = processor.encode(pair[side], out_type=str)
+                # A spelling has one row, whichever vocabulary it is from.
+                assert [
+                    row_of.setdefault(piece, row) for piece, row in zip(pieces, rows, strict=True)
+                ] == rows
+        assert len(set(row_of.values())) == len(row_of) == unit.n_rows - 2
+        spelled = [{p.id_to_piece(i): i for i in range(p.get_piece_size())} for p in processors]
+        both = sorted((spelled[0][piece], spelled[1][piece]) for piece in set(spelled[0]) & set(spelled[1]))
+        assert sorted(map(tuple, unit.alike.tolist())) == both
+        assert 3 < len(both) < 60
+        # The languages are still two.
+        assert len(unit.sizes) == 2
 
 
 @pytest.mark.parametrize("window", [PAIRS_PER_BLOCK, 10 * PAIRS_PER_BLOCK])

@@ -171,6 +171,8 @@ def test_an_lstm_without_torch_is_one_line(
         (Structure(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
         (STRUCTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),
         (STRUCTURES["separate averages"], "P-SP (separate languages)"),
+        (STRUCTURES["overlapping averages"], "P-SP (overlapping vocabularies)"),
+        (Structure(languages="separate", vocabularies="overlapping"), "P-SP (separate languages)"),
     ],
 )
 def test_names_in_the_tables(structure: Structure, name: str) -> None:

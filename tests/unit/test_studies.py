@@ -42,11 +42,15 @@ def test_models_of_the_same_pairs_share_them() -> None:
         unit={"model": "de", "vary": {"vocabulary.unit": ["subword", "word"]}},
         parts={"model": "de", "vary": {"encoder.parts": [[{"kind": "lstm"}]]}},
         separate={"model": "de", "vary": {"encoder.languages": ["separate"], "training.epochs": [1, 2]}},
+        own={
+            "model": "de",
+            "vary": {"vocabulary.languages": ["overlapping"], "encoder.languages": ["shared", "separate"]},
+        },
     )
     shared = data_models(checked(config))
     assert {model: own for model, own in shared.items() if model.startswith("de")} == {
         **dict.fromkeys(["de", "de-paper", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
-        **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2")},
+        **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2", "de-own-1", "de-own-2")},
         # Its data have other rows.
         **dict.fromkeys(["de-separate-1", "de-separate-2"], "de-separate-1"),
     }

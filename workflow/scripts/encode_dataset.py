@@ -11,6 +11,6 @@ with step(snakemake):
         snakemake.input.pairs,
         [UnitVocabulary(**unit) for unit in snakemake.params.units],
         snakemake.output.dataset,
-        separate=snakemake.params.separate,
+        tables=snakemake.params.tables,
         threads=snakemake.threads,
     )

@@ -60,7 +60,14 @@ def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
     found, start = [], 0
     for number, size in enumerate(unit.sizes):
         rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
+        pieces = unit.pieces[rows] - start
+        if number:
+            # Of what is spelled alike, the second language has a copy.
+            source, target = unit.alike[np.isin(unit.alike[:, 0], unit.pieces)].T
+            place = np.argsort(unit.pieces)
+            shared = place[np.searchsorted(unit.pieces, source, sorter=place)]
+            rows, pieces = np.append(rows, shared), np.append(pieces, target)
         own = table[np.append(rows, len(unit.pieces) + number)]
-        found.append(embeddings_by_piece(own, unit.pieces[rows] - start, size))
+        found.append(embeddings_by_piece(own, pieces, size))
         start += size
     return found
