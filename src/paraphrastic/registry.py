@@ -42,6 +42,7 @@ KINDS: dict[str, tuple[int, ...]] = {
     "fasttext": (0,),  # a language-identification model
     "vectors": (0, 1),  # word vectors as text
     "sts": (0,),  # the archive of the STS test sets
+    "uriel": (0,),  # distances between languages, as lang2vec's archives have them
     "file": (0, 1, 2),  # any other file, read by the step that names it
 }
 # Kinds whose `members` are the columns of source and target, and optionally of scores.
