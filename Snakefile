@@ -31,6 +31,7 @@ include: "rules/dataset.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
 include: "rules/filter_study.smk"
+include: "rules/language_choice.smk"
 include: "rules/tables.smk"
 
 

@@ -23,6 +23,7 @@ from paraphrastic.config import (
 from paraphrastic.errors import InputError
 from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
+from paraphrastic.language_choice import prefixed_name
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
@@ -139,6 +140,18 @@ def study_files(name):
     if "{part}" not in name:
         return expand(paths, measure=measures)
     return expand(paths, measure=measures, part=STUDY_PARTS)
+
+
+def choice_files(path, prefixed=False):
+    """A file of each model of the study of languages, or of each one's variant with prefixed tokens."""
+    study = config["language_choice"]
+    if not study["models"]:
+        raise WorkflowError(
+            "config: language_choice.models: is empty, so that there is no study of languages"
+        )
+    if prefixed:
+        return [path.format(model=prefixed_name(model)) for model in study["models"] if study["prefixed"]]
+    return expand(path, model=study["models"])
 
 
 def development_testsets(settings):

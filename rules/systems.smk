@@ -45,6 +45,15 @@ STUDIES_TABLES = {
     "studies": "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on average on STS "
     "2012–2016 with its 95 % interval",
 }
+CHOICE_TABLES = {
+    "language_choice": "Models of English and another language: overlap of the two languages' pieces, distances from "
+    "English (URIEL), and Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval, where pieces that are "
+    "spelled alike share an embedding and where the other language's are prefixed",
+    "language_choice_correlations": "Spearman's ρ × 100, over languages, of the average on STS 2012–2016 with overlap "
+    "and distances, with its 95 % interval and the probability of a ρ as far from 0 if they were unrelated",
+}
+# The languages of the paper's correlations, which those of fewer are not compared with.
+PAPER_LANGUAGES = 46
 
 
 def system_files(system):
@@ -131,6 +140,10 @@ def tables_off():
         "caption_differences": "the other system is InferSent, and dataset_differences.csv has no figure of it",
         "corpus_choice": "back-translations of its corpora are not published",
     }
+    if 0 < (languages := len(config["language_choice"]["models"])) < PAPER_LANGUAGES:
+        reasons["language_choice_correlations"] = (
+            f"the published figure is over {PAPER_LANGUAGES} languages, the configuration's over {languages}"
+        )
     for table in PUBLISHED:
         if table in LAYOUTS and table not in SYSTEM_TABLES:
             reasons[table] = f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
@@ -164,10 +177,21 @@ TABLES = (
     | SWEEP_TABLES
     | (STUDY_TABLES if STUDY in config["models"] else {})
     | (STUDIES_TABLES if STUDY_MODELS else {})
+    | (CHOICE_TABLES if config["language_choice"]["models"] else {})
 )
-FIGURES = [*SYSTEM_TABLES, "funnel", "sweep", *(STUDY_TABLES if STUDY in config["models"] else [])]
+FIGURES = [
+    *SYSTEM_TABLES,
+    "funnel",
+    "sweep",
+    *(STUDY_TABLES if STUDY in config["models"] else []),
+    *(["language_choice"] if config["language_choice"]["models"] else []),
+]
 
 
 # Published tables, and those of other forms that are compared with them.
 PUBLISHED = sorted(path.stem for path in Path(workflow.basedir, "config/published").glob("*.csv"))
-LEDGER_TABLES = [table for table in PUBLISHED if table in TABLES and table not in SYSTEM_TABLES]
+LEDGER_TABLES = [
+    table
+    for table in PUBLISHED
+    if table in TABLES and table not in SYSTEM_TABLES and table not in tables_off()
+]

@@ -16,6 +16,7 @@ from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
 from paraphrastic.ingredients import encoder_faults, mined_datasets
+from paraphrastic.language_choice import add_prefixed, choice_faults
 from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import Dataset, read_registry
@@ -87,6 +88,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
     _refuse(add_variants(checked))
+    _refuse(add_prefixed(checked))
     _refuse(add_seeds(checked))
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
@@ -277,6 +279,9 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
         yield from _corpora_faults(f"mined.{name}.corpora", mined, registry, config["mirror"])
         yield from encoder_faults(name, config)
     yield from _study_faults(config, registry)
+    yield from choice_faults(config)
+    distances = config["language_choice"]["uriel"]
+    yield from _dataset_faults("language_choice.uriel", distances, registry, ("uriel",))
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.

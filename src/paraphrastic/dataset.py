@@ -338,13 +338,13 @@ class PairDataset:
         )
         return source, target
 
-    def counts(self) -> list[Int64]:
-        """How often each row of each unit's table occurs."""
+    def counts(self, *sides: str) -> list[Int64]:
+        """How often each row of each unit's table occurs, on both sides unless some are named."""
         every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
-        for counts, sides in zip(every, self._groups, strict=True):
-            for side in sides:
-                for start in range(0, len(side["tokens"]), TOKENS_PER_READ):
-                    tokens = side["tokens"][start : start + TOKENS_PER_READ]
+        for counts, groups in zip(every, self._groups, strict=True):
+            for group in (groups[SIDES.index(side)] for side in sides or SIDES):
+                for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
+                    tokens = group["tokens"][start : start + TOKENS_PER_READ]
                     counts += np.bincount(tokens, minlength=len(counts))
         return every
 

@@ -60,6 +60,7 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         "contamination",
         "statistics",
         "filter_study",
+        "language_choice",
         "vocabulary",
         "encoder",
         "sweep",

@@ -171,3 +171,26 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
         path.write_text(json.dumps(json.loads(path.read_text()) | {"data": "official"}))
     tabulate_differences(paths, published, tmp_path / "t.csv")
     assert "A,B,published,official,25,2.75" in (tmp_path / "t.csv").read_text()
+
+
+def test_correlations_have_a_row_a_figure(tmp_path: Path) -> None:
+    keys = {"languages": "All Lang.", "embeddings": "shared"}
+    published = write(
+        tmp_path / "language_choice_correlations.csv",
+        [{**keys, "sp_overlap": "71.5", "language_distance": "-22.8", **ABOUT}],
+    )
+    figures = {"sp_overlap": ("60.0", "40.0", "75.0"), "language_distance": ("-60.0", "-80.0", "-30.0")}
+    measured = write(
+        tmp_path / "measured.csv",
+        [
+            {"source": source, "data": "official", **keys, "predictor": predictor, "spearman": value,
+             "low": low, "high": high, "p": "0.010"}
+            for source in ("published", "measured")
+            for predictor, (value, low, high) in figures.items()
+        ],
+    )  # fmt: skip
+    rows = ledger(tmp_path, published, {}, tables={"language_choice_correlations": measured})
+    assert [(row["row"], row["column"], row["measured"], row["verdict"]) for row in rows] == [
+        ("All Lang., shared", "sp_overlap", "60.00", "reproduced"),
+        ("All Lang., shared", "language_distance", "-60.00", "worse"),
+    ]

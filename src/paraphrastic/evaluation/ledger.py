@@ -117,7 +117,7 @@ _KEYS = {
     "filter_study": ("rank_by",),
     "dataset_differences": ("other",),
     "caption_differences": ("data",),
-    "language_choice": ("languages", "embeddings"),
+    "language_choice_correlations": ("languages", "embeddings"),
     "corpus_choice": ("corpus",),
     "corpora": ("corpus", "language"),
     "speed": ("device", "cores", "batch_size"),
@@ -146,6 +146,13 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
     for row in _read(path):
         if row.get("source", "measured") != "measured":
             continue
+        if predictor := row.get("predictor"):
+            # A row a figure: its column is named in the row.
+            row |= {
+                predictor: row["spearman"],
+                f"{predictor}_low": row["low"],
+                f"{predictor}_high": row["high"],
+            }
         name = labels.get(row.get("system", ""), "")
         # A system that stands beside another one goes by the names of published ones too.
         other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])

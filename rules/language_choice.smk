@@ -1,0 +1,71 @@
+"""What the scores of models of English and another language go with: Wieting et al. 2019, section 4.2."""
+
+
+rule measure_overlap:
+    input:
+        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
+        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+    output:
+        overlap="results/language_choice/{model}.json",
+    log:
+        "results/logs/measure_overlap/{model}.log",
+    conda:
+        "../envs/train.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        languages=lookup(dpath="definitions/{model}/languages", within=config),
+        code=code_version("paraphrastic.evaluation.piece_overlap"),
+    message:
+        "Measure the overlap of the pieces of {wildcards.model}"
+    script:
+        "../workflow/scripts/measure_overlap.py"
+
+
+rule tabulate_language_choice:
+    input:
+        overlaps=lambda wildcards: choice_files("results/language_choice/{model}.json"),
+        sts=lambda wildcards: choice_files("results/eval/{model}/sts.json"),
+        prefixed=lambda wildcards: choice_files("results/eval/{model}/sts.json", prefixed=True),
+        uriel=downloads(config["language_choice"]["uriel"]) if config["language_choice"]["uriel"] else [],
+        published="config/published/language_choice_correlations.csv",
+    output:
+        table="results/tables/language_choice.csv",
+        correlations="results/tables/language_choice_correlations.csv",
+    log:
+        "results/logs/tabulate_language_choice.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        bootstrap_samples=config["evaluation"]["bootstrap_samples"],
+        max_bytes=config["max_member_bytes"],
+        code=code_version("paraphrastic.evaluation.language_choice"),
+    message:
+        "Tabulate the study of languages"
+    script:
+        "../workflow/scripts/tabulate_language_choice.py"
+
+
+rule draw_language_choice:
+    input:
+        table=rules.tabulate_language_choice.output.table,
+    output:
+        svg=report("results/figures/language_choice.svg", category="Evaluation"),
+        png="results/figures/language_choice.png",
+    log:
+        "results/logs/draw_language_choice.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.figures.language_choice"),
+    message:
+        "Draw the study of languages"
+    script:
+        "../workflow/scripts/draw_language_choice.py"

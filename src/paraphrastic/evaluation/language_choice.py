@@ -1,0 +1,213 @@
+"""Which language to pair with English: what the scores of models of many pairs go with.
+
+Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
+"""
+
+import csv
+import logging
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
+from paraphrastic.evaluation.correlation import spearman
+from paraphrastic.evaluation.tables import system_name
+from paraphrastic.evaluation.uriel import KINDS, distances_to_english
+from paraphrastic.files import atomic_output, read_json
+
+log = logging.getLogger(__name__)
+
+Float64 = npt.NDArray[np.float64]
+
+OVERLAP = "sp_overlap"
+LANGUAGE_COLUMNS = [
+    "system", "source", "data", "language", "pairs", OVERLAP, *KINDS,
+    "sts", "sts_low", "sts_high", "prefixed", "prefixed_low", "prefixed_high",
+]  # fmt: skip
+CORRELATION_COLUMNS = [
+    "source", "data", "embeddings", "languages", "predictor", "n", "spearman", "low", "high", "p",
+]  # fmt: skip
+# "Approximately 0.3 judging by the plot."
+THRESHOLD = 0.3
+# As the paper's Table 5 calls them.
+SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
+MIN_LANGUAGES = 3
+# As the published columns are called: the paper's language distance is the featural one.
+PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in KINDS}
+# With so many orders of the languages or fewer, all are looked at.
+_PERMUTATIONS = 9999
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Files of one model.
+
+    Attributes:
+        overlap: JSON file of `measure_overlap`.
+        sts: JSON file of `evaluate_sts`.
+        prefixed: the same of the model whose other language has prefixed tokens; None where there is none.
+    """
+
+    overlap: Path
+    sts: Path
+    prefixed: Path | None = None
+
+
+def tabulate_language_choice(
+    models: Sequence[Choice],
+    uriel: Sequence[Path],
+    published: Path,
+    table: Path,
+    correlations: Path,
+    *,
+    bootstrap_samples: int,
+    max_bytes: int,
+) -> None:
+    """Write a row for each language, and Spearman's correlations over the languages.
+
+    `table`: overlap of the pieces, from 0 to 1; distances from English, from 0 to 1, empty where URIEL has
+    none; Pearson's r × 100 on STS 2012–2016, average, with its 95 % interval over the test pairs.
+
+    `correlations`: of each predictor with that average, for models whose `embeddings` are `shared` where
+    pieces are spelled alike, and for prefixed ones, `separate`; over all languages, and over those with an
+    overlap up to 0.3 and above. ρ × 100, its 95 % interval by the bootstrap over languages, and the
+    probability p of a ρ as far from 0 if scores and predictor were paired at random. Fewer than three
+    languages, or a predictor that is the same for all, leave these cells empty. The paper's figures stand
+    before measured ones where all test data are official.
+
+    Args:
+        models: one a language.
+        uriel: files of the data set with the distances; empty for none.
+        published: CSV file of the paper's figures.
+        table: the CSV file with the languages.
+        correlations: the CSV file with the correlations.
+        bootstrap_samples: resamples of the languages.
+        max_bytes: bound of each member of URIEL's archive, unpacked.
+    """
+    results = [read_json(model.sts) for model in models]
+    prefixed = [read_json(model.prefixed) for model in models if model.prefixed]
+    overlaps = [read_json(model.overlap) for model in models]
+    languages = [overlap["language"] for overlap in overlaps]
+    distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
+    predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in overlaps])}
+    for kind in KINDS if uriel else ():
+        known = [distances[language].get(kind, np.nan) for language in languages]
+        predictors[PREDICTORS[kind]] = np.array(known)
+    rows = [
+        {
+            "system": system_name(result),
+            "source": result["source"],
+            "data": result["data"],
+            "language": overlap["language"],
+            "pairs": overlap["pairs"],
+            OVERLAP: f"{overlap[OVERLAP]:.4f}",
+            **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
+            **_score("sts", result),
+            **(_score("prefixed", prefixed[number]) if prefixed else {}),
+        }
+        for number, (result, overlap) in enumerate(zip(results, overlaps, strict=True))
+    ]
+    _write(table, LANGUAGE_COLUMNS, rows)
+    official = all(result["data"] == "official" for result in (*results, *prefixed))
+    printed = _published(published) if official else {}
+    found: list[dict[str, Any]] = []
+    for embeddings, scored in (("shared", results), ("separate", prefixed)):
+        if scored:
+            scores = np.array([_average(result)["value"] for result in scored])
+            for row in _correlations(predictors, scores, embeddings, bootstrap_samples):
+                key = (embeddings, row["languages"], row["predictor"])
+                if key in printed:
+                    found.append({**row, **printed[key]})
+                found.append({**row, "source": "measured", "data": "official" if official else "sample"})
+    _write(correlations, CORRELATION_COLUMNS, found)
+
+
+def _correlations(
+    predictors: Mapping[str, Float64], scores: Float64, embeddings: str, samples: int
+) -> Iterator[dict[str, Any]]:
+    overlap = predictors[OVERLAP]
+    members = (np.full(len(overlap), True), overlap <= THRESHOLD, overlap > THRESHOLD)
+    for languages, among in zip(SUBSETS, members, strict=True):
+        for predictor, values in predictors.items():
+            some = among & np.isfinite(values)
+            name = f"{embeddings}, {languages}, {predictor}"
+            yield {
+                "embeddings": embeddings,
+                "languages": languages,
+                "predictor": predictor,
+                "n": int(some.sum()),
+                **_correlation(values[some], scores[some], name, samples),
+            }
+
+
+def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> dict[str, str]:
+    """The cells of a correlation; none where there is no correlation."""
+    if len(values) < MIN_LANGUAGES:
+        log.info("%s: no correlation of %d languages; %d are needed", name, len(values), MIN_LANGUAGES)
+        return {}
+    for what, same in (("predictor", values), ("score", scores)):
+        if np.ptp(same) == 0:
+            log.info("%s: no correlation: the %s is %g for all %d languages", name, what, same[0], len(same))
+            return {}
+    low, high = interval(bootstrap_spearman(values, scores, name=name, samples=samples))
+    return {
+        "spearman": f"{100 * spearman(values, scores, name=name):.1f}",
+        "low": f"{100 * low:.1f}",
+        "high": f"{100 * high:.1f}",
+        "p": f"{permutation_p(values, scores, name=name):.3f}",
+    }
+
+
+def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
+    """The probability, two-sided, of a Spearman's ρ as far from 0 if the n values of x and y were unrelated.
+
+    All pairings are looked at, or 9,999 random ones, drawn by `name`, where there are more.
+    """
+    ranks, others = (stats.zscore(stats.rankdata(values)) for values in (x, y))
+    result = stats.permutation_test(
+        (ranks,),
+        lambda ranks, axis: (ranks * others).mean(axis=axis),
+        permutation_type="pairings",
+        vectorized=True,
+        n_resamples=_PERMUTATIONS,
+        rng=np.random.default_rng(zlib.crc32(name.encode())),
+    )
+    return float(result.pvalue)
+
+
+def _score(column: str, result: Mapping[str, Any]) -> dict[str, str]:
+    average = _average(result)
+    low, high = average["interval"]
+    figures = {column: average["value"], f"{column}_low": low, f"{column}_high": high}
+    return {name: f"{100 * figure:.1f}" for name, figure in figures.items()}
+
+
+def _average(result: Mapping[str, Any]) -> Mapping[str, Any]:
+    average: Mapping[str, Any] = result["measurements"]["pearson avg"]
+    return average
+
+
+def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
+    """The paper's cells of a correlation, by embeddings, languages and predictor."""
+    found = {}
+    with path.open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            for predictor in (OVERLAP, *PREDICTORS.values()):
+                if figure := row.get(predictor):
+                    cells = {"source": "published", "data": "official", "spearman": figure}
+                    key = (row["embeddings"], row["languages"], predictor)
+                    found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
+    return found
+
+
+def _write(output: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

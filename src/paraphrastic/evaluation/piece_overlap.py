@@ -1,0 +1,61 @@
+"""How much of a model's English pieces the other language has as well."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paraphrastic.dataset import SIDES, PairDataset, UnitTable
+from paraphrastic.errors import InputError
+from paraphrastic.files import write_json
+from paraphrastic.vocabulary import load_sentencepiece
+
+
+def measure_overlap(
+    dataset: Path, vocabularies: Sequence[Path], output: Path, *, languages: Sequence[str]
+) -> None:
+    """Write the share of the pieces in the English training sentences that are in the other ones too.
+
+    Pieces count once, however often they occur, and are the same if they are spelled alike, whether the
+    languages have one vocabulary or two (Wieting et al. 2019, section 4.2, footnote 6). They are those of the
+    encoder's first unit.
+
+    Args:
+        dataset: HDF5 file of `encode_dataset`.
+        vocabularies: its sentencepiece models, in the order in which it was made.
+        output: JSON file: `language` (the other one), `pairs`, the number of `pieces` by language and of
+            those in `common`, and `sp_overlap`, from 0 to 1.
+        languages: of the two sides, `en` among them.
+    """
+    with PairDataset(dataset) as data:
+        unit, pairs = data.units[0], len(data)
+        own = vocabularies[: len(unit.sentencepiece_sha256)]
+        pieces = {
+            language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), own)
+            for side, language in zip(SIDES, languages, strict=True)
+        }
+    if not pieces["en"]:
+        raise InputError(f"{dataset}: no English sentence has a piece of {own[0]}")
+    (other,) = (language for language in languages if language != "en")
+    common = pieces["en"] & pieces[other]
+    write_json(
+        output,
+        {
+            "language": other,
+            "pairs": pairs,
+            "pieces": {language: len(own) for language, own in pieces.items()},
+            "common": len(common),
+            "sp_overlap": len(common) / len(pieces["en"]),
+        },
+    )
+
+
+def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
+    """The pieces of these rows; those of sentences without any piece are none."""
+    processors = [load_sentencepiece(path) for path in vocabularies]
+    found = set()
+    for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():
+        second = piece >= unit.sizes[0]
+        processor = processors[-1 if second else 0]
+        found.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
+    return found

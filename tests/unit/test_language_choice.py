@@ -1,0 +1,310 @@
+"""What the scores of models of several languages go with: overlap, tables, definitions, the picture."""
+
+import csv
+import json
+import logging
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sentencepiece
+from scipy import stats
+from small_corpus import sentence_pairs, write_pairs
+from test_config import SCHEMA, checked, load
+
+from paraphrastic.config import check_config
+from paraphrastic.dataset import UnitVocabulary, encode_dataset
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.language_choice import (
+    CORRELATION_COLUMNS,
+    LANGUAGE_COLUMNS,
+    PREDICTORS,
+    SUBSETS,
+    Choice,
+    permutation_p,
+    tabulate_language_choice,
+)
+from paraphrastic.evaluation.piece_overlap import measure_overlap
+from paraphrastic.evaluation.uriel import KINDS
+from paraphrastic.figures.language_choice import draw_language_choice
+from paraphrastic.structure import structure_of, vocabularies
+from paraphrastic.studies import data_models
+from paraphrastic.vocabulary import train_vocabulary
+from uriel_archives import distances, write_matrices
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"
+PAIRS = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_pairs(200)]
+
+
+@pytest.mark.parametrize(
+    ("tables", "own"),
+    [("shared", False), ("separate", False), ("overlapping", True), ("separate", True)],
+)
+@pytest.mark.parametrize("languages", [("en", "de"), ("de", "en")])
+def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
+    tmp_path: Path, tables: str, own: bool, languages: tuple[str, str]
+) -> None:
+    # One that no vocabulary knows, and a sentence of nothing else.
+    pairs = [*PAIRS, ("狗 the dog", "der hund"), ("\u200b", "\u200b")]
+    pairs = pairs if languages[0] == "en" else [(german, english) for english, german in pairs]
+    parquet = write_pairs(tmp_path / "pairs.parquet", pairs)
+    models = [tmp_path / f"{number}.model" for number in range(1 + own)]
+    for model, sides in zip(
+        models, (("source",), ("target",)) if own else (("source", "target"),), strict=True
+    ):
+        train_vocabulary(
+            write_pairs(tmp_path / "known.parquet", pairs[:-2]), model, sides=sides, size=60, seed=1,
+            character_coverage=1.0, max_sentences=1000, hard_limit=False,
+        )  # fmt: skip
+    units = [UnitVocabulary("subword", tuple(models), None)]
+    encode_dataset(parquet, units, tmp_path / "train.h5", tables=tables, threads=1)
+    measure_overlap(tmp_path / "train.h5", models, tmp_path / "overlap.json", languages=languages)
+    found = json.loads((tmp_path / "overlap.json").read_text())
+
+    pieces = {}
+    for side, language in enumerate(languages):
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(models[side if own else 0]))
+        cut = {piece for pair in pairs for piece in processor.encode(pair[side], out_type=str)}
+        pieces[language] = {piece for piece in cut if processor.piece_to_id(piece) != processor.unk_id()}
+    common = pieces["en"] & pieces["de"]
+    assert 0 < len(common) < len(pieces["en"])
+    assert found == {
+        "language": "de",
+        "pairs": len(pairs),
+        "pieces": {language: len(pieces[language]) for language in languages},
+        "common": len(common),
+        "sp_overlap": pytest.approx(len(common) / len(pieces["en"])),
+    }
+
+
+def result(folder: Path, name: str, value: float, data: str = "sample") -> Path:
+    path = folder / f"{name}.json"
+    content = {
+        "system": f"P-SP {name}",
+        "missing": ["2013/SMT"],
+        "source": "measured",
+        "data": data,
+        "measurements": {"pearson avg": {"value": value, "interval": [value - 0.02, value + 0.03]}},
+    }
+    path.write_text(json.dumps(content))
+    return path
+
+
+CODES = ("de", "fr", "ar", "zh", "tr", "deu")
+OVERLAPS = (0.6, 0.31, 0.3, 0.1, 0.01, 0.45)
+SCORES = (0.70, 0.68, 0.661, 0.662, 0.60, 0.69)
+PREFIXED = (0.65, 0.66, 0.63, 0.64, 0.61, 0.62)
+
+
+def tables(
+    folder: Path,
+    *,
+    languages: int = 6,
+    uriel: list[Path] | None = None,
+    prefixed: bool = False,
+    data: str = "sample",
+    overlaps: tuple[float, ...] = OVERLAPS,
+) -> tuple[list[dict[str, str]], dict[tuple[str, ...], dict[str, str]]]:
+    models = []
+    for number, code in list(enumerate(CODES))[:languages]:
+        overlap = folder / f"{code}.overlap.json"
+        overlap.write_text(json.dumps({"language": code, "pairs": 1000, "sp_overlap": overlaps[number]}))
+        variant = result(folder, f"{code}-prefixed", PREFIXED[number], data) if prefixed else None
+        models.append(Choice(overlap, result(folder, code, SCORES[number], data), variant))
+    outputs = folder / "language_choice.csv", folder / "correlations.csv"
+    tabulate_language_choice(
+        models, uriel or [], PUBLISHED, *outputs, bootstrap_samples=200, max_bytes=1 << 24
+    )
+    found = []
+    for path, columns in zip(outputs, (LANGUAGE_COLUMNS, CORRELATION_COLUMNS), strict=True):
+        with path.open(encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            found.append(list(reader))
+        assert reader.fieldnames == columns
+    keys = ("source", "embeddings", "languages", "predictor")
+    return found[0], {tuple(row[key] for key in keys): row for row in found[1]}
+
+
+def test_a_row_a_language(tmp_path: Path) -> None:
+    matrices = distances()
+    rows, _ = tables(tmp_path, uriel=write_matrices(tmp_path / "uriel", matrices), prefixed=True)
+    assert [row["language"] for row in rows] == list(CODES)
+    german, turkish = rows[0], rows[4]
+    assert (german["system"], german["pairs"], german["sp_overlap"]) == (
+        "P-SP de (2013 without SMT)", "1000", "0.6000",
+    )  # fmt: skip
+    assert [german[name] for name in ("sts", "sts_low", "sts_high")] == ["70.0", "68.0", "73.0"]
+    assert [german[name] for name in ("prefixed", "prefixed_low", "prefixed_high")] == [
+        "65.0",
+        "63.0",
+        "68.0",
+    ]
+    assert {kind: float(german[kind]) for kind in KINDS} == {kind: matrices[kind][3, 1] for kind in KINDS}
+    assert [turkish[kind] for kind in KINDS] == [""] * 6
+
+
+def test_correlations_are_scipys_over_each_cluster(tmp_path: Path) -> None:
+    matrices = distances()
+    _, found = tables(tmp_path, uriel=write_matrices(tmp_path / "uriel", matrices), prefixed=True)
+    order = {"de": 1, "fr": 5, "ar": 2, "zh": 4, "deu": 1}
+    overlap = np.array(OVERLAPS)
+    clusters = dict(zip(SUBSETS, (overlap >= 0, overlap <= 0.3, overlap > 0.3), strict=True))
+    assert len(found) == 2 * 3 * 7
+    for (_, embeddings, languages, predictor), row in found.items():
+        scores = np.array(SCORES if embeddings == "shared" else PREFIXED)
+        values = overlap
+        if predictor != "sp_overlap":
+            kind = next(kind for kind in KINDS if PREDICTORS[kind] == predictor)
+            values = np.array([matrices[kind][3, order[code]] if code in order else np.nan for code in CODES])
+        some = clusters[languages] & ~np.isnan(values)
+        assert row["n"] == str(some.sum())
+        if some.sum() < 3:
+            assert [row[name] for name in ("spearman", "low", "high", "p")] == [""] * 4
+            continue
+        assert row["spearman"] == f"{100 * stats.spearmanr(values[some], scores[some]).statistic:.1f}"
+        assert float(row["low"]) <= float(row["high"])
+    # Turkish is not in the archive.
+    sizes = [found["measured", "shared", languages, "genetic_distance"]["n"] for languages in SUBSETS]
+    assert sizes == ["5", "2", "3"]
+
+
+def test_p_is_the_share_of_pairings(tmp_path: Path) -> None:
+    x, y = np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([2.0, 1.0, 3.0, 5.0, 5.0])
+    every = [stats.spearmanr(order, y).statistic for order in permutations(x)]
+    rho = stats.spearmanr(x, y).statistic
+    at_least = np.mean([each >= rho - 1e-9 for each in every])
+    assert permutation_p(x, y, name="a") == pytest.approx(2 * at_least)
+    generator = np.random.default_rng(0)
+    x, y = generator.normal(size=(2, 30))
+    y += 0.5 * x
+    assert permutation_p(x, y, name="a") == pytest.approx(stats.spearmanr(x, y).pvalue, rel=0.4)
+    assert permutation_p(x, y, name="a") == permutation_p(x, y, name="a")
+
+
+def test_too_few_languages_and_a_constant_are_empty_cells_and_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    _, found = tables(tmp_path, languages=2)
+    assert [row["n"] for row in found.values()] == ["2", "0", "2"]
+    assert {row["spearman"] + row["low"] + row["high"] + row["p"] for row in found.values()} == {""}
+    assert "All Lang., sp_overlap: no correlation of 2 languages; 3 are needed" in caplog.text
+    _, found = tables(tmp_path, overlaps=(0.5,) * 6)
+    assert found["measured", "shared", "All Lang.", "sp_overlap"]["spearman"] == ""
+    assert "no correlation: the predictor is 0.5 for all 6 languages" in caplog.text
+    assert "nan" not in (tmp_path / "correlations.csv").read_text().lower()
+
+
+def test_published_figures_stand_before_official_ones(tmp_path: Path) -> None:
+    _, found = tables(
+        tmp_path, uriel=write_matrices(tmp_path / "u", distances()), prefixed=True, data="official"
+    )
+    published = {key[1:]: row["spearman"] for key, row in found.items() if key[0] == "published"}
+    everything, low, high = SUBSETS
+    assert published == {
+        ("shared", everything, "sp_overlap"): "71.5", ("shared", everything, "language_distance"): "-22.8",
+        ("shared", low, "sp_overlap"): "23.6", ("shared", low, "language_distance"): "-63.8",
+        ("shared", high, "sp_overlap"): "18.5", ("shared", high, "language_distance"): "-34.2",
+        ("shared", low, "syntactic_distance"): "-56.1", ("shared", high, "syntactic_distance"): "-29.0",
+        ("separate", everything, "sp_overlap"): "24.9",
+        ("separate", everything, "language_distance"): "-10.1",
+        ("separate", everything, "syntactic_distance"): "-37.5",
+    }  # fmt: skip
+    keys = list(found)
+    for source, *key in keys:
+        if source == "published":
+            assert keys.index((source, *key)) + 1 == keys.index(("measured", *key))
+    assert not any(key[0] == "published" for key in tables(tmp_path, prefixed=True)[1])
+    # None beside what was not measured.
+    _, found = tables(tmp_path, data="official")
+    assert [key[3] for key in found if key[0] == "published"] == ["sp_overlap"] * 3
+
+
+@pytest.mark.parametrize("uriel", [False, True])
+@pytest.mark.parametrize("prefixed", [False, True])
+def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed: bool) -> None:
+    archive = write_matrices(tmp_path / "uriel", distances()) if uriel else None
+    tables(tmp_path, uriel=archive, prefixed=prefixed)
+    outputs = [tmp_path / "figure.svg", tmp_path / "figure.png"]
+    draw_language_choice(tmp_path / "language_choice.csv", outputs)
+    svg = outputs[0].read_text()
+    assert all(f">{code}</text>" in svg for code in CODES)
+    assert ("featural distance from English" in svg) == uriel
+    assert ("prefixed" in svg) == prefixed
+    assert outputs[1].stat().st_size > 10_000
+    before = svg
+    draw_language_choice(tmp_path / "language_choice.csv", outputs)
+    assert outputs[0].read_text() == before
+
+
+def test_a_picture_of_nothing_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text(",".join(LANGUAGE_COLUMNS) + "\n")
+    with pytest.raises(InputError, match=r"empty\.csv: there are no languages in it"):
+        draw_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
+
+
+def config_with(**study: Any) -> dict[str, Any]:
+    config = load("small")
+    config["language_choice"] = study
+    return config
+
+
+def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
+    config = config_with(models=["de", "fr"], prefixed=True)
+    config["definitions"]["fr"]["vocabulary"] = {"languages": "overlapping"}
+    complete = checked(config)["definitions"]
+    for model in ("de", "fr"):
+        base, variant = complete[model], complete[f"{model}-prefixed"]
+        assert vocabularies(base) == vocabularies(variant)
+        assert structure_of(variant).tables == "separate"
+        changed = {**variant, "encoder": {**variant["encoder"], "languages": "shared"}}
+        assert changed == base
+    assert structure_of(complete["de"]).tables == "shared"
+    assert structure_of(complete["fr"]).tables == "overlapping"
+    # The rows of its data are others.
+    assert data_models(checked(config))["fr-prefixed"] == "fr-prefixed"
+    assert "de-prefixed" not in checked(config_with(models=["de"]))["definitions"]
+
+
+@pytest.mark.parametrize(
+    ("study", "message"),
+    [
+        (
+            {"models": ["dee"]},
+            "language_choice.models.0: 'dee' is not described under definitions; there are",
+        ),
+        (
+            {"models": ["de", "en"]},
+            "language_choice.models.1: 'en' is a model of en; needed is one of English",
+        ),
+        (
+            {"models": ["de", "de-paper"]},
+            "language_choice.models.1: 'de-paper' and 'de' are both of de; each",
+        ),
+        (
+            {"models": ["de"], "uriel": "sts"},
+            "language_choice.uriel: 'sts' is of kind 'sts'; needed is uriel",
+        ),
+        (
+            {"models": ["de"], "uriel": "uriell"},
+            "language_choice.uriel: 'uriell' is not in the registry of data",
+        ),
+        ({"models": ["de"], "prefix": True}, "language_choice.prefix: unknown key; did you mean 'prefixed'?"),
+    ],
+)
+def test_faults(study: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as fault:
+        check_config(config_with(**study), schema=SCHEMA)
+    assert f"config: {message}" in str(fault.value)
+
+
+def test_faults_of_variants() -> None:
+    config = config_with(models=["de"], prefixed=True)
+    config["definitions"]["de"]["vocabulary"] = {"languages": "separate"}
+    with pytest.raises(InputError, match=r"models\.0: 'de' shares nothing between its languages"):
+        check_config(config, schema=SCHEMA)
+    config["definitions"]["de-prefixed"] = config["definitions"]["fr"]
+    with pytest.raises(InputError, match=r"language_choice\.prefixed: 'de-prefixed' is a definition already"):
+        check_config(config, schema=SCHEMA)

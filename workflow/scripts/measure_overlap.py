@@ -1,0 +1,17 @@
+"""Measure how much of a model's English pieces the other language has as well.
+
+Inputs: dataset, sentencepiece. Output: overlap.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.evaluation.piece_overlap import measure_overlap
+
+with step(snakemake):
+    measure_overlap(
+        Path(snakemake.input.dataset),
+        [Path(path) for path in snakemake.input.sentencepiece],
+        Path(snakemake.output.overlap),
+        languages=snakemake.params.languages,
+    )

@@ -1,0 +1,22 @@
+"""Write the tables of the study of languages.
+
+Inputs: overlaps, sts, prefixed (none or one a model), uriel, published. Outputs: table, correlations.
+"""
+
+from pathlib import Path
+
+from adapter import fetched, step
+from paraphrastic.evaluation.language_choice import Choice, tabulate_language_choice
+
+with step(snakemake):
+    fetched(snakemake, list(snakemake.input.uriel))
+    inputs = (snakemake.input.overlaps, snakemake.input.sts, snakemake.input.prefixed)
+    tabulate_language_choice(
+        [Choice(*map(Path, files)) for files in zip(*filter(None, inputs), strict=True)],
+        [Path(path) for path in snakemake.input.uriel],
+        Path(snakemake.input.published),
+        Path(snakemake.output.table),
+        Path(snakemake.output.correlations),
+        bootstrap_samples=snakemake.params.bootstrap_samples,
+        max_bytes=snakemake.params.max_bytes,
+    )
