@@ -58,9 +58,9 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
     run = snakemake(own, *RUN, *evaluated, *TARGETS)
     assert run.returncode == 0, run.stdout
     results = [json.loads((own / path).read_text()) for path in evaluated]
-    assert [result["encoder"] for result in results] == [
-        "BLSTM-SP (separate languages)",
-        "TRIGRAM-WORD (addition)",
+    assert [result["system"] for result in results] == [
+        "BLSTM-SP (separate languages) lstm",
+        "TRIGRAM-WORD (addition) mixed",
     ]
     models = {name: load_model(own / "results/models" / name) for name in ("lstm", "mixed")}
     assert [model.dim for model in models.values()] == [16, 16]
