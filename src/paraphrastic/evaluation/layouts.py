@@ -38,6 +38,7 @@ class Layout:
         fields: other columns, between `data` and the figures.
         average: whether a column `avg` has the mean of a row's figures.
         scale: what figures are multiplied by.
+        digits: after the point.
     """
 
     task: str
@@ -46,15 +47,17 @@ class Layout:
     fields: tuple[str, ...] = ()
     average: bool = False
     scale: float = 100.0
+    digits: int = 1
 
 
-def _fixed(task: str, columns: Mapping[str, str], fields: tuple[str, ...] = ()) -> Layout:
+def _fixed(task: str, columns: Mapping[str, str], fields: tuple[str, ...] = (), *, digits: int = 1) -> Layout:
     """A table with a row for each result, and the same columns whatever these have."""
     return Layout(
         task=task,
         lines=lambda _: [Line(columns)],
         columns=lambda _: list(columns),
         fields=fields,
+        digits=digits,
     )
 
 
@@ -99,6 +102,22 @@ def _parts(statistic: str) -> dict[str, str]:
     }
 
 
+_SENTEVAL = {
+    **{name: f"accuracy {name}" for name in ("MR", "CR", "SUBJ", "MPQA")},
+    "SST": "accuracy SST-2",
+    "TREC": "accuracy TREC",
+    "MRPC": "accuracy MRPC",
+    "MRPC-F1": "f1 MRPC",
+    "SICK-R": "pearson SICK-R",
+    "SICK-E": "accuracy SICK-E",
+}
+_POLISH = {
+    "avg": "avg",
+    **{name: f"accuracy {name}" for name in ("PPC", "CR-H", "CR-M", "CDSC-E", "SICK-E")},
+    **{name: f"spearman {name}" for name in ("CDSC-R", "SICK-R")},
+    "8TAGS": "accuracy 8TAGS",
+}
+
 LAYOUTS = {
     "sts": _fixed("sts", {name: f"pearson {name}" for name in (*YEARS, "avg")}),
     "sts_spearman": _fixed("sts", {name: f"spearman {name}" for name in (*YEARS, "avg")}),
@@ -118,4 +137,6 @@ LAYOUTS = {
         columns=lambda _: ["precision", "recall", "f1", "threshold"],
         fields=("pair",),
     ),
+    "senteval": _fixed("senteval", _SENTEVAL, ("dim",)),
+    "polish": _fixed("polish", _POLISH, ("dim",), digits=2),
 }

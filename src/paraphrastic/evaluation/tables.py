@@ -121,7 +121,7 @@ def _row(
 
 
 def _number(value: float, layout: Layout) -> str:
-    return f"{layout.scale * value:.1f}"
+    return f"{layout.scale * value:.{layout.digits}f}"
 
 
 def _together(systems: Sequence[System], layout: Layout, columns: Sequence[str]) -> list[_Row]:
