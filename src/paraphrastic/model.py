@@ -66,10 +66,12 @@ class RawTextEncoder(ABC):
         return digest.hexdigest()
 
     @abstractmethod
-    def _embed_block(
-        self, sentences: Sequence[str], vectors: Float32, threads: int, language: str | None
-    ) -> None:
-        """Write the vectors of prepared sentences into `vectors`, which is zero."""
+    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> Any:
+        """What the vectors of texts, spelled as in training, are made of; as `embed_tokens` takes it."""
+
+    @abstractmethod
+    def embed_tokens(self, tokens: Any, *, threads: int = 1) -> Float32:
+        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
 
     @abstractmethod
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
@@ -103,10 +105,14 @@ class RawTextEncoder(ABC):
         order = np.argsort(np.fromiter(map(len, sentences), np.int64, len(sentences)), kind="stable")
         for start in range(0, len(order), BLOCK_SENTENCES):
             rows = order[start : start + BLOCK_SENTENCES]
-            block = np.zeros((len(rows), self.dim), dtype=np.float32)
-            self._embed_block(self._prepare([sentences[row] for row in rows]), block, threads, language)
-            vectors[rows] = block
+            tokens = self.tokenize([sentences[row] for row in rows], language=language, threads=threads)
+            vectors[rows] = self.embed_tokens(tokens, threads=threads)
         return vectors
+
+    def tokenize(self, sentences: Sequence[str], *, language: str | None = None, threads: int = 1) -> Any:
+        """The first of the two stages of `embed_raw_text`, of which `embed_tokens` is the second."""
+        self._check_language(language)
+        return self._tokens(self._prepare(sentences), language, threads)
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
@@ -197,14 +203,19 @@ class SentenceEncoder(RawTextEncoder):
         pieces, _, counts = known_pieces(self.processor, self.known, texts, threads=1)
         return [part.tolist() for part in np.split(pieces, np.cumsum(counts)[:-1])]
 
-    def _embed_block(
-        self, sentences: Sequence[str], vectors: Float32, threads: int, language: str | None
-    ) -> None:
-        texts = spell(sentences, self.config.get("unit", "subword"))
-        pieces, lengths, counts = known_pieces(self.processor, self.known, texts, threads)
+    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> tuple[Int64, Int64, Int64]:
+        """As `known_pieces` gives them."""
+        spelled = spell(texts, self.config.get("unit", "subword"))
+        return known_pieces(self.processor, self.known, spelled, threads)
+
+    def embed_tokens(self, tokens: tuple[Int64, Int64, Int64], *, threads: int = 1) -> Float32:
+        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
+        pieces, lengths, counts = tokens
+        vectors = np.zeros((len(counts), self.dim), dtype=np.float32)
         filled = counts > 0
         vectors[filled] = averages(self.embeddings, pieces, counts[filled])
         vectors[(lengths > 0) & ~filled] = self.unknown
+        return vectors
 
 
 def known_pieces(

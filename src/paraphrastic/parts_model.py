@@ -170,29 +170,48 @@ class PartsEncoder(RawTextEncoder):
                 own += [*part.tolist(), _END_OF_UNIT]
         return tokens
 
-    def _embed_block(
-        self, sentences: Sequence[str], vectors: Float32, threads: int, language: str | None
-    ) -> None:
+    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> "_Tokens":
         language = language if self.structure.separate else None
         units = {}
-        text = np.zeros(len(sentences), np.bool_)
+        text = np.zeros(len(texts), np.bool_)
         for unit in self.structure.units:
             vocabulary = self.vocabularies[unit, language]
-            spelled = spell(sentences, unit)
+            spelled = spell(texts, unit)
             pieces, lengths, counts = known_pieces(vocabulary.processor, vocabulary.known, spelled, threads)
             units[unit] = pieces, counts
             text |= lengths > 0
-        if not text.any():
-            return
+        return _Tokens(units, text, language)
+
+    def embed_tokens(self, tokens: "_Tokens", *, threads: int = 1) -> Float32:
+        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
+        vectors = np.zeros((len(tokens.text), self.dim), dtype=np.float32)
+        if not tokens.text.any():
+            return vectors
         parts = []
-        for part in self._parts[language]:
-            pieces, counts = units[part.part.unit]
+        for part in self._parts[tokens.language]:
+            pieces, counts = tokens.units[part.part.unit]
             parts.append(part.embed(*_with_unknown(pieces, counts, len(part.table) - 1), threads))
         if self.structure.combine == "concatenate":
             combined = np.concatenate(parts, axis=1)
         else:
             combined = np.sum(parts, axis=0, dtype=np.float32)
-        vectors[text] = combined[text]
+        vectors[tokens.text] = combined[tokens.text]
+        return vectors
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    """Sentences cut into all units.
+
+    Attributes:
+        units: known pieces of all sentences, and how many each sentence has, by unit.
+        text: bool [n], false for sentences without any piece.
+        language: of the tables; None where the languages share them.
+    """
+
+    units: Mapping[str, tuple[Int64, Int64]]
+    text: npt.NDArray[np.bool_]
+    language: str | None
 
 
 def _with_unknown(pieces: Int64, counts: Int64, unknown: int) -> tuple[Int64, Int64]:
