@@ -77,3 +77,24 @@ rule evaluate_sts:
         "Evaluate {wildcards.system} on {wildcards.task}"
     script:
         "../workflow/scripts/evaluate_sts.py"
+
+
+# For who makes vectors elsewhere.
+rule gather_sentences:
+    input:
+        testsets=testset_tables(),
+    output:
+        sentences="results/testsets/sentences.txt",
+    log:
+        "results/logs/gather_sentences.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.sentences"),
+    message:
+        "Gather the sentences of all test sets"
+    script:
+        "../workflow/scripts/gather_sentences.py"

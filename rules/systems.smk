@@ -5,6 +5,7 @@ import json
 
 from paraphrastic.evaluation.layouts import LAYOUTS, TRANSLATION_QUALITY
 from paraphrastic.evaluation.tasks import TRACKS
+from paraphrastic.evaluation_faults import SYSTEM_KINDS, is_trained
 from paraphrastic.studies import seed_runs
 
 # Models before training, by the names of their folders in results/eval.
@@ -12,7 +13,9 @@ UNTRAINED = {f"{model}-untrained": model for model in config["definitions"]}
 # All systems that are evaluated, in the order of the tables' rows.
 SYSTEMS = [*config["systems"]]
 for model in config["models"]:
-    SYSTEMS += [f"{model}-untrained", model] if config["evaluation"]["untrained"] else [model]
+    # One without epochs is untrained itself.
+    twice = config["evaluation"]["untrained"] and is_trained(config["definitions"][model])
+    SYSTEMS += [f"{model}-untrained", model] if twice else [model]
 # Tables of systems, with the intervals of their figures, and tables of the corpora.
 SYSTEM_CAPTIONS = {
     "sts": "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
@@ -52,22 +55,38 @@ CHOICE_TABLES = {
     "language_choice_correlations": "Spearman's ρ × 100, over languages, of the average on STS 2012–2016 with overlap "
     "and distances, with its 95 % interval and the probability of a ρ as far from 0 if they were unrelated",
 }
+SPEED_TABLES = {
+    "speed": "Sentences embedded a second in batches of sentences of about the same length: published, and measured "
+    "in one run on one machine",
+}
+# Speed is that of English sentences, as in the papers.
+SPEED_MODELS = [model for model in config["models"] if "en" in config["definitions"][model]["languages"]]
+SPEED = bool(config["evaluation"]["speed"] and SPEED_MODELS)
 # The languages of the paper's correlations, which those of fewer are not compared with.
 PAPER_LANGUAGES = 46
 
 
 def system_files(system):
     """The files of a system's encoder; none of one that has only a name."""
-    if system in config["systems"]:
-        files = Path(config["systems"][system].get("path", "")).rglob("*")
-        return sorted(str(file) for file in files if file.is_file())
-    return [f"{system_encoder(system)}/{name}" for name in MODEL_FILES]
+    if system not in config["systems"]:
+        return [f"{system_encoder(system)}/{name}" for name in MODEL_FILES]
+    kind, place = system_kind(system)
+    if kind == "vectors":
+        return [place["sentences"], place["vectors"]]
+    return sorted(str(file) for file in Path(place).rglob("*") if file.is_file())
+
+
+def system_kind(system):
+    """What an entry under `systems` is opened by, and where it is."""
+    entry = config["systems"][system]
+    return next((kind, entry[kind]) for kind in SYSTEM_KINDS if entry.get(kind))
 
 
 def system_encoder(system):
     """A system's encoder, as `encoders.open_encoder` takes it."""
     if system in config["systems"]:
-        return config["systems"][system]["path"]
+        kind, place = system_kind(system)
+        return {kind: place, "label": config["systems"][system]["label"] or system}
     model = UNTRAINED.get(system)
     return f"results/untrained/{model}" if model else f"results/models/{system}"
 
@@ -104,7 +123,28 @@ def is_for(task, system):
     """Whether a system knows the languages of a task."""
     if task == "xling_sts":
         return bool(tracks_of(system))
+    if task == "speed" and system in UNTRAINED:
+        return False  # as fast as after training
     return knows(system, "en")
+
+
+def testset_tables():
+    """The prepared test sets of the evaluation, with sentences in columns whose names begin so."""
+    return ["results/testsets/sts.parquet"]
+
+
+def speed_corpora():
+    """The models' pairs, of which speed is measured on the English sentences, with the columns of these."""
+    if not SPEED:
+        raise WorkflowError("config: evaluation.speed: is null, or no model knows English: there is no speed")
+    return {
+        f"results/corpora/{DATA_MODELS[model]}/pairs.parquet": [
+            column
+            for column, language in zip(("source", "target"), pair_of(config["definitions"][model]))
+            if language == "en"
+        ]
+        for model in SPEED_MODELS
+    }
 
 
 def system_results(table):
@@ -178,6 +218,7 @@ TABLES = (
     | (STUDY_TABLES if STUDY in config["models"] else {})
     | (STUDIES_TABLES if STUDY_MODELS else {})
     | (CHOICE_TABLES if config["language_choice"]["models"] else {})
+    | (SPEED_TABLES if SPEED else {})
 )
 FIGURES = [
     *SYSTEM_TABLES,
@@ -185,6 +226,7 @@ FIGURES = [
     "sweep",
     *(STUDY_TABLES if STUDY in config["models"] else []),
     *(["language_choice"] if config["language_choice"]["models"] else []),
+    *(SPEED_TABLES if SPEED else []),
 ]
 
 

@@ -205,7 +205,9 @@ rule render_table:
         mem_mb=500,
         runtime=10,
     params:
-        caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES)[wildcards.table],
+        caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES)[
+            wildcards.table
+        ],
         code=code_version("paraphrastic.evaluation.render"),
     message:
         "Render the table {wildcards.table}"

@@ -15,6 +15,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation_faults import evaluation_faults
 from paraphrastic.ingredients import encoder_faults, mined_datasets
 from paraphrastic.language_choice import add_prefixed, choice_faults
 from paraphrastic.opus import OpusCorpus, list_command, read_list
@@ -105,8 +106,9 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
-    for mined in checked["mined"].values():
-        _fill_defaults(mined, rules["$defs"]["mined"], rules)
+    for section, kind in (("mined", "mined"), ("systems", "system")):
+        for entry in checked[section].values():
+            _fill_defaults(entry, rules["$defs"][kind], rules)
     _refuse(_name_files(checked, registry))
     datasets = {**registry, **named_datasets(checked, registry)}
     datasets |= mined_datasets(checked, datasets)
@@ -282,6 +284,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
     yield from choice_faults(config)
     distances = config["language_choice"]["uriel"]
     yield from _dataset_faults("language_choice.uriel", distances, registry, ("uriel",))
+    yield from evaluation_faults(config)
     for model, definition in config["definitions"].items():
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.

@@ -1,70 +1,122 @@
-"""Encoders of any make behind one function: models of this project, and those of sentence-transformers."""
+"""Systems of any make behind one function: models of this project, and other people's."""
 
-import hashlib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from paraphrastic.encoder import Encoder, Stages
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json
-from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, RawTextEncoder, load_model
+from paraphrastic.foreign_encoders import open_sentence_transformer, open_static_model, open_vectors
+from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, RawTextEncoder, SentenceEncoder, load_model
 from paraphrastic.structure import encoder_name
+
+__all__ = ["Encoder", "Stages", "encoder_of", "open_encoder"]
 
 # In every folder that sentence-transformers saved.
 _MODULES = "modules.json"
-_INSTALL = "pip install 'paraphrastic[sentence-transformers]'"
 
 
-@dataclass(frozen=True, slots=True)
-class Encoder:
-    """An encoder under its name.
+def encoder_of(model: RawTextEncoder, *, threads: int = 1, device: str = "cpu") -> Encoder:
+    """A model of this project as an encoder, called by the kind of its encoder and its own name.
 
-    Attributes:
-        label: its name in tables.
-        dim: dimension of its vectors.
-        digest: of what decides a sentence's vector.
-        embed: turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
-            [n, dim].
+    Args:
+        model: the model.
+        threads: of the processor.
+        device: `cpu`, or `cuda` for one average: sentences are cut on the processor, and averaged there.
+
+    Raises:
+        InputError: a model of any other kind for `cuda`.
     """
-
-    label: str
-    dim: int
-    digest: str
-    embed: Callable[[Sequence[str], str | None], Float32]
-
-
-def encoder_of(model: RawTextEncoder, *, threads: int = 1) -> Encoder:
-    """A model of this project as an encoder, called by the kind of its encoder and its own name."""
 
     def embed(sentences: Sequence[str], language: str | None) -> Float32:
         return model.embed_raw_text(sentences, language=language, threads=threads)
 
-    return Encoder(f"{encoder_name(model.config)} {model.config['model']}", model.dim, model.digest, embed)
+    def prepare(sentences: Sequence[str], language: str | None) -> Any:
+        return model.tokenize(sentences, language=language, threads=threads)
+
+    def embed_tokens(tokens: Any) -> Float32:
+        return model.embed_tokens(tokens, threads=threads)
+
+    label = f"{encoder_name(model.config)} {model.config['model']}"
+    stages = Stages(prepare, embed_tokens)
+    if device != "cpu":
+        if not isinstance(model, SentenceEncoder):
+            raise InputError(f"{label}: only one average is embedded on {device}")
+        stages = Stages(prepare, averages_on(device, model))
+
+        def embed(sentences: Sequence[str], language: str | None) -> Float32:
+            return stages.embed(stages.prepare(sentences, language))
+
+    return Encoder(label, model.dim, model.digest, embed, stages)
 
 
-def open_encoder(model: str | Path, *, threads: int = 1) -> Encoder:
-    """Open a model by its folder, or one of sentence-transformers by its name on the Hugging Face Hub.
+def averages_on(device: str, model: SentenceEncoder) -> Callable[[Any], Float32]:
+    """`model.embed_tokens` by torch, with the table on a device."""
+    import torch
+
+    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).to(device)
+
+    def embed(tokens: Any) -> Float32:
+        pieces, lengths, counts = tokens
+        # A sentence of unknown pieces alone has the last row; one without any piece is zero.
+        unknown = (lengths > 0) & (counts == 0)
+        rows = np.insert(pieces, np.cumsum(counts)[unknown], len(table) - 1)
+        ends = np.cumsum(counts + unknown)
+        offsets = torch.from_numpy(np.concatenate([[0], ends[:-1]])).to(device)
+        rows_there = torch.from_numpy(rows).to(device)
+        bags = torch.nn.functional.embedding_bag(rows_there, table, offsets, mode="mean")
+        vectors: Float32 = bags.cpu().numpy()
+        return vectors
+
+    return embed
+
+
+def open_encoder(
+    model: str | Path | Mapping[str, Any], *, threads: int = 1, device: str | None = None
+) -> Encoder:
+    """Open a system.
 
     Args:
-        model: a model folder of this project, a folder saved by sentence-transformers, or a name.
+        model: a model folder of this project, a folder that sentence-transformers saved, or a name on the
+            Hugging Face Hub of a model for sentence-transformers; or an entry as the configuration has it
+            under `systems`: one of `path`, `sentence_transformers`, `model2vec` and `vectors`, and `label`.
         threads: of the processor.
+        device: what it runs on, `cpu` or `cuda`; None is the processor, but for sentence-transformers a GPU
+            where there is one.
 
     Raises:
-        InputError: a folder that is neither, a damaged model, a name that cannot be reached,
-            sentence-transformers is needed and not installed.
+        InputError: a folder that is neither, a damaged model, a name that cannot be reached, a package that
+            is needed and not installed, a system that does not run on the device.
     """
-    folder = Path(model)
+    if not isinstance(model, Mapping):
+        return _open_place(model, threads, device)
+    if "sentence_transformers" in model:
+        encoder = open_sentence_transformer(model["sentence_transformers"], threads=threads, device=device)
+    elif "path" in model:
+        encoder = _open_place(model["path"], threads, device)
+    elif device not in (None, "cpu"):
+        raise InputError(f"{model['label']}: does not run on {device}")
+    elif "model2vec" in model:
+        encoder = open_static_model(model["model2vec"], threads=threads)
+    else:
+        encoder = open_vectors(Path(model["vectors"]["sentences"]), Path(model["vectors"]["vectors"]))
+    return replace(encoder, label=model["label"])
+
+
+def _open_place(place: str | Path, threads: int, device: str | None) -> Encoder:
+    folder = Path(place)
     if folder.is_dir():
         if _is_own(folder):
-            return encoder_of(load_model(folder), threads=threads)
+            return encoder_of(load_model(folder), threads=threads, device=device or "cpu")
         if not (folder / _MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
             )
-    return _open_sentence_transformer(str(model), threads)
+    return open_sentence_transformer(str(place), threads=threads, device=device)
 
 
 def _is_own(folder: Path) -> bool:
@@ -73,37 +125,3 @@ def _is_own(folder: Path) -> bool:
         return False
     config = read_json(folder / CONFIG)
     return isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS)
-
-
-def _open_sentence_transformer(name: str, threads: int) -> Encoder:
-    try:
-        # Not at the top: an optional package, which takes seconds to import.
-        import torch
-        from sentence_transformers import SentenceTransformer
-    except ImportError:
-        raise InputError(f"{name}: needs sentence-transformers, which is not installed: {_INSTALL}") from None
-    torch.set_num_threads(threads)
-    try:
-        transformer = SentenceTransformer(name)
-    except Exception as error:
-        # Of a damaged folder, each of the libraries below raises its own; some have no class but this one.
-        cause = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{name}: sentence-transformers cannot load this model: {cause}") from error
-
-    def embed(sentences: Sequence[str], _: str | None) -> Float32:
-        vectors = transformer.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False)
-        return np.asarray(vectors, np.float32)
-
-    dim = transformer.get_sentence_embedding_dimension() or embed(["a"], None).shape[1]
-    return Encoder(name, dim, _digest_of(transformer), embed)
-
-
-def _digest_of(transformer: Any) -> str:
-    """SHA-256 of the parameters of all of a model's modules."""
-    from torch import uint8
-
-    digest = hashlib.sha256()
-    for name, parameter in sorted(transformer.state_dict().items()):
-        digest.update(name.encode())
-        digest.update(parameter.detach().cpu().contiguous().reshape(-1).view(uint8).numpy().data)
-    return digest.hexdigest()

@@ -206,7 +206,7 @@ def by_length(calls):
         angles = np.array([len(sentence) for sentence in sentences], np.float32)
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
-    return Encoder("by length", embed)
+    return Encoder("by length", 2, "", embed)
 
 
 def write_pairs(path, pairs):

@@ -1,7 +1,6 @@
 """Encoders of any make behind one function."""
 
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from test_training import SETTINGS, train_model
 
-from paraphrastic.encoders import open_encoder
+from paraphrastic.encoders import averages_on, open_encoder
 from paraphrastic.errors import InputError
 from paraphrastic.model import load_model
 
@@ -62,6 +61,32 @@ def test_a_folder_of_sentence_transformers(transformer: Path) -> None:
     )
 
 
+def test_an_entry_of_the_configuration_is_called_by_its_label(own: Path) -> None:
+    encoder = open_encoder({"path": str(own), "label": "somebody's"})
+    assert (encoder.label, encoder.digest) == ("somebody's", load_model(own).digest)
+
+
+def test_two_stages_are_the_same_vectors(own: Path) -> None:
+    sentences = ["The small dog", "", "☃☃☃", "das kleine Haus"]
+    stages = open_encoder(own).stages
+    np.testing.assert_array_equal(
+        stages.embed(stages.prepare(sentences, "en")), load_model(own).embed_raw_text(sentences)
+    )
+
+
+def test_averages_by_torch_are_the_same(own: Path) -> None:
+    """As on a GPU, which tests may not have: the processor is a device of torch, too."""
+    model = load_model(own)
+    # Sentences of unknown pieces alone, and of none, at the beginning, in the middle and at the end.
+    lengths, counts = np.array([1, 4, 0, 2, 1, 0]), np.array([0, 2, 0, 1, 0, 0])
+    tokens = np.array([5, 9, 7]), lengths, counts
+    expected = model.embed_tokens(tokens)
+    np.testing.assert_array_equal(expected[4], model.unknown)
+    np.testing.assert_allclose(averages_on("cpu", model)(tokens), expected, atol=1e-6)
+    raw = model.tokenize(["The small dog", "", "das kleine Haus"])
+    np.testing.assert_allclose(averages_on("cpu", model)(raw), model.embed_tokens(raw), atol=1e-6)
+
+
 def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"neither a model folder nor .*: modules.json is missing"):
         open_encoder(tmp_path)
@@ -89,28 +114,3 @@ def test_a_damaged_file_of_sentence_transformers_is_one_line(
     ) as caught:
         open_encoder(folder)
     assert "\n" not in str(caught.value)
-
-
-def test_sentence_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(InputError) as caught:
-        open_encoder("some/model")
-    assert str(caught.value) == (
-        "some/model: needs sentence-transformers, which is not installed: "
-        "pip install 'paraphrastic[sentence-transformers]'"
-    )
-
-
-def test_a_name_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
-
-    def unreachable(name: str) -> None:
-        raise OSError("We couldn't connect to 'https://huggingface.co'.\nCheck your connection.")
-
-    monkeypatch.setattr(package, "SentenceTransformer", unreachable)
-    with pytest.raises(InputError) as caught:
-        open_encoder("some/model")
-    assert str(caught.value) == (
-        "some/model: sentence-transformers cannot load this model: "
-        "We couldn't connect to 'https://huggingface.co'. Check your connection."
-    )

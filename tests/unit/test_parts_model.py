@@ -11,6 +11,7 @@ from encoder_corpus import LSTM, SHORT, STRUCTURES, Data
 from small_corpus import sentence_pairs
 
 from paraphrastic.dataset import PairDataset
+from paraphrastic.encoders import encoder_of
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256, write_json
 from paraphrastic.model import SentenceEncoder, cosines, load_model
@@ -61,6 +62,12 @@ def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: s
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (english, german)]
     nearest = (unit[0] @ unit[1].T).argmax(axis=1)
     assert np.mean(nearest == np.arange(40)) > 0.8
+
+
+def test_only_one_average_is_embedded_on_a_gpu(data: Data, tmp_path: Path) -> None:
+    model = load_model(data.train(STRUCTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
+    with pytest.raises(InputError, match=r"^Random LSTM .*: only one average is embedded on cuda$"):
+        encoder_of(model, device="cuda")
 
 
 def test_a_killed_run_goes_on_to_the_same_parameters(

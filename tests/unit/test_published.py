@@ -18,10 +18,10 @@ COMMON = ["paper", "table", "protocol", "model", "note"]
 # Columns that say what the figures of a row are of.
 NAMES = {
     "system", "other", "group", "training_data", "training_pairs", "study", "setting", "rank_by", "pair",
-    "data", "languages", "language", "embeddings", "device", "corpus",
+    "data", "languages", "language", "embeddings", "device", "preprocessing", "corpus",
 }  # fmt: skip
 # Numbers that are not in the print of every table.
-SETTINGS = {"dim", "cores", "batch_size"}
+SETTINGS = {"dim", "cores", "batch_size", "sentences"}
 # Those with one row a system, and no more.
 BY_SYSTEM = {
     "polish", "senteval", "sts", "sts_spearman", "stsb", "tatoeba", "xling_sts", "xling_sts_spearman",

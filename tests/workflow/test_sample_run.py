@@ -154,3 +154,14 @@ def test_shards_change_nothing_but_the_jobs(finished_once: Path, pipeline: Path)
     assert run.returncode == 0, run.stdout
     assert "shard 3-of-3" in run.stdout
     assert (pipeline / target).read_bytes() == (finished_once / target).read_bytes()
+
+
+def test_speed_is_that_of_every_model(finished_once: Path) -> None:
+    measured = [row for row in rows(finished_once, "speed") if row["source"] == "measured"]
+    assert list(dict.fromkeys(row["system"] for row in measured)) == [f"P-SP {model}" for model in MODELS]
+    on_processor = [row for row in measured if row["device"] == "cpu"]
+    # Each on one core and on two, with two sizes of batches, with and without preprocessing.
+    assert len(on_processor) == 8 * len(MODELS)
+    assert all(float(row["sentences_per_second"]) > 1000 for row in on_processor)
+    for suffix in ("svg", "png"):
+        assert (finished_once / f"results/figures/speed.{suffix}").stat().st_size > 10_000

@@ -18,7 +18,7 @@ LEDGER_COLUMNS = [
 ]  # fmt: skip
 # Columns of published files that are no figures, beside the keys of their rows.
 _ABOUT = ("system", "paper", "table", "protocol", "model", "note", "group", "dim", "training_data",
-          "training_pairs")  # fmt: skip
+          "training_pairs", "sentences")  # fmt: skip
 # BUCC's figures are of cosines, as those that it is compared with (Schwenk 2018).
 _SCORING = " (cosine)"
 
@@ -120,7 +120,7 @@ _KEYS = {
     "language_choice_correlations": ("languages", "embeddings"),
     "corpus_choice": ("corpus",),
     "corpora": ("corpus", "language"),
-    "speed": ("device", "cores", "batch_size"),
+    "speed": ("device", "cores", "batch_size", "preprocessing"),
 }
 
 

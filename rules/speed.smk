@@ -1,0 +1,71 @@
+"""How fast systems are: all of them in one job, beside which nothing runs."""
+
+
+rule measure_speed:
+    input:
+        encoders=lambda wildcards: [file for system in systems_of("speed") for file in system_files(system)],
+        corpora=lambda wildcards: list(speed_corpora()),
+    output:
+        speeds="results/eval/speed.json",
+    log:
+        "results/logs/measure_speed.log",
+    benchmark:
+        "results/benchmarks/measure_speed.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    # All of the run's, so that no other job disturbs the clock.
+    threads: lambda wildcards: workflow.resource_settings.cores or 1
+    resources:
+        mem_mb=8000,
+        runtime=240,
+    params:
+        systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
+        columns=lambda wildcards: list(speed_corpora().values()),
+        settings=lambda wildcards: {"language": "en", **config["evaluation"]["speed"]},
+        code=code_version("paraphrastic.evaluation.speed", "paraphrastic.evaluation.speed_process"),
+    message:
+        "Measure the speed of all systems"
+    script:
+        "../workflow/scripts/measure_speed.py"
+
+
+rule tabulate_speed:
+    input:
+        speeds=rules.measure_speed.output.speeds,
+        published="config/published/speed.csv",
+    output:
+        table="results/tables/speed.csv",
+    log:
+        "results/logs/tabulate_speed.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.speed"),
+    message:
+        "Tabulate the speed of all systems"
+    script:
+        "../workflow/scripts/tabulate_speed.py"
+
+
+rule draw_speed:
+    input:
+        table=rules.tabulate_speed.output.table,
+    output:
+        svg=report("results/figures/speed.svg", category="Speed"),
+        png="results/figures/speed.png",
+    log:
+        "results/logs/draw_speed.log",
+    conda:
+        "../envs/figures.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.figures.speed"),
+    message:
+        "Draw the speed of all systems"
+    script:
+        "../workflow/scripts/draw_speed.py"

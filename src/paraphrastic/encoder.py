@@ -1,0 +1,40 @@
+"""What every system that is evaluated looks like, whoever made it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from paraphrastic.model import Float32
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """The two stages of embedding, apart, so that each can be timed.
+
+    Attributes:
+        prepare: turns sentences in a language into what the model reads.
+        embed: turns that into their vectors, float32 [n, dim], as `Encoder.embed` would.
+    """
+
+    prepare: Callable[[Sequence[str], str | None], Any]
+    embed: Callable[[Any], Float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """An encoder under its name.
+
+    Attributes:
+        label: its name in tables.
+        dim: dimension of its vectors.
+        digest: of what decides a sentence's vector.
+        embed: turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
+            [n, dim].
+        stages: the same in two stages; None where nothing is computed.
+    """
+
+    label: str
+    dim: int
+    digest: str
+    embed: Callable[[Sequence[str], str | None], Float32]
+    stages: Stages | None = None

@@ -1,0 +1,40 @@
+"""All sentences of the test sets, for people who embed them elsewhere."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.files import atomic_output
+
+log = logging.getLogger(__name__)
+
+
+def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None:
+    """Write every sentence of prepared test sets once, a line each, in the order of the first appearance.
+
+    With a vector for each line, `foreign_encoders.open_vectors` takes the file as it is.
+
+    Args:
+        testsets: Parquet files; sentences are in the columns of text whose names begin with `sentence`.
+        output: the text file.
+
+    Raises:
+        InputError: a file that is damaged or has no such column, a sentence with a line's end in it.
+    """
+    found: dict[str, None] = {}
+    for path in testsets:
+        table = read_testsets(Path(path))
+        texts = table.select(pl.col(pl.String)).columns
+        columns = [name for name in texts if name.startswith("sentence")]
+        if not columns:
+            raise InputError(f"{path}: has no column with sentences")
+        found |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
+        if broken := next((text for text in found if "\n" in text or text.endswith("\r")), None):
+            raise InputError(f"{path}: a sentence is no line of text: {broken!r}")
+    log.info("%d distinct sentences", len(found))
+    with atomic_output(output) as temporary:
+        temporary.write_text("".join(f"{text}\n" for text in found), encoding="utf-8", newline="")

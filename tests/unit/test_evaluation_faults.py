@@ -1,0 +1,125 @@
+"""What is wrong with a configuration's systems, told before anything runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_config import checked, load
+
+from paraphrastic.errors import InputError
+
+
+def with_systems(only: dict[str, list[str]] | None = None, **systems: object) -> dict:
+    config = load("config")
+    config["systems"] = systems
+    config["evaluation"]["only"] = only or {}
+    return config
+
+
+def test_an_entry_is_completed(tmp_path: Path) -> None:
+    for name in ("s.txt", "v.npy"):
+        (tmp_path / name).touch()
+    np.save(tmp_path / "v.npy", np.ones((1, 2)))
+    vectors = {"sentences": str(tmp_path / "s.txt"), "vectors": str(tmp_path / "v.npy")}
+    systems = checked(
+        with_systems(
+            {"sts": ["LaBSE", "de-untrained"]},
+            LaBSE={"sentence_transformers": "sentence-transformers/LaBSE", "languages": ["en"]},
+            potion={"model2vec": str(tmp_path), "label": "potion 8M", "published_as": ["Potion"]},
+            elsewhere={"vectors": vectors},
+            minilm={"sentence_transformers": "all-MiniLM-L6-v2"},
+        )
+    )["systems"]
+    assert systems["LaBSE"] == {
+        "sentence_transformers": "sentence-transformers/LaBSE",
+        "vectors": None,
+        "languages": ["en"],
+        "label": None,
+        "published_as": [],
+    }
+    assert systems["elsewhere"]["languages"] is None
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ({}, "systems.x: needs one of path, sentence_transformers, model2vec, vectors; there is none"),
+        ({"path": ".", "model2vec": "a/b"}, "systems.x: needs one of .*; there is path and model2vec"),
+        ({"path": "nowhere"}, "systems.x.path: 'nowhere' is not a folder"),
+        ({"sentence_transformers": "./no"}, "systems.x.sentence_transformers: './no' is not a folder"),
+        ({"model2vec": "a/b/c"}, "systems.x.model2vec: 'a/b/c' is not a folder"),
+        ({"path": "a{b}"}, r"systems.x.path: 'a\{b\}' has a brace, which is a wildcard's: rename it"),
+        (
+            {"vectors": {"sentences": "no.txt", "vectors": "pyproject.toml"}},
+            "systems.x.vectors.sentences: 'no.txt' is not a file",
+        ),
+        ({"vectors": {"sentences": "no.txt"}}, "systems.x.vectors.vectors: is missing"),
+        ({"model2vc": "a/b"}, "systems.x.model2vc: unknown key; did you mean 'model2vec'?"),
+        ({"path": ".", "languages": []}, "systems.x.languages: is empty"),
+        ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' does not match"),
+        ({"path": ".", "label": " a"}, "systems.x.label: ' a' does not match"),
+        ({"path": ".", "label": "P-SP de"}, "systems.x.label: 'P-SP de' is that of definitions.de: give it"),
+    ],
+)
+def test_faults_of_an_entry(system: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=f"config: {message}") as caught:
+        checked(with_systems(x=system))
+    assert "\n" not in str(caught.value)
+
+
+def test_names_are_taken() -> None:
+    config = with_systems(**{name: {"path": "."} for name in ("de", "fr-untrained", "es-untrain")})
+    with pytest.raises(InputError) as caught:
+        checked(config)
+    assert str(caught.value).splitlines() == [
+        "config: systems.de: the name is that of definitions.de: give it another name",
+        "config: systems.fr-untrained: the name is that of definitions.fr: give it another name",
+    ]
+
+
+def test_labels_are_taken() -> None:
+    config = with_systems(a={"path": ".", "label": "b"}, b={"path": "."}, c={"path": ".", "label": "a"})
+    config["definitions"]["de"]["training"] = {"epochs": 0}
+    config["systems"]["d"] = {"path": ".", "label": "Random P-SP de"}
+    with pytest.raises(InputError) as caught:
+        checked(config)
+    assert str(caught.value).splitlines() == [
+        "config: systems.b.label: 'b' is that of systems.a: give it another label",
+        "config: systems.d.label: 'Random P-SP de' is that of definitions.de: give it another label",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dee", "'dee' is no system that is evaluated; did you mean 'de'?"),
+        ("LaBSE", "'LaBSE' is no system that is evaluated; there are en, de, es, fr, en-untrained, "),
+    ],
+)
+def test_only_names_systems(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"config: evaluation\.only\.sts: {message}"):
+        checked(with_systems({"sts": ["de-untrained", name]}))
+
+
+def test_a_model_without_epochs_is_untrained_itself() -> None:
+    config = with_systems({"sts": ["de-untrained"]})
+    config["definitions"]["de"]["training"] = {"epochs": 0}
+    with pytest.raises(InputError, match="'de-untrained' is no system that is evaluated; did you mean"):
+        checked(config)
+
+
+@pytest.mark.parametrize(
+    ("speed", "message"),
+    [
+        ({"sentences": 0}, "evaluation.speed.sentences: 0 is less than the minimum of 1"),
+        ({"seconds": 0}, "evaluation.speed.seconds: 0 is less than or equal to the minimum of 0"),
+        ({"batch": 64}, "evaluation.speed.batch: unknown key"),
+    ],
+)
+def test_faults_of_speed(speed: dict[str, object], message: str) -> None:
+    config = load("config")
+    config["evaluation"]["speed"] = speed
+    with pytest.raises(InputError, match=message):
+        checked(config)
+    config["evaluation"]["speed"] = None
+    assert checked(config)["evaluation"]["speed"] is None

@@ -1,0 +1,259 @@
+"""Systems of other people: sentence-transformers, model2vec, precomputed vectors."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraphrastic.encoders import open_encoder
+from paraphrastic.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "cat", "runs", "query", ":"]
+SENTENCES = ["the dog runs", "cat", "", "the the cat runs the dog", "a bird"]
+
+
+@pytest.fixture(scope="module")
+def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A transformer with random weights, a mean over tokens and a default prompt."""
+    package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    base = tmp_path_factory.mktemp("bert")
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(WORDS),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=32,
+    )
+    BertModel(config).save_pretrained(base)
+    BertTokenizerFast(vocab={word: row for row, word in enumerate(WORDS)}).save_pretrained(base)
+    folder = tmp_path_factory.mktemp("transformer")
+    package.SentenceTransformer(
+        modules=[modules.Transformer(str(base)), modules.Pooling(16)],
+        prompts={"query": "query : "},
+        default_prompt_name="query",
+    ).save_pretrained(str(folder), create_model_card=False)
+    return folder
+
+
+@pytest.fixture
+def static(tmp_path: Path) -> Path:
+    """A folder of model2vec: row i of the table is i in its first entry and i² in its second."""
+    package = pytest.importorskip("model2vec", reason="model2vec is not installed")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    vocabulary = {word: row for row, word in enumerate(["[UNK]", "dog", "cat", "runs"])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    rows = np.arange(len(vocabulary), dtype=np.float32)
+    model = package.StaticModel(np.stack([rows, rows**2], axis=1), tokenizer, max_length=4)
+    model.save_pretrained(tmp_path / "static")
+    return tmp_path / "static"
+
+
+def write_vectors(folder: Path, lines: bytes, vectors: np.ndarray) -> dict[str, object]:
+    (folder / "sentences.txt").write_bytes(lines)
+    np.save(folder / "vectors.npy", vectors)
+    places = {"sentences": str(folder / "sentences.txt"), "vectors": str(folder / "vectors.npy")}
+    return {"vectors": places, "label": "elsewhere"}
+
+
+def test_a_transformer_and_its_prompt(transformer: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = open_encoder({"sentence_transformers": str(transformer), "label": "theirs"})
+    assert (encoder.label, encoder.dim) == ("theirs", 16)
+    model = SentenceTransformer(str(transformer), device="cpu")
+    vectors = encoder.embed(SENTENCES, "en")
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, model.encode(SENTENCES, prompt="query : "), atol=1e-6)
+    assert np.abs(vectors - model.encode(SENTENCES, prompt="")).max() > 0.1
+    assert encoder.embed([], None).shape == (0, 16)
+
+
+def test_the_stages_of_a_transformer(transformer: Path) -> None:
+    encoder = open_encoder(transformer)
+    prepared = encoder.stages.prepare(SENTENCES, None)
+    # Twice, since a model could leave something behind in what was prepared.
+    for _ in range(2):
+        np.testing.assert_allclose(encoder.stages.embed(prepared), encoder.embed(SENTENCES, None), atol=1e-6)
+
+
+def test_a_static_model(static: Path) -> None:
+    encoder = open_encoder({"model2vec": str(static), "label": "potion"})
+    assert (encoder.label, encoder.dim) == ("potion", 2)
+    vectors = encoder.embed(["dog cat", "runs", "bird", "", "dog dog dog dog cat"], "en")
+    assert vectors.dtype == np.float32
+    # Of the last one, the fifth token is beyond the model's longest text.
+    np.testing.assert_allclose(vectors, [[1.5, 2.5], [3, 9], [0, 0], [0, 0], [1, 1]])
+    assert encoder.embed([], None).shape == (0, 2)
+
+
+@pytest.mark.parametrize("changes", [{}, {"normalize": True}, {"max_length": None}])
+def test_the_stages_of_a_static_model(static: Path, changes: dict[str, object]) -> None:
+    config = json.loads((static / "config.json").read_text())
+    (static / "config.json").write_text(json.dumps({**config, **changes}))
+    encoder = open_encoder({"model2vec": str(static), "label": "potion"})
+    sentences = ["dog cat", "runs", "", "dog dog dog dog cat", "runs " * 40]
+    expected = encoder.embed(sentences, None)
+    np.testing.assert_array_equal(encoder.stages.embed(encoder.stages.prepare(sentences, None)), expected)
+    lengths = np.linalg.norm(expected, axis=1)
+    assert (np.abs(lengths[lengths > 0] - 1) < 1e-6).all() == bool(changes.get("normalize"))
+
+
+@pytest.mark.parametrize("kind", ["sentence_transformers", "model2vec"])
+def test_digests_are_of_what_decides_vectors(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    made = request.getfixturevalue("transformer" if kind == "sentence_transformers" else "static")
+    folder = Path(shutil.copytree(made, tmp_path / "copy"))
+
+    def digest() -> str:
+        return open_encoder({kind: str(folder), "label": "x"}).digest
+
+    first = digest()
+    (folder / "README.md").write_text("Another text")
+    assert digest() == first
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["normalizer"] = {"type": "Lowercase"}
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    assert digest() != first
+
+
+@pytest.mark.parametrize(
+    ("kind", "module"), [("sentence_transformers", "sentence_transformers"), ("model2vec", "model2vec")]
+)
+def test_a_package_is_not_installed(kind: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    package = module.replace("_", "-")
+    with pytest.raises(InputError) as caught:
+        open_encoder({kind: "some/model", "label": "x"})
+    assert str(caught.value) == (
+        f"some/model: needs {package}, which is not installed: pip install 'paraphrastic[{package}]'"
+    )
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.json", "config.json"])
+def test_a_damaged_static_model_is_one_line(static: Path, name: str) -> None:
+    (static / name).write_bytes((static / name).read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"static: model2vec cannot load this model: \S") as caught:
+        open_encoder({"model2vec": str(static), "label": "x"})
+    assert "\n" not in str(caught.value)
+
+
+# In a process of its own: the library reads its cache's place when it is imported.
+OPEN = """
+import json, sys, time
+from paraphrastic.encoders import open_encoder
+from paraphrastic.errors import InputError
+for name in ("cached/model", "other/model"):
+    start = time.perf_counter()
+    try:
+        encoder = open_encoder({sys.argv[1]: name, "label": "x"})
+        said = [encoder.dim, len(encoder.digest)]
+    except InputError as error:
+        said = str(error)
+    print(json.dumps([said, time.perf_counter() - start]))
+"""
+
+
+@pytest.mark.parametrize("kind", ["sentence_transformers", "model2vec"])
+def test_names_without_a_network(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """A model in the cache is opened; for another one, the hub is not asked for minutes."""
+    made = request.getfixturevalue("transformer" if kind == "sentence_transformers" else "static")
+    repository = tmp_path / "cache/models--cached--model"
+    shutil.copytree(made, repository / "snapshots" / ("0" * 40))
+    (repository / "refs").mkdir()
+    (repository / "refs/main").write_text("0" * 40)
+    environment = {
+        **os.environ,
+        # Nothing listens on this port.
+        "HF_ENDPOINT": "http://127.0.0.1:9",
+        "HF_HUB_CACHE": str(tmp_path / "cache"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", OPEN, kind], env=environment, stdout=subprocess.PIPE, text=True, check=True
+    )
+    (cached, _), (other, seconds) = map(json.loads, run.stdout.splitlines())
+    assert cached == [16 if kind == "sentence_transformers" else 2, 64]
+    assert other.startswith("other/model: is no folder, and the Hugging Face Hub cannot be reached: ")
+    assert other.endswith(": give a folder that holds the model, or fetch it once where there is a network")
+    assert "\n" not in other
+    assert seconds < 15
+
+
+def test_precomputed_vectors(tmp_path: Path) -> None:
+    vectors = np.arange(8, dtype=np.float64).reshape(4, 2)
+    encoder = open_encoder(write_vectors(tmp_path, "a dog\r\nein\u2028Hu\rnd\n\nNestlé \n".encode(), vectors))
+    assert (encoder.label, encoder.dim, encoder.stages) == ("elsewhere", 2, None)
+    found = encoder.embed(["", "Nestlé ", "a dog", "ein\u2028Hu\rnd", "a dog"], "en")
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, vectors[[2, 3, 0, 1, 0]])
+    assert encoder.embed([], None).shape == (0, 2)
+    assert encoder.digest != open_encoder(write_vectors(tmp_path, b"a\nb\nc\nd\n", vectors)).digest
+
+
+def test_a_sentence_without_a_vector(tmp_path: Path) -> None:
+    encoder = open_encoder(write_vectors(tmp_path, b"a dog\n", np.ones((1, 2))))
+    with pytest.raises(InputError) as caught:
+        encoder.embed(["a dog", "A dog", "a cat", "A dog"], "en")
+    assert str(caught.value) == (
+        f"{tmp_path}/sentences.txt: 2 of 3 sentences that are asked for are not in it, such as 'A dog'"
+    )
+
+
+def test_a_vector_that_is_not_finite(tmp_path: Path) -> None:
+    encoder = open_encoder(write_vectors(tmp_path, b"a\nb\n", np.array([[1.0, 2.0], [1.0, np.nan]])))
+    assert encoder.embed(["a"], None).shape == (1, 2)
+    with pytest.raises(InputError, match=r"vectors\.npy: row 1, of 'b', is not finite"):
+        encoder.embed(["a", "b"], None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "vectors", "message"),
+    [
+        (b"a\nb\n", np.ones((3, 2)), r"vectors\.npy: 3 vectors, but .*sentences\.txt has 2 lines"),
+        (b"", np.ones((1, 2)), r"1 vectors, but .*sentences\.txt has 0 lines"),
+        (
+            b"a\nb\n",
+            np.ones(2),
+            r"vectors\.npy: is no matrix of floating-point numbers with a row a sentence",
+        ),
+        (b"a\nb\n", np.ones((2, 2), int), r"vectors\.npy: is no matrix of floating-point numbers"),
+        (b"a\nb\na\n", np.eye(3), r"sentences\.txt:3: the sentence of line 1 again, and its vector in .* is"),
+        (b"a\n\xff\n", np.ones((2, 2)), r"sentences\.txt:2: not UTF-8"),
+    ],
+)
+def test_files_that_do_not_fit(tmp_path: Path, lines: bytes, vectors: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        open_encoder(write_vectors(tmp_path, lines, vectors))
+
+
+@pytest.mark.parametrize("content", [b"", b"no numbers", b"\x80\x04]\x94."])
+def test_a_file_that_is_no_matrix(tmp_path: Path, content: bytes) -> None:
+    system = write_vectors(tmp_path, b"a\n", np.ones((1, 2)))
+    (tmp_path / "vectors.npy").write_bytes(content)
+    with pytest.raises(InputError, match=r"vectors\.npy: is no NumPy file of numbers: \S") as caught:
+        open_encoder(system)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_same_sentence_with_the_same_vector(tmp_path: Path) -> None:
+    encoder = open_encoder(write_vectors(tmp_path, b"a\nb\na\n", np.eye(2)[[0, 1, 0]]))
+    np.testing.assert_array_equal(encoder.embed(["a"], None), [[1, 0]])
+
+
+def test_vectors_do_not_run_on_a_gpu(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="elsewhere: does not run on cuda"):
+        open_encoder(write_vectors(tmp_path, b"a\n", np.ones((1, 2))), device="cuda")

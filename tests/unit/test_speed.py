@@ -1,0 +1,249 @@
+"""Speed: what is timed, in which process, and what becomes of the figures."""
+
+import csv
+import logging
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import polars as pl
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import SETTINGS, train_model
+
+from paraphrastic.encoder import Stages
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.speed import COLUMNS, choose_sentences, measure_speed, tabulate_speed
+from paraphrastic.evaluation.speed_process import hold_to, measure, measure_job
+from paraphrastic.figures.speed import draw_speed
+from paraphrastic.files import read_json, write_json
+
+ROOT = Path(__file__).resolve().parents[2]
+PUBLISHED = ROOT / "config/published/speed.csv"
+
+
+class Sleeper:
+    """An encoder that takes its time for both stages, and remembers its batches."""
+
+    def __init__(self, prepare: float = 0.0, embed: float = 0.0) -> None:
+        self.seconds = prepare, embed
+        self.prepared: list[tuple[str, ...]] = []
+        self.embedded: list[tuple[str, ...]] = []
+        self.languages: set[str | None] = set()
+        self.stages = Stages(self.prepare, self.embed)
+
+    def prepare(self, sentences: Sequence[str], language: str | None) -> tuple[str, ...]:
+        time.sleep(self.seconds[0])
+        self.languages.add(language)
+        self.prepared.append(tuple(sentences))
+        return tuple(sentences)
+
+    def embed(self, prepared: tuple[str, ...]) -> np.ndarray:
+        time.sleep(self.seconds[1])
+        self.embedded.append(prepared)
+        return np.zeros((len(prepared), 1), np.float32)
+
+
+SENTENCES = ["x" * (1 + number % 37) for number in range(500)]
+
+
+def test_all_sentences_are_embedded_where_there_is_time() -> None:
+    sleeper = Sleeper()
+    rows = measure(sleeper.stages, SENTENCES, language="en", batch_size=64, seconds=60, repeats=3)
+    assert [(row["batch_size"], row["preprocessing"], row["sentences"]) for row in rows] == [
+        (64, "counted", 500),
+        (64, "not counted", 500),
+    ]
+    assert [len(row["seconds"]) for row in rows] == [3, 3]
+    # The first batch, once to see how many there is time for, and all repeats; then prepared once.
+    assert len(sleeper.prepared) == 1 + 8 + 3 * 8 + 8
+    assert len(sleeper.embedded) == 1 + 8 + 3 * 8 + 3 * 8
+    assert sleeper.languages == {"en"}
+    assert sorted(map(len, sleeper.embedded[1:9])) == [52, *[64] * 7]
+    assert sorted(text for batch in sleeper.embedded[1:9] for text in batch) == sorted(SENTENCES)
+
+
+def test_batches_are_of_sentences_of_about_the_same_length() -> None:
+    sleeper = Sleeper()
+    measure(sleeper.stages, SENTENCES, language="en", batch_size=50, seconds=60, repeats=1)
+    spans = [len(max(batch, key=len)) - len(min(batch, key=len)) for batch in sleeper.embedded]
+    assert max(spans) <= 5
+    # In random order: a part of them is like all of them.
+    lengths = [len(batch[0]) for batch in sleeper.embedded[1:11]]
+    assert lengths != sorted(lengths)
+    assert lengths != sorted(lengths, reverse=True)
+
+
+def test_what_is_left_after_the_time_is_left_out() -> None:
+    sleeper = Sleeper(prepare=0.02, embed=0.01)
+    rows = measure(sleeper.stages, SENTENCES, language="en", batch_size=10, seconds=0.15, repeats=2)
+    assert 10 <= rows[0]["sentences"] == rows[1]["sentences"] <= 60
+    # A sleep is never shorter.
+    counted, not_counted = (row["sentences"] / np.median(row["seconds"]) for row in rows)
+    assert 1.5 * counted < not_counted < 1000
+    assert counted < 334
+    # The same sentences in every repeat.
+    number = rows[0]["sentences"] // 10
+    assert sleeper.embedded[1 : 1 + number] == sleeper.embedded[-number:]
+
+
+def test_a_process_is_held_to_its_cores() -> None:
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system cannot hold a process to some of its cores")
+    before = os.sched_getaffinity(0)
+    try:
+        hold_to(1)
+        assert len(os.sched_getaffinity(0)) == 1
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def write_pairs(path: Path, source: Sequence[str], target: Sequence[str]) -> Path:
+    pl.DataFrame({"source": source, "target": target}).write_parquet(path)
+    return path
+
+
+def test_sentences_are_distinct_and_of_all_corpora(tmp_path: Path) -> None:
+    first = write_pairs(tmp_path / "1.parquet", ["a", "b", "c", "d"], ["p", "q", "r", "s"])
+    second = write_pairs(tmp_path / "2.parquet", ["x", "a"], ["e", "f"])
+    corpora = [(first, ["source"]), (second, ["source", "target"])]
+    assert choose_sentences(corpora, 4) == ["a", "x", "e", "b"]
+    assert choose_sentences(corpora, 100) == ["a", "x", "e", "b", "f", "c", "d"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    return train_model(write_training_data(base, sentence_pairs(400)), base / "model", SETTINGS).parent
+
+
+@pytest.fixture
+def corpora(tmp_path: Path) -> list[tuple[Path, list[str]]]:
+    english, german = zip(*sentence_pairs(300), strict=True)
+    return [(write_pairs(tmp_path / "pairs.parquet", english, german), ["source"])]
+
+
+ONCE = {"language": "en", "sentences": 100, "seconds": 0.01, "repeats": 1}
+
+
+def test_systems_are_measured_in_processes_of_their_own(
+    model: Path,
+    corpora: list,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    places = {name: str(tmp_path / name) for name in ("sentences", "vectors")}
+    Path(places["sentences"]).write_text("a dog\n")
+    with Path(places["vectors"]).open("wb") as file:
+        np.save(file, np.ones((1, 2)))
+    systems = {"de": str(model), "elsewhere": {"vectors": places, "label": "elsewhere"}}
+    with caplog.at_level(logging.INFO):
+        measure_speed(systems, corpora, tmp_path / "speed.json", cores=2, **ONCE)
+    found = read_json(tmp_path / "speed.json")
+    settings = [("cpu", cores, size, p) for cores in (1, 2) for size in (64, 128) for p in ("", "not ")]
+    assert [
+        (row["system"], row["device"], row["cores"], row["batch_size"], row["preprocessing"])
+        for row in found["rows"]
+    ] == [("P-SP de", device, cores, size, f"{p}counted") for device, cores, size, p in settings]
+    assert {row["dim"] for row in found["rows"]} == {SETTINGS.dimension}
+    assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
+    assert [entry["why"] for entry in found["left_out"]] == ["its vectors were computed elsewhere"] * 2
+    assert "elsewhere: left out on cpu: its vectors were computed elsewhere" in caplog.text
+    assert "torch sees no GPU" in caplog.text
+
+
+def test_a_system_that_cannot_be_opened(corpora: list, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    system = {"path": str(tmp_path / "empty"), "label": "mine"}
+    with pytest.raises(InputError, match=r"^mine: .*empty: neither a model folder") as caught:
+        measure_speed({"mine": system}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "speed.json").exists()
+
+
+def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match=r"mine: the process ended with 1:\n(.|\n)*KeyError"):
+        measure_speed({"mine": {"label": "no kind"}}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
+
+
+def test_what_does_not_run_on_a_gpu_is_left_out(tmp_path: Path) -> None:
+    job = {"device": "gpu", "cores": 1, "sentences": ["a"], "batch_sizes": [64], "language": "en"}
+    affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
+    system = {"model2vec": "anything", "label": "potion"}
+    try:
+        found = measure_job(encoder=system, seconds=1.0, repeats=1, **job)
+    finally:
+        if affinity:
+            os.sched_setaffinity(0, affinity)
+    assert found == {"left_out": "potion: does not run on cuda"}
+
+
+def test_a_corpus_without_sentences(tmp_path: Path) -> None:
+    empty = tmp_path / "pairs.parquet"
+    pl.DataFrame(schema={"source": pl.String, "target": pl.String}).write_parquet(empty)
+    with pytest.raises(InputError, match=r"pairs\.parquet: there is no sentence to embed in it"):
+        measure_speed({}, [(empty, ["source"])], tmp_path / "speed.json", cores=1, **ONCE)
+
+
+def written(tmp_path: Path) -> Path:
+    about = {"system": "P-SP en", "dim": 300}
+    rows = [
+        {**about, "device": device, "cores": cores, "batch_size": size, "preprocessing": preprocessing,
+         "sentences": 1000, "seconds": seconds}
+        for device, cores in (("cpu", 1), ("gpu", None))
+        for size in (64, 128)
+        for preprocessing, seconds in (("counted", [0.5, 10.0, 0.1]), ("not counted", [30.0, 40.0]))
+    ]  # fmt: skip
+    write_json(tmp_path / "speed.json", {"rows": rows})
+    tabulate_speed(tmp_path / "speed.json", PUBLISHED, tmp_path / "speed.csv")
+    return tmp_path / "speed.csv"
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table(tmp_path: Path) -> None:
+    rows = table(written(tmp_path))
+    assert tuple(rows[0]) == COLUMNS
+    published, measured = rows[:13], rows[13:]
+    assert list(published[5].values()) == [
+        "P-SP", "published", "", "cpu", "1", "64", "not counted", "120000", "12776",
+    ]  # fmt: skip
+    assert {row["source"] for row in published} == {"published"}
+    # The median of the repeats.
+    assert [list(row.values())[3:] for row in measured[:2]] == [
+        ["cpu", "1", "64", "counted", "1000", "2000"],
+        ["cpu", "1", "64", "not counted", "1000", "28.6"],
+    ]
+    assert [(row["device"], row["cores"]) for row in measured[::4]] == [("cpu", "1"), ("gpu", "")]
+    assert len(measured) == 8
+
+
+def test_the_picture(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    outputs = [tmp_path / "speed.svg", tmp_path / "speed.png"]
+    draw_speed(path, outputs)
+    assert outputs[1].read_bytes().startswith(b"\x89PNG")
+    texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
+    shown = {text for text in texts if text and "\n" not in text}
+    assert {"1 core, batches of 64", "GPU, batches of 128", "P-SP en", "SP (20k), 1024 dimensions"} <= shown
+    # Measured, and published beside the same device, cores and size of batches.
+    assert {"2,000", "29", "12,776", "13,863", "855,571"} <= shown
+    assert "15,316" not in shown
+    before = [each.read_bytes() for each in outputs]
+    draw_speed(path, outputs)
+    assert [each.read_bytes() for each in outputs] == before
+
+
+def test_a_picture_of_nothing(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    path.write_text("\n".join(path.read_text().splitlines()[:14]) + "\n")
+    with pytest.raises(InputError, match=r"speed\.csv: there are no measured speeds in it"):
+        draw_speed(path, [tmp_path / "speed.svg"])

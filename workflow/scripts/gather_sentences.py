@@ -1,0 +1,10 @@
+"""Gather the sentences of all test sets that are evaluated.
+
+Input: testsets. Output: sentences.
+"""
+
+from adapter import step
+from paraphrastic.evaluation.sentences import gather_sentences
+
+with step(snakemake):
+    gather_sentences(snakemake.input.testsets, snakemake.output.sentences)

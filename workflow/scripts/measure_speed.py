@@ -1,0 +1,16 @@
+"""Measure how many sentences systems embed a second.
+
+Inputs: encoders (their files), corpora. Output: speeds.
+"""
+
+from adapter import step
+from paraphrastic.evaluation.speed import measure_speed
+
+with step(snakemake):
+    measure_speed(
+        snakemake.params.systems,
+        list(zip(snakemake.input.corpora, snakemake.params.columns, strict=True)),
+        snakemake.output.speeds,
+        cores=snakemake.threads,
+        **snakemake.params.settings,
+    )

@@ -1,0 +1,10 @@
+"""Tabulate speeds, with published ones.
+
+Inputs: speeds, published. Output: table.
+"""
+
+from adapter import step
+from paraphrastic.evaluation.speed import tabulate_speed
+
+with step(snakemake):
+    tabulate_speed(snakemake.input.speeds, snakemake.input.published, snakemake.output.table)
