@@ -29,8 +29,8 @@ A mega-batch has the pairs of the sentences and then the first pairs of the file
 
 _MINE_EXAMPLE = """\
 example:
-  paraphrastic mine --model results/models/de --source news.de.gz --target news.en.gz \\
-      --output mined.tsv --min-score 1.05
+  paraphrastic mine --model results/models/de --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
+      --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
 
 Lines are score, source and target, the best first; sentences that recur count once. A pair's score is its
 cosine over the mean cosine of both sentences with their 4 nearest neighbours (Artetxe and Schwenk 2019).

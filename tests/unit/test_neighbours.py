@@ -109,18 +109,40 @@ def test_what_is_too_close_to_tell_in_few_bits_is_searched_again(monkeypatch: py
     assert "both torch.int8" in searches
 
 
-@pytest.mark.parametrize("scale", [3.0, 100.0])
-def test_vectors_that_do_not_fit_into_eight_bits_are_found(scale: float) -> None:
-    x, y = translated(600, 1200, 40)
-    for side, rows in ((x, range(5)), (y, range(0, 1200, 240))):
-        for row in rows:
-            # One entry, and little else.
-            side[row, row % 40] += scale
-    x[300:305] = y[::240] + 0.1
+def test_vectors_that_do_not_fit_into_eight_bits_are_found() -> None:
+    generator = np.random.default_rng(0)
+    x, y = (generator.normal(size=(n, 200)).astype(np.float32) for n in (600, 1200))
+    # Little but one entry, which is cut; and others that are nearest to these, and fit.
+    spiky = np.arange(0, 1200, 240)
+    y[spiky] *= 0.01
+    y[spiky, np.arange(5)] += 1
+    x[np.arange(60), np.arange(60) % 10] += 6
     forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, precision="int8")
     agree(forward, similarities(x, y), 4)
     agree(backward, similarities(y, x), 4)
-    assert set(forward.indices[300:305, 0].tolist()) <= {0, 240, 480, 720, 960}
+    near = [row for row in range(60) if row % 10 < 5]
+    assert forward.indices[near, 0].tolist() == [spiky[row % 10] for row in near]
+
+
+def test_the_rounding_of_the_other_side_counts() -> None:
+    generator = np.random.default_rng(0)
+    # Signs are exact in eight bits; vectors around them are not.
+    x = np.sign(generator.normal(size=(20, 64))).astype(np.float32)
+    y = np.repeat(x, 150, axis=0) + 0.05 * generator.normal(size=(3000, 64)).astype(np.float32)
+    for precision in PRECISIONS:
+        forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, precision=precision)
+        agree(forward, similarities(x, y), 4)
+        agree(backward, similarities(y, x), 4)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_of_many_equals_the_first_are_taken(precision: str, threads: int) -> None:
+    x, y = np.ones((700, 6), np.float32), translated(10, 300, 6)[1]
+    sides = Directions.of(x), Directions.of(y)
+    _, backward = nearest_neighbours(*sides, 4, threads=threads, precision=precision)
+    assert (backward.indices == [0, 1, 2, 3]).all()
 
 
 def test_zero_vectors_are_near_to_nothing() -> None:
