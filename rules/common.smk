@@ -123,11 +123,45 @@ def testset_names():
 
 
 def testset_files():
-    """What is to be known of the test sets' files to read them, in the order of their downloads."""
+    """The test sets' files, each after the way it is read.
+
+    Of files in two languages, those that the evaluation asks for.
+    """
+    found = []
+    for name, testset in testset_names().items():
+        pairs = {"tatoeba": tatoeba_pairs, "bucc": bucc_pairs}.get(testset, lambda name: [])(name)
+        wanted = [set(pair) for pair in pairs]
+        files = REGISTRY[name].files
+        found += [
+            (testset, file) for file in files if len(file.languages) < 2 or set(file.languages) in wanted
+        ]
+    return found
+
+
+def model_languages():
+    """The languages of the models, in their order."""
+    models = config["models"]
+    return list(dict.fromkeys(code for model in models for code in config["definitions"][model]["languages"]))
+
+
+def tatoeba_pairs(name):
+    """The pairs with English that Tatoeba is wanted in: of the languages that the evaluation names, or the models'."""
+    settings = config["evaluation"]["tatoeba"]
+    if settings and settings["testsets"] == name and settings["languages"] is not None:
+        return [(language, "en") for language in settings["languages"]]
+    there = {frozenset(pair) for pair in REGISTRY[name].pairs}
+    return [(code, "en") for code in model_languages() if {code, "en"} in there]
+
+
+def bucc_pairs(name):
+    """The pairs that BUCC is wanted in: those that the evaluation names, or those of the models' languages."""
+    settings = config["evaluation"]["bucc"]
+    named = settings["pairs"] if settings and settings["testsets"] == name else None
+    known = set(model_languages())
     return [
-        {"testset": testset, "languages": file.languages, "members": file.members}
-        for name, testset in testset_names().items()
-        for file in REGISTRY[name].files
+        pair
+        for pair in REGISTRY[name].pairs
+        if (set(pair) <= known if named is None else "-".join(pair) in named)
     ]
 
 

@@ -3,7 +3,7 @@
 
 rule gather_testsets:
     input:
-        downloads=[file for name in testset_names() for file in downloads(name)],
+        downloads=[ancient(file.location) if file.path else file.location for _, file in testset_files()],
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -14,7 +14,10 @@ rule gather_testsets:
         mem_mb=2000,
         runtime=10,
     params:
-        files=testset_files(),
+        files=[
+            {"testset": testset, "languages": file.languages, "members": file.members}
+            for testset, file in testset_files()
+        ],
         # As the training data of the model were segmented.
         segmentation=lambda wildcards: text_modes(
             config["definitions"][wildcards.model]["languages"], "segmentation"

@@ -98,3 +98,113 @@ rule gather_sentences:
         "Gather the sentences of all test sets"
     script:
         "../workflow/scripts/gather_sentences.py"
+rule prepare_tatoeba:
+    input:
+        downloads=lambda wildcards: downloads(testsets_of("tatoeba"), (wildcards.language, "en")),
+    output:
+        testset="results/testsets/tatoeba/{language,[a-z]+}.parquet",
+    log:
+        "results/logs/prepare_tatoeba/{language}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        code=code_version("paraphrastic.evaluation.bitext_data"),
+    message:
+        "Prepare Tatoeba's test set in {wildcards.language}"
+    script:
+        "../workflow/scripts/prepare_tatoeba.py"
+
+
+rule evaluate_tatoeba:
+    input:
+        encoder=lambda wildcards: system_files(wildcards.system),
+        testsets=lambda wildcards: expand(
+            rules.prepare_tatoeba.output.testset, language=evaluated_on("tatoeba", wildcards.system)
+        ),
+        official="config/published/tatoeba_digests.json",
+    output:
+        result="results/eval/{system}/tatoeba.json",
+        samples="results/eval/{system}/tatoeba.npz",
+    log:
+        "results/logs/evaluate_tatoeba/{system}.log",
+    benchmark:
+        "results/benchmarks/evaluate_tatoeba/{system}.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=30,
+    params:
+        encoder=lambda wildcards: system_encoder(wildcards.system),
+        languages=lambda wildcards: evaluated_on("tatoeba", wildcards.system),
+        evaluation=lambda wildcards: {
+            "source": system_source(wildcards.system),
+            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+        },
+        code=code_version("paraphrastic.evaluation.tatoeba", "paraphrastic.encoders"),
+    message:
+        "Evaluate {wildcards.system} on Tatoeba"
+    script:
+        "../workflow/scripts/evaluate_tatoeba.py"
+
+
+rule prepare_bucc:
+    input:
+        downloads=lambda wildcards: downloads(testsets_of("bucc"), languages_of(wildcards.pair)),
+    output:
+        sentences="results/testsets/bucc/{pair}.parquet",
+        gold="results/testsets/bucc/{pair}.gold.parquet",
+    log:
+        "results/logs/prepare_bucc/{pair}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=2000,
+        runtime=10,
+    params:
+        files=lambda wildcards: corpus_files(testsets_of("bucc"), languages_of(wildcards.pair)),
+        code=code_version("paraphrastic.evaluation.bitext_data"),
+    message:
+        "Prepare BUCC's sentences in {wildcards.pair}"
+    script:
+        "../workflow/scripts/prepare_bucc.py"
+
+
+rule evaluate_bucc:
+    input:
+        encoder=lambda wildcards: system_files(wildcards.system),
+        sentences=lambda wildcards: expand(
+            rules.prepare_bucc.output.sentences, pair=evaluated_on("bucc", wildcards.system)
+        ),
+        gold=lambda wildcards: expand(
+            rules.prepare_bucc.output.gold, pair=evaluated_on("bucc", wildcards.system)
+        ),
+        official="config/published/bucc_digests.json",
+    output:
+        result="results/eval/{system}/bucc.json",
+        samples="results/eval/{system}/bucc.npz",
+    log:
+        "results/logs/evaluate_bucc/{system}.log",
+    benchmark:
+        "results/benchmarks/evaluate_bucc/{system}.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 4
+    resources:
+        mem_mb=6000,
+        runtime=240,
+    params:
+        encoder=lambda wildcards: system_encoder(wildcards.system),
+        pairs=lambda wildcards: evaluated_on("bucc", wildcards.system),
+        evaluation=lambda wildcards: {
+            "source": system_source(wildcards.system),
+            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+        },
+        code=code_version("paraphrastic.evaluation.bucc", "paraphrastic.encoders"),
+    message:
+        "Evaluate {wildcards.system} on BUCC"
+    script:
+        "../workflow/scripts/evaluate_bucc.py"

@@ -25,6 +25,9 @@ SYSTEM_CAPTIONS = {
     "xling_sts_4b": "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of translation quality",
     "stsb": "Pearson's r × 100 on STS Benchmark: all pairs, captions only, and without captions",
     "stsb_spearman": "Spearman's ρ × 100 on STS Benchmark: all pairs, captions only, and without captions",
+    "tatoeba": "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their translation",
+    "bucc": "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the threshold of the "
+    "highest F1",
 }
 CORPUS_TABLES = {
     "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
@@ -113,6 +116,37 @@ def tracks_of(system):
     return [name for name in config["evaluation"]["tracks"] if knows(system, *TRACKS[name].languages)]
 
 
+def tatoeba_of(system):
+    """The languages in which a system is evaluated on Tatoeba."""
+    settings = config["evaluation"]["tatoeba"]
+    pairs = tatoeba_pairs(settings["testsets"]) if settings else []
+    return [language for language, english in pairs if knows(system, language, english)]
+
+
+def bucc_of(system):
+    """The pairs of languages in which a system is evaluated on BUCC."""
+    settings = config["evaluation"]["bucc"]
+    pairs = bucc_pairs(settings["testsets"]) if settings else []
+    return ["-".join(pair) for pair in pairs if knows(system, *pair)]
+
+
+def testsets_of(task):
+    """The data set that a task is done on."""
+    settings = config["evaluation"][task]
+    if settings is None:
+        raise WorkflowError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
+    return settings["testsets"]
+
+
+def evaluated_on(task, system):
+    """The languages of Tatoeba or the pairs of BUCC that a system is evaluated on, one at least."""
+    testsets = testsets_of(task)
+    found = {"tatoeba": tatoeba_of, "bucc": bucc_of}[task](system)
+    if not found:
+        raise WorkflowError(f"{system}: knows none of the languages that are evaluated of {testsets}")
+    return found
+
+
 def systems_of(task):
     """The systems that a task is done with, in the order of the tables' rows."""
     chosen = config["evaluation"]["only"].get(task)
@@ -125,6 +159,10 @@ def is_for(task, system):
         return bool(tracks_of(system))
     if task == "speed" and system in UNTRAINED:
         return False  # as fast as after training
+    if task == "tatoeba":
+        return bool(tatoeba_of(system))
+    if task == "bucc":
+        return bool(bucc_of(system))
     return knows(system, "en")
 
 

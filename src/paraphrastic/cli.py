@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import math
 import os
 import re
 import sys
@@ -26,6 +27,15 @@ example:
 A mega-batch has the pairs of the sentences and then the first pairs of the file; by the model's own settings.
 """
 
+_MINE_EXAMPLE = """\
+example:
+  paraphrastic mine --model results/models/de --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
+      --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
+
+Lines are score, source and target, the best first; sentences that recur count once. A pair's score is its
+cosine over the mean cosine of both sentences with their 4 nearest neighbours (Artetxe and Schwenk 2019).
+"""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
@@ -33,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_corpora(commands)
     _add_negatives(commands)
+    _add_mine(commands)
     options = parser.parse_args(arguments)
     try:
         options.run(options)
@@ -149,6 +160,16 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return number
+
+
 def _negatives(options: argparse.Namespace) -> None:
     from paraphrastic.files import atomic_output
     from paraphrastic.model import load_model
@@ -173,6 +194,90 @@ def _negatives(options: argparse.Namespace) -> None:
         return
     with atomic_output(options.output) as temporary, temporary.open("w", encoding="utf-8") as file:
         file.writelines(as_table(rows))
+
+
+def _add_mine(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "mine",
+        help="find translations among the sentences of two files",
+        description="Find translations, or paraphrases, among the sentences of two files, one a line.",
+        epilog=_MINE_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
+    )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}",
+            required=True,
+            metavar="FILE",
+            help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
+        )
+    parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
+    parser.add_argument(
+        "--margin",
+        choices=("ratio", "distance", "cosine"),
+        default="ratio",
+        help="score by the cosine's ratio to its neighbours', its distance, or the cosine alone (ratio)",
+    )
+    parser.add_argument("--k", type=_count, default=4, metavar="N", help="nearest neighbours (4)")
+    parser.add_argument("--min-score", type=_number, metavar="T", help="leave out pairs below (keep all)")
+    parser.add_argument(
+        "--languages",
+        type=_pair,
+        metavar="PAIR",
+        help="of the files, such as de-en, for a model that tells languages apart",
+    )
+    parser.add_argument("--ids", action="store_true", help="add the numbers of the lines, source and target")
+    parser.add_argument("--threads", type=_count, metavar="N", help="(all cores)")
+    parser.set_defaults(run=_mine)
+
+
+def _mine(options: argparse.Namespace) -> None:
+    try:
+        from paraphrastic.encoders import open_encoder
+        from paraphrastic.mining.files import mine_files
+    except ImportError as error:
+        raise InputError(f"{error.name} is not installed; pip install paraphrastic[pipeline]") from None
+    threads = options.threads or os.cpu_count() or 1
+    shown = _Progress()
+    try:
+        mine_files(
+            open_encoder(options.model, threads=threads),
+            options.source,
+            options.target,
+            options.output,
+            k=options.k,
+            margin=options.margin,
+            min_score=options.min_score,
+            languages=options.languages or (None, None),
+            line_numbers=options.ids,
+            threads=threads,
+            progress=shown if sys.stderr.isatty() else None,
+        )
+    finally:
+        shown.clear()
+
+
+class _Progress:
+    """A line on the terminal that says what is being done."""
+
+    def __init__(self) -> None:
+        self._line = ""
+
+    def __call__(self, what: str, share: float) -> None:
+        line = f"{what}: {share:4.0%}"
+        if line != self._line:
+            self._write(line)
+
+    def clear(self) -> None:
+        if self._line:
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+        self._line = line
 
 
 if __name__ == "__main__":

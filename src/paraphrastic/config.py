@@ -30,6 +30,7 @@ from paraphrastic.sources import (
 )
 from paraphrastic.structure import structure_faults
 from paraphrastic.studies import add_seeds, add_variants
+from paraphrastic.testset_faults import testset_faults
 
 Json = dict[str, Any]
 
@@ -271,10 +272,7 @@ def _semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset
             yield f"models: {model!r} is not described under definitions; there are {', '.join(written)}"
     yield from _dataset_faults("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
     yield from _dataset_faults("word_vectors", config["word_vectors"], registry, ("vectors", "file"))
-    yield from _dataset_faults("evaluation.sts", config["evaluation"]["sts"], registry, ("sts", "file"))
-    for testset, name in config["contamination"]["testsets"].items():
-        kinds = ("sts", "file") if testset == "sts" else ("file",)
-        yield from _dataset_faults(f"contamination.testsets.{testset}", name, registry, kinds)
+    yield from testset_faults(config, registry, _dataset_faults)
     if config["contamination"]["drop"] == "near" and config["contamination"]["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
     for name, mined in config["mined"].items():

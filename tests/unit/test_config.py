@@ -201,6 +201,37 @@ def test_a_definition_overrides_key_by_key() -> None:
             "sts",
             "contamination.testsets.glue: unknown key; known keys are sts",
         ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "tatoba"},
+            "evaluation.tatoeba.testsets: 'tatoba' is not in the registry of data sets; did you mean",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "sts"},
+            "evaluation.tatoeba.testsets: 'sts' is of kind 'sts'; needed is file",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "bucc2018"},
+            "evaluation.tatoeba.testsets: 'bucc2018' has no language with a file of its own and",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "tatoeba", "languages": ["de", "xx"]},
+            "evaluation.tatoeba.languages: 'tatoeba' has nothing in 'xx' and English",
+        ),
+        ("evaluation.tatoeba", {"languages": ["de"]}, "evaluation.tatoeba.testsets: is missing"),
+        (
+            "evaluation.bucc",
+            {"testsets": "bucc2018", "pairs": ["en-de"]},
+            "evaluation.bucc.pairs: 'bucc2018' has nothing in 'en-de'; it has de-en, fr-en, ru-en, zh-en",
+        ),
+        (
+            "evaluation.bucc",
+            {"testsets": "tatoeba"},
+            "evaluation.bucc.testsets: 'tatoeba' has files that are no archive of two languages",
+        ),
         ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
         (
             "contamination",

@@ -223,6 +223,17 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
             assert len(file.members_of(language)) == 2
         assert registry["tatoeba"].select((language, "en"))[1].name.endswith(".eng")
         assert registry["tatoeba"].select(("en", language))[0].name.endswith(".eng")
+    # LASER's 112 languages, most of which have a code of two letters here and one of three there.
+    tatoeba = registry["tatoeba"]
+    assert len(tatoeba.pairs) == 112
+    for pair in tatoeba.pairs:
+        (language,) = set(pair) - {"en"}
+        own, english = tatoeba.select((language, "en"))
+        code = own.name.removeprefix("tatoeba.")[:3]
+        assert (own.name, english.name) == (f"tatoeba.{code}-eng.{code}", f"tatoeba.{code}-eng.eng")
+        assert own.addresses[0].endswith(f"/facebookresearch/LASER/main/data/tatoeba/v1/{own.name}")
+        assert len(language) == 2 or language == code
+    assert tatoeba.select(("sw", "en"))[0].name == "tatoeba.swh-eng.swh"
     assert len(registry["multi30k_captions"].select(("en",))) == 5
     assert registry["paranmt"].select(("en",))[0].members == ("para-nmt-50m/para-nmt-50m.txt",)
     assert len(registry["paranmt"].files[0].addresses) == 2

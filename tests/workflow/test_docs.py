@@ -8,6 +8,8 @@ import pytest
 import yaml
 from pipelines import ROOT, snakemake
 
+from paraphrastic.cli import main
+
 PAGES = sorted([ROOT / "README.md", ROOT / "config" / "README.md", *(ROOT / "docs").glob("*.md")])
 
 
@@ -34,6 +36,28 @@ def test_commands_plan(finished_once: Path, line: str) -> None:
     assert program == "snakemake"
     run = snakemake(finished_once, "--dry-run", *(a for a in arguments if a not in ("--cores", "all", "8")))
     assert run.returncode == 0, run.stdout
+
+
+MINING = [
+    pytest.param(command.replace("\\\n", " "), id=page.stem)
+    for page in PAGES
+    for block in blocks(page, "sh")
+    for command in re.findall(r"^paraphrastic mine (?:.*\\\n)*.*$", block, re.M)
+]
+
+
+@pytest.mark.parametrize("line", MINING)
+def test_mining_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.chdir(finished_once)
+    arguments = shlex.split(line)[1:]
+    assert main(arguments) == 0
+    output = Path(arguments[arguments.index("--output") + 1])
+    assert len(output.read_text(encoding="utf-8").splitlines()) > 100
+    output.unlink()
+
+
+def test_there_is_an_example_of_mining() -> None:
+    assert MINING
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,123 @@
+"""Test sets of mining, Tatoeba's and BUCC's: read from their files, identified by their content."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import polars as pl
+
+from paraphrastic.archive import open_members, open_stream
+from paraphrastic.corpus.lines import Undecodable, read_lines
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+
+_MAX_BYTES = 1 << 30
+
+
+def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
+    """Write sentences and their translations: Parquet with columns `line`, `sentence`, `english`.
+
+    Args:
+        files: the sentences of a language and their English translations, aligned by line.
+        output: the Parquet file.
+
+    Raises:
+        InputError: files of unequal length, a blank line, one that is not UTF-8, fewer than two pairs.
+    """
+    sides = [list(_lines_of(path)) for path in files]
+    for path, lines in zip(files, sides, strict=True):
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                raise InputError(f"{path}:{number}: there is no sentence on this line")
+    if len(sides[0]) != len(sides[1]):
+        raise InputError(f"{files[0]} has {len(sides[0])} lines but {files[1]} has {len(sides[1])}")
+    if len(sides[0]) < 2:
+        raise InputError(f"{files[0]}: has {len(sides[0])} sentences; two are needed to tell them apart")
+    frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
+    with atomic_output(output) as temporary:
+        frame.write_parquet(temporary)
+
+
+def prepare_bucc(
+    archive: Path,
+    sentences: Path,
+    gold: Path,
+    *,
+    languages: tuple[str, str],
+    members: tuple[str, str, str],
+) -> None:
+    """Write the sentences of a pair of languages, and which of them are translations.
+
+    Args:
+        archive: of the task's data, in which `members` are the lines `id TAB sentence` of both languages and
+            the lines `id TAB id` of the gold standard.
+        sentences: Parquet with columns `language`, `id`, `sentence`.
+        gold: Parquet with columns `source` and `target`, ids.
+        languages: codes of source and target.
+        members: their names.
+
+    Raises:
+        InputError: a missing member, a line of another form, an id that occurs twice or, in the gold
+            standard, not among the sentences, no sentence, no gold pair.
+    """
+    known: list[dict[str, str]] = []
+    with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
+        for stream, member in zip(streams[:2], members[:2], strict=True):
+            side: dict[str, str] = {}
+            for at, (key, text) in _cells(stream, f"{archive}: {member}", "id and sentence"):
+                if key in side:
+                    raise InputError(f"{at}: the id {key!r} occurs again")
+                side[key] = text
+            known.append(side)
+        pairs = []
+        for at, pair in _cells(streams[2], f"{archive}: {members[2]}", "two ids"):
+            for key, side, member in zip(pair, known, members[:2], strict=True):
+                if key not in side:
+                    raise InputError(f"{at}: the id {key!r} is not in {member}")
+            pairs.append(pair)
+    frames = [
+        pl.DataFrame({"id": list(side), "sentence": list(side.values())}).select(
+            pl.lit(language).alias("language"), pl.all()
+        )
+        for language, side in zip(languages, known, strict=True)
+    ]
+    with atomic_output(sentences) as temporary:
+        pl.concat(frames).write_parquet(temporary)
+    with atomic_output(gold) as temporary:
+        pl.DataFrame(pairs, schema=["source", "target"], orient="row").write_parquet(temporary)
+
+
+def _lines_of(path: Path) -> Iterator[str]:
+    with open_stream(path, max_bytes=_MAX_BYTES) as stream:
+        yield from _lines(stream, str(path))
+
+
+def _lines(stream: BinaryIO, label: str) -> Iterator[str]:
+    for number, line in enumerate(read_lines(stream, label), start=1):
+        if isinstance(line, Undecodable):
+            raise InputError(f"{label}:{number}: {line.cause}")
+        yield line
+
+
+def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Both cells of every line, without the white space around them, after where the line is."""
+    found = False
+    for number, line in enumerate(_lines(stream, label), start=1):
+        first, tab, second = line.partition("\t")
+        if not tab or not first.strip():
+            raise InputError(f"{label}:{number}: {what} with a tab between them expected")
+        found = True
+        yield f"{label}:{number}", (first.strip(), second.strip())
+    if not found:
+        raise InputError(f"{label}: is empty")
+
+
+def table_digest(*tables: pl.DataFrame) -> str:
+    """SHA-256 of the cells of tables of text."""
+    digest = hashlib.sha256()
+    for table in tables:
+        for row in table.iter_rows():
+            digest.update(("\t".join(row) + "\n").encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,220 @@
+"""BUCC 2018: the translations that stand among the sentences of two languages, mined from them."""
+
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.bitext_data import table_digest
+from paraphrastic.evaluation.bootstrap import bootstrap_sums
+from paraphrastic.evaluation.results import Measurement, Source, write_result
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.vectors import distinct_directions
+from paraphrastic.files import read_json
+from paraphrastic.mining.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
+from paraphrastic.mining.neighbours import nearest_neighbours
+
+Bool = npt.NDArray[np.bool_]
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+# Ways of scoring by the names that figures have.
+SCORINGS: dict[str, Margin] = {"cosine": "cosine", "margin": "ratio"}
+
+
+def evaluate_bucc(
+    encoder: Encoder,
+    testsets: Mapping[str, tuple[Path, Path]],
+    result: Path,
+    *,
+    official: Path,
+    source: Source,
+    bootstrap_samples: int,
+    threads: int = 1,
+) -> None:
+    """Mine each pair of languages as LASER does, and compare with the gold standard.
+
+    Measurements of a pair and a scoring: `precision de-en margin`, `recall de-en margin` and `f1 de-en
+    margin`, where the threshold is the one of the highest F1 on the same gold standard, since that of the
+    test data is not published (Wieting et al. 2019, Table 3, and Schwenk 2018, with the scoring `cosine`);
+    and `f1 de-en margin held-out`, where the pairs of each half of the source sentences are accepted by the
+    threshold of the other half.
+
+    Sentences with the same text are one sentence, in the gold standard too. Resamples, for the intervals, are
+    of the source sentences; thresholds stay as they are.
+
+    Args:
+        encoder: the system.
+        testsets: by pair, such as de-en, both Parquet files of `prepare_bucc`.
+        result: the JSON file, see `write_result`; `pairs` has the thresholds and counts by pair and scoring,
+            `datasets` what each pair's data are.
+        official: JSON file with the digests of the official data, by pair.
+        source: whether the system was trained.
+        bootstrap_samples: resamples.
+        threads: of the processor.
+
+    Raises:
+        InputError: there is no test set, or a damaged one; vectors that are not finite, or the same for all
+            sentences.
+    """
+    if not testsets:
+        raise InputError(f"{encoder.label}: there is no test set of BUCC in its languages")
+    digests = read_json(official)
+    measurements: dict[str, Measurement] = {}
+    scorings: dict[str, dict[str, Any]] = {}
+    datasets = {}
+    for pair, paths in testsets.items():
+        data = _Data(pair, *(read_testsets(path) for path in paths))
+        x, y = (
+            distinct_directions(encoder, texts, language, name=f"BUCC {pair}")
+            for texts, language in zip(data.texts, data.languages, strict=True)
+        )
+        found = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
+        scorings[pair] = {}
+        for scoring, margin in SCORINGS.items():
+            tuned = _Tuned(data, best_pairs(*found, margin))
+            scorings[pair][scoring] = tuned.about()
+            measurements |= {
+                f"{name} {pair} {scoring}{suffix}": measurement
+                for (name, suffix), measurement in tuned.measurements(bootstrap_samples)
+            }
+        datasets[pair] = {**data.about(), "official": digests.get(pair) == data.digest}
+    write_result(
+        result,
+        encoder,
+        measurements,
+        task="bucc",
+        source=source,
+        official=all(dataset["official"] for dataset in datasets.values()),
+        details={"pairs": scorings, "datasets": datasets},
+    )
+
+
+class _Data:
+    """Sentences of two languages, the same text once, and the gold pairs by the sentences' indices."""
+
+    def __init__(self, pair: str, sentences: pl.DataFrame, gold: pl.DataFrame) -> None:
+        self.pair = pair
+        self.languages = tuple(pair.split("-"))
+        self.digest = table_digest(sentences, gold)
+        self.lines, self.texts = [], []
+        ends = []
+        for language, column in zip(self.languages, ("source", "target"), strict=True):
+            side = sentences.filter(language=language)
+            texts, indices = unify(side["sentence"])
+            index_of = dict(zip(side["id"], indices.tolist(), strict=True))
+            self.lines.append(len(side))
+            self.texts.append(texts)
+            ends.append(np.array([index_of[key] for key in gold[column]], np.int64))
+        self.gold_lines = len(gold)
+        self.gold = np.unique(self.keys(*ends))
+
+    def keys(self, sources: Int64, targets: Int64) -> Int64:
+        """One number for each pair."""
+        return sources * len(self.texts[1]) + targets
+
+    def about(self) -> dict[str, Any]:
+        """What the data are."""
+        return {
+            "sentences": dict(zip(self.languages, self.lines, strict=True)),
+            "distinct": dict(zip(self.languages, map(len, self.texts), strict=True)),
+            "gold": self.gold_lines,
+            "distinct_gold": len(self.gold),
+            "digest": self.digest,
+        }
+
+
+class _Tuned:
+    """Mined pairs, with the threshold of the highest F1 on all gold pairs, and on half of them each."""
+
+    def __init__(self, data: _Data, pairs: MinedPairs) -> None:
+        self.data, self.pairs = data, pairs
+        n = len(data.texts[0])
+        correct = np.isin(data.keys(pairs.sources, pairs.targets), data.gold)
+        gold = np.bincount(data.gold // len(data.texts[1]), minlength=n)
+        self.threshold = best_threshold(pairs.scores, correct, len(data.gold))
+        self.counts = self._counts(pairs.scores >= self.threshold, correct, gold)
+        half = np.zeros(n, np.bool_)
+        half[np.random.default_rng(zlib.crc32(data.pair.encode())).permutation(n)[: n // 2]] = True
+        self.held_out_thresholds = []
+        accepted = np.zeros(len(correct), np.bool_)
+        for side in (half, ~half):
+            own = side[pairs.sources]
+            threshold = best_threshold(pairs.scores[~own], correct[~own], int(gold[~side].sum()))
+            self.held_out_thresholds.append(threshold)
+            accepted |= own & (pairs.scores >= threshold)
+        self.held_out_counts = self._counts(accepted, correct, gold)
+
+    def _counts(self, accepted: Bool, correct: Bool, gold: Int64) -> Float64:
+        """Of each source sentence the pairs that are accepted and correct, accepted, and gold, [n, 3]."""
+        sources, n = self.pairs.sources, len(gold)
+        hits = np.bincount(sources[accepted & correct], minlength=n)
+        return np.stack([hits, np.bincount(sources[accepted], minlength=n), gold], axis=1).astype(np.float64)
+
+    def about(self) -> dict[str, Any]:
+        """The threshold and what it leaves."""
+        correct, accepted, _ = self.counts.sum(axis=0)
+        return {
+            "threshold": self.threshold,
+            "candidates": len(self.pairs.scores),
+            "accepted": int(accepted),
+            "correct": int(correct),
+            "held_out_thresholds": self.held_out_thresholds,
+        }
+
+    def measurements(self, samples: int) -> Iterator[tuple[tuple[str, str], Measurement]]:
+        """Figures by their name and what their names end with."""
+        for suffix, counts in (("", self.counts), (" held-out", self.held_out_counts)):
+            sums = bootstrap_sums(counts, name=f"bucc {self.data.pair}", samples=samples)
+            values, resampled = _figures(counts.sum(axis=0)), _figures(sums)
+            for name in values if not suffix else ["f1"]:
+                yield (
+                    (name, suffix),
+                    Measurement(
+                        value=float(values[name]),
+                        samples=resampled[name],
+                        n=len(counts),
+                        digest=self.data.digest,
+                    ),
+                )
+
+
+def best_threshold(scores: Float64, correct: Bool, n_gold: int) -> float:
+    """The threshold of the highest F1, half-way between the last score above it and the first below.
+
+    Pairs of the same score are accepted or refused together; of equal F1, the highest threshold is taken.
+    Without any pairs it is 0.
+
+    Args:
+        scores: [p], descending.
+        correct: [p].
+        n_gold: gold pairs, mined or not.
+    """
+    if not len(scores):
+        return 0.0
+    f1 = 2 * np.cumsum(correct) / (np.arange(1, len(scores) + 1) + n_gold)
+    ends = np.flatnonzero(np.append(scores[1:] < scores[:-1], True))
+    last = int(ends[f1[ends].argmax()])
+    between = float(scores[last : last + 2].mean())
+    # Of two neighbouring numbers the mean is one of them.
+    return between if last + 1 < len(scores) and between > scores[last + 1] else float(scores[last])
+
+
+def _figures(sums: Float64) -> dict[str, Float64]:
+    """Precision, recall and F1 of sums [..., 3]; without a pair to divide by, 0."""
+    correct, accepted, gold = np.moveaxis(sums, -1, 0)
+
+    def ratio(part: Float64, whole: Float64) -> Float64:
+        return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+
+    return {
+        "precision": ratio(correct, accepted),
+        "recall": ratio(correct, gold),
+        "f1": ratio(2 * correct, accepted + gold),
+    }

@@ -1,0 +1,408 @@
+"""Tatoeba and BUCC: reading the data, error rates and F1, against plain computations."""
+
+import json
+import tarfile
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation import bucc
+from paraphrastic.evaluation.bitext_data import prepare_bucc, prepare_tatoeba
+from paraphrastic.evaluation.bucc import best_threshold, evaluate_bucc
+from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
+
+ROOT = Path(__file__).resolve().parents[2]
+OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
+UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
+OPTIONS = {"source": "measured", "bootstrap_samples": 200}
+
+
+def trigrams(sentences, _=None) -> np.ndarray:
+    """Counts of character trigrams, hashed: names and cognates tell which sentences are translations."""
+    vectors = np.zeros((len(sentences), 128), np.float32)
+    for row, sentence in enumerate(sentences):
+        text = f" {sentence.lower()} "
+        for start in range(len(text) - 2):
+            a, b, c = map(ord, text[start : start + 3])
+            vectors[row, (a * 961 + b * 31 + c) % 128] += 1
+    # So that no two cosines are equal unless the counts are.
+    return vectors * WEIGHTS
+
+
+ENCODER = Encoder("Trigrams", 128, "t", trigrams)
+
+
+def constant(sentences, language: str | None) -> np.ndarray:
+    return np.ones((len(sentences), 128), np.float32) if language == "de" else trigrams(sentences)
+
+
+def not_a_number(sentences, language: str | None) -> np.ndarray:
+    vectors = trigrams(sentences)
+    vectors[-1] = np.nan
+    return vectors
+
+
+# Encoders that no figure can be made of, and what is said of them.
+FAULTY = [
+    (constant, "all sentences in de have the same direction"),
+    (lambda sentences, _: np.zeros((len(sentences), 128), np.float32), "all sentences in de have the same"),
+    (not_a_number, "the vector of '.*' is not finite"),
+]
+
+
+def cosines(first: list[str], second: list[str]) -> np.ndarray:
+    x, y = (trigrams(side).astype(np.float64) for side in (first, second))
+    norms = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)[None]
+    return np.divide(x @ y.T, norms, out=np.zeros_like(norms), where=norms > 0)
+
+
+# --- Tatoeba
+
+
+def tatoeba(folder: Path, german: str | bytes, english: str | bytes) -> Path:
+    paths = folder / "tatoeba.deu-eng.deu", folder / "tatoeba.deu-eng.eng"
+    for path, text in zip(paths, (german, english), strict=True):
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    prepare_tatoeba(paths, folder / "de.parquet")
+    return folder / "de.parquet"
+
+
+def test_tatoeba_is_read_line_by_line(tmp_path: Path) -> None:
+    table = pl.read_parquet(tatoeba(tmp_path, "\ufeffEins.\r\nZwei\u2028drei.\n", "One.\nTwo three."))
+    assert table.rows() == [(1, "Eins.", "One."), (2, "Zwei\u2028drei.", "Two three.")]
+
+
+@pytest.mark.parametrize(
+    ("german", "english", "message"),
+    [
+        ("a\nb\nc\n", "a\nb\n", r"\.deu has 3 lines but .*\.eng has 2$"),
+        ("a\nb\n\n", "a\nb\nc\n", r"\.deu:3: there is no sentence on this line$"),
+        ("a\nb\n", "a\n \n", r"\.eng:2: there is no sentence on this line$"),
+        ("a\nb\n", b"a\n\xe4\n", r"\.eng:2: not UTF-8: byte 0xe4$"),
+        ("", "", r"\.deu: has 0 sentences; two are needed to tell them apart$"),
+        ("a\n", "b\n", r"\.deu: has 1 sentences; two are needed"),
+    ],
+)
+def test_bad_lines_of_tatoeba_are_named(
+    tmp_path: Path, german: str, english: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        tatoeba(tmp_path, german, english)
+    assert not (tmp_path / "de.parquet").exists()
+
+
+def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
+    german, english = ["Tom", "Maria", "Boston", "Boston Tom"], ["Tom", "Maria", "Maria", "Boston"]
+    testset = tatoeba(tmp_path, "\n".join(german), "\n".join(english))
+    evaluate_tatoeba(ENCODER, {"de": testset}, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
+    result = Result(tmp_path / "tatoeba.json")
+    values = {name: figure["value"] for name, figure in result.content["measurements"].items()}
+    # Boston is nearest to the English one on line 4; of two equal sentences, the first is taken.
+    nearest = cosines(german, english)
+    assert nearest.argmax(axis=1).tolist() == [0, 1, 3, 3]
+    assert nearest.argmax(axis=0).tolist() == [0, 1, 1, 2]
+    assert values == {"error de-en": 0.25, "error en-de": 0.5, "error de": 0.25}
+    figure = result.measurement("error de-en")
+    assert (figure.n, figure.higher_is_better) == (4, False)
+    assert len(figure.samples) == 200
+    # The same pairs are resampled in both directions: line 3 is an error in both.
+    assert (result.measurement("error en-de").samples >= figure.samples).all()
+    assert not result.official
+    assert result.content["languages"] == {
+        "de": {"n": 4, "repeated": {"sentence": 0, "english": 1}, "official": False}
+    }
+
+
+@pytest.mark.parametrize(("embed", "message"), FAULTY)
+def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) -> None:
+    testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
+    encoder = Encoder("Odd", 128, "o", embed)
+    with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
+        evaluate_tatoeba(encoder, {"de": testset}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
+    with pytest.raises(InputError, match=r"^Odd: there is no test set of Tatoeba in its languages$"):
+        evaluate_tatoeba(encoder, {}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
+    assert not (tmp_path / "r.json").exists()
+
+
+def test_the_real_test_sets(mirror: Path, tmp_path: Path) -> None:
+    folder = mirror / "raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/v1"
+    testsets = {}
+    for code, language in (("deu", "de"), ("spa", "es"), ("cmn", "zh")):
+        paths = [folder / f"tatoeba.{code}-eng.{side}" for side in (code, "eng")]
+        testsets[language] = tmp_path / f"{language}.parquet"
+        prepare_tatoeba(paths, testsets[language])
+    evaluate_tatoeba(ENCODER, testsets, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
+    result = Result(tmp_path / "tatoeba.json")
+    assert result.official
+    for language, path in testsets.items():
+        _, sentences, english = zip(*pl.read_parquet(path).rows(), strict=True)
+        both = cosines(list(sentences), list(english))
+        for name, axis in ((f"{language}-en", 1), (f"en-{language}", 0)):
+            expected = (both.argmax(axis=axis) != np.arange(len(both))).mean()
+            assert result.measurement(f"error {name}").value == pytest.approx(expected), name
+    assert result.measurement("error de").value < result.measurement("error zh").value
+
+
+# --- BUCC
+
+MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
+
+
+def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
+    with tarfile.open(path, "w:bz2") as tar:
+        for name, text in members.items():
+            content = text if isinstance(text, bytes) else text.encode()
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            tar.addfile(info, BytesIO(content))
+    return path
+
+
+def prepared(folder: Path, german: str | bytes, english: str | bytes, gold: str | bytes) -> tuple[Path, Path]:
+    path = archive(folder / "bucc.tar.bz2", dict(zip(MEMBERS, (german, english, gold), strict=True)))
+    outputs = folder / "de-en.parquet", folder / "de-en.gold.parquet"
+    prepare_bucc(path, *outputs, languages=("de", "en"), members=MEMBERS)
+    return outputs
+
+
+GOOD = ("de-1\tEins.\nde-2\tZwei.\n", "en-1\tOne.\nen-2\tTwo.\n", "de-1\ten-1\n")
+
+
+def test_bucc_is_read(tmp_path: Path) -> None:
+    german = "de-1\t Ein\tTab. \r\nde-2\t\n"
+    sentences, gold = (pl.read_parquet(path) for path in prepared(tmp_path, german, *GOOD[1:]))
+    assert sentences.rows() == [
+        ("de", "de-1", "Ein\tTab."), ("de", "de-2", ""), ("en", "en-1", "One."), ("en", "en-2", "Two."),
+    ]  # fmt: skip
+    assert gold.rows() == [("de-1", "en-1")]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({0: "de-1 Eins.\n"}, r"b/de-en\.de:1: id and sentence with a tab between them expected"),
+        ({1: "en-1\tOne.\n\tTwo.\n"}, r"b/de-en\.en:2: id and sentence with a tab between them expected"),
+        ({1: "en-1\tOne.\nen-1\tTwo.\n"}, r"b/de-en\.en:2: the id 'en-1' occurs again"),
+        ({0: b"de-1\t\xff\n"}, r"b/de-en\.de:1: not UTF-8: byte 0xff"),
+        ({0: ""}, r"b/de-en\.de: is empty"),
+        ({2: ""}, r"b/de-en\.gold: is empty"),
+        ({2: "de-1\n"}, r"b/de-en\.gold:1: two ids with a tab between them expected"),
+        ({2: "de-1\ten-1\nde-9\ten-2\n"}, r"b/de-en\.gold:2: the id 'de-9' is not in b/de-en\.de"),
+        ({2: "en-1\tde-1\n"}, r"b/de-en\.gold:1: the id 'en-1' is not in b/de-en\.de"),
+    ],
+)
+def test_bad_lines_of_bucc_are_named(tmp_path: Path, changed: dict[int, str | bytes], message: str) -> None:
+    with pytest.raises(InputError, match=f"bucc\\.tar\\.bz2: {message}"):
+        prepared(tmp_path, *(changed.get(index, text) for index, text in enumerate(GOOD)))
+    assert not list(tmp_path.glob("*.parquet"))
+
+
+def test_a_missing_gold_standard_is_named(tmp_path: Path) -> None:
+    path = archive(tmp_path / "bucc.tar.bz2", dict(zip(MEMBERS[:2], GOOD[:2], strict=True)))
+    with pytest.raises(InputError, match=r"has no member b/de-en\.gold; it holds b/de-en\.de, b/de-en\.en"):
+        prepare_bucc(path, tmp_path / "s", tmp_path / "g", languages=("de", "en"), members=MEMBERS)
+
+
+def mined_plainly(both: np.ndarray, k: int, *, ratio: bool) -> list[tuple[float, int, int]]:
+    """Candidates of both directions, by the highest score, each sentence once."""
+    first, second = (np.sort(side, axis=1)[:, -k:].mean(axis=1) for side in (both, both.T))
+    scores = both / ((first[:, None] + second[None]) / 2) if ratio else both
+    candidates = set()
+    for i, row in enumerate(both):
+        near = np.argsort(-row, kind="stable")[:k]
+        candidates.add((i, int(near[scores[i, near].argmax()])))
+    for j, column in enumerate(both.T):
+        near = np.argsort(-column, kind="stable")[:k]
+        candidates.add((int(near[scores[near, j].argmax()]), j))
+    sources, targets, pairs = set(), set(), []
+    for score, i, j in sorted((-scores[pair], *pair) for pair in candidates):
+        if i not in sources and j not in targets:
+            sources.add(i)
+            targets.add(j)
+            pairs.append((-float(score), i, j))
+    return pairs
+
+
+def f1_of(pairs: list[tuple[float, int, int]], gold: set[tuple[int, int]], threshold: float) -> float:
+    accepted = {(i, j) for score, i, j in pairs if score >= threshold}
+    return 2 * len(accepted & gold) / (len(accepted) + len(gold))
+
+
+def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str], list[str], set]:
+    """Sentences of names, of which every third has a translation; some of them occur twice."""
+    generator = np.random.default_rng(0)
+    names = ["".join(generator.choice(list("abcdefghijklmnop"), size=6)).capitalize() for _ in range(200)]
+
+    def sentence(words) -> str:
+        return " ".join(names[word] for word in words)
+
+    german, english, gold = [], [], set()
+    for i in range(n):
+        words = generator.integers(200, size=5)
+        german.append(f"{sentence(words)} ging")
+        other = np.concatenate([words[:4], generator.integers(200, size=1)])
+        english.append(f"{sentence(other if i % 3 == 0 else generator.integers(200, size=5))} went")
+        if i % 3 == 0:
+            gold.add((i, i))
+    lines = [
+        "".join(f"{code}-{i}\t{text}\n" for i, text in enumerate([*side, *side[:20]]))
+        for code, side in (("de", german), ("en", english))
+    ]
+    # The gold standard names a copy too, and one pair twice by copies of both sides.
+    named = [*sorted(gold), (n + 3, 3), (n + 6, n + 6)]
+    pairs = "".join(f"de-{i}\ten-{j}\n" for i, j in named)
+    return prepared(folder, *lines, pairs), german, english, gold
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
+    testset, german, english, gold = bucc_case(tmp_path)
+    result = tmp_path / "bucc.json"
+    evaluate_bucc(ENCODER, {"de-en": testset}, result, official=UNKNOWN, threads=threads, **OPTIONS)
+    content = json.loads(result.read_text())
+    values = {name: figure["value"] for name, figure in content["measurements"].items()}
+    assert content["datasets"]["de-en"] | {"digest": ""} == {
+        "sentences": {"de": 320, "en": 320}, "distinct": {"de": 300, "en": 300},
+        "gold": 102, "distinct_gold": 100, "digest": "", "official": False,
+    }  # fmt: skip
+    for scoring in ("cosine", "margin"):
+        pairs = mined_plainly(cosines(german, english), 4, ratio=scoring == "margin")
+        best = max(f1_of(pairs, gold, score) for score, _, _ in pairs)
+        assert values[f"f1 de-en {scoring}"] == pytest.approx(best)
+        found = content["pairs"]["de-en"][scoring]
+        accepted = {(i, j) for score, i, j in pairs if score >= found["threshold"]}
+        assert found["candidates"] == len(pairs)
+        assert (found["accepted"], found["correct"]) == (len(accepted), len(accepted & gold))
+        assert values[f"precision de-en {scoring}"] == pytest.approx(len(accepted & gold) / len(accepted))
+        assert values[f"recall de-en {scoring}"] == pytest.approx(len(accepted & gold) / 100)
+        # By thresholds that are not tuned on what they are applied to, it is hardly higher.
+        held_out = values[f"f1 de-en {scoring} held-out"]
+        assert 0.8 * best < held_out <= best + 0.02
+        low, high = content["measurements"][f"f1 de-en {scoring}"]["interval"]
+        assert low < best < high
+        assert content["measurements"][f"f1 de-en {scoring}"]["n"] == 300
+    assert values["f1 de-en margin"] > 0.8
+
+
+def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
+    testset, *_ = bucc_case(tmp_path)
+    result = tmp_path / "bucc.json"
+    evaluate_bucc(
+        ENCODER, {"de-en": testset}, result, official=UNKNOWN, source="measured", bootstrap_samples=2000
+    )
+    figures = {
+        name: Result(result).measurement(f"{name} de-en margin") for name in ("precision", "recall", "f1")
+    }
+    for figure in figures.values():
+        assert figure.samples.mean() == pytest.approx(figure.value, abs=0.01)
+    # Of shares of about 100 pairs each.
+    recall = figures["recall"].value
+    assert figures["recall"].samples.std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
+    precision, recall, f1 = (figures[name].samples for name in ("precision", "recall", "f1"))
+    np.testing.assert_allclose(2 * precision * recall / (precision + recall), f1)
+
+
+def test_held_out_thresholds_are_those_of_the_other_half(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    testset, *_ = bucc_case(tmp_path)
+    seen = []
+
+    def threshold(scores, correct, n_gold: int) -> float:
+        seen.append((len(scores), int(correct.sum()), n_gold))
+        # The first half gets one that accepts nothing, the second one that accepts all.
+        return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
+
+    monkeypatch.setattr(bucc, "best_threshold", threshold)
+    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+    whole, *halves = seen[:3]
+    assert tuple(map(sum, zip(*halves, strict=True))) == whole
+    assert all(half[2] > 30 for half in halves)
+    assert halves[0][:2] != halves[1][:2]
+    # What the first half's threshold is found on is the second half.
+    (accepted, correct, _), _ = halves
+    content = json.loads((tmp_path / "r.json").read_text())
+    value = content["measurements"]["f1 de-en cosine held-out"]["value"]
+    assert value == pytest.approx(2 * correct / (accepted + whole[2]))
+    assert content["pairs"]["de-en"]["cosine"]["held_out_thresholds"] == [9.0, -9.0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "correct", "n_gold", "threshold"),
+    [
+        ([0.9, 0.8, 0.5], [1, 1, 0], 2, 0.65),
+        ([0.9, 0.8, 0.5], [1, 1, 1], 3, 0.5),
+        # Pairs of one score are not told apart.
+        ([0.9, 0.9, 0.5], [1, 0, 0], 1, 0.7),
+        # Nothing is correct: the best are accepted.
+        ([0.9, 0.8], [0, 0], 1, 0.85),
+        ([np.nextafter(0.5, 1), 0.5], [1, 0], 1, np.nextafter(0.5, 1)),
+        ([], [], 3, 0.0),
+    ],
+)
+def test_the_best_threshold(scores: list, correct: list, n_gold: int, threshold: float) -> None:
+    found = best_threshold(np.array(scores, float), np.array(correct, bool), n_gold)
+    assert found == pytest.approx(threshold, rel=1e-15)
+    accepted = np.array(scores) >= found
+    f1 = [
+        2 * sum(c for s, c in zip(scores, correct, strict=True) if s >= each)
+        / (sum(s >= each for s in scores) + n_gold)
+        for each in scores
+    ]  # fmt: skip
+    if scores:
+        assert 2 * np.array(correct)[accepted].sum() / (accepted.sum() + n_gold) == pytest.approx(max(f1))
+
+
+@pytest.mark.parametrize(("embed", "message"), FAULTY)
+def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
+    encoder = Encoder("Odd", 128, "o", embed)
+    with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
+        evaluate_bucc(
+            encoder, {"de-en": prepared(tmp_path, *GOOD)}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS
+        )
+    with pytest.raises(InputError, match=r"^Odd: there is no test set of BUCC in its languages$"):
+        evaluate_bucc(encoder, {}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+
+
+def test_one_sentence_a_side(tmp_path: Path) -> None:
+    testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
+    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+    content = json.loads((tmp_path / "r.json").read_text())
+    assert content["measurements"]["f1 de-en margin"]["value"] == 1.0
+
+
+def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
+    path = mirror / "comparable.limsi.fr/bucc2018/bucc2018-de-en.training-gold.tar.bz2"
+    members = tuple(f"bucc2018/de-en/de-en.training.{end}" for end in ("de", "en", "gold"))
+    testset = tmp_path / "s.parquet", tmp_path / "g.parquet"
+    prepare_bucc(path, *testset, languages=("de", "en"), members=members)
+    sentences, gold = (pl.read_parquet(each) for each in testset)
+    assert (len(sentences), len(gold)) == (20_000, 250)
+    # Every seventh sentence, and all that the gold standard names.
+    few = (pl.int_range(pl.len()) % 7 == 0) | pl.col("id").is_in([*gold["source"], *gold["target"]])
+    sentences = sentences.filter(few)
+    sentences.write_parquet(testset[0])
+    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, threads=2, **OPTIONS)
+    content = json.loads((tmp_path / "r.json").read_text())
+    about = content["datasets"]["de-en"]
+    sides = [sentences.filter(language=language) for language in ("de", "en")]
+    texts = [list(dict.fromkeys(side["sentence"])) for side in sides]
+    index = [
+        {key: each.index(text) for _, key, text in side.rows()}
+        for side, each in zip(sides, texts, strict=True)
+    ]
+    pairs = {(index[0][source], index[1][target]) for source, target in gold.rows()}
+    assert about["distinct"] == {"de": len(texts[0]), "en": len(texts[1])}
+    assert about["distinct_gold"] == len(pairs)
+    for scoring in ("cosine", "margin"):
+        mined = mined_plainly(cosines(*texts), 4, ratio=scoring == "margin")
+        expected = max(f1_of(mined, pairs, score) for score, _, _ in mined[:1000])
+        assert content["measurements"][f"f1 de-en {scoring}"]["value"] == pytest.approx(expected)

@@ -1,0 +1,21 @@
+"""Evaluate a system on BUCC.
+
+Inputs: encoder (its files), sentences and gold of each pair, official. Output: result.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.encoders import open_encoder
+from paraphrastic.evaluation.bucc import evaluate_bucc
+
+with step(snakemake):
+    paths = zip(map(Path, snakemake.input.sentences), map(Path, snakemake.input.gold), strict=True)
+    evaluate_bucc(
+        open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        dict(zip(snakemake.params.pairs, paths, strict=True)),
+        Path(snakemake.output.result),
+        official=Path(snakemake.input.official),
+        threads=snakemake.threads,
+        **snakemake.params.evaluation,
+    )

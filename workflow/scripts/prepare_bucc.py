@@ -1,0 +1,20 @@
+"""Prepare BUCC's sentences of a pair of languages.
+
+Input: downloads, one archive. Outputs: sentences, gold.
+"""
+
+from pathlib import Path
+
+from adapter import fetched, step
+from paraphrastic.evaluation.bitext_data import prepare_bucc
+
+with step(snakemake):
+    fetched(snakemake, snakemake.input.downloads)
+    (archive,), (file,) = snakemake.input.downloads, snakemake.params.files
+    prepare_bucc(
+        Path(archive),
+        Path(snakemake.output.sentences),
+        Path(snakemake.output.gold),
+        languages=file["languages"],
+        members=file["members"],
+    )
