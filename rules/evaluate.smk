@@ -98,6 +98,8 @@ rule gather_sentences:
         "Gather the sentences of all test sets"
     script:
         "../workflow/scripts/gather_sentences.py"
+
+
 rule prepare_tatoeba:
     input:
         downloads=lambda wildcards: downloads(testsets_of("tatoeba"), (wildcards.language, "en")),

@@ -167,8 +167,14 @@ def is_for(task, system):
 
 
 def testset_tables():
-    """The prepared test sets of the evaluation, with sentences in columns whose names begin so."""
-    return ["results/testsets/sts.parquet"]
+    """The prepared test sets of the evaluation, as `gather_sentences` takes them."""
+    languages = dict.fromkeys(language for system in systems_of("tatoeba") for language in tatoeba_of(system))
+    pairs = dict.fromkeys(pair for system in systems_of("bucc") for pair in bucc_of(system))
+    return [
+        "results/testsets/sts.parquet",
+        *expand("results/testsets/tatoeba/{language}.parquet", language=languages),
+        *expand("results/testsets/bucc/{pair}.parquet", pair=pairs),
+    ]
 
 
 def speed_corpora():

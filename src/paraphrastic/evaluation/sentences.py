@@ -19,7 +19,8 @@ def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None
     With a vector for each line, `foreign_encoders.open_vectors` takes the file as it is.
 
     Args:
-        testsets: Parquet files; sentences are in the columns of text whose names begin with `sentence`.
+        testsets: Parquet files; sentences are in `english` and the columns of text whose names begin with
+            `sentence`.
         output: the text file.
 
     Raises:
@@ -29,7 +30,7 @@ def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None
     for path in testsets:
         table = read_testsets(Path(path))
         texts = table.select(pl.col(pl.String)).columns
-        columns = [name for name in texts if name.startswith("sentence")]
+        columns = [name for name in texts if name.startswith("sentence") or name == "english"]
         if not columns:
             raise InputError(f"{path}: has no column with sentences")
         found |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
