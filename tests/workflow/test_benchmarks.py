@@ -72,3 +72,18 @@ def test_memory_benchmark(tmp_path):
     assert figures["trained_pairs"] == 20 * 128
     assert figures["parameters_mb"] == 3 * 4 * 500 * 32 / 1e6
     assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000
+
+
+def test_mining_benchmark(tmp_path):
+    output = tmp_path / "mining.json"
+    command = [sys.executable, "benchmarks/mining.py", "--quick", "--repeats", "1", "--output", str(output)]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    (case,) = json.loads(output.read_text())["seconds"].values()
+    assert set(case) == {"int8", "bfloat16", "float32", "whole matrix"}
+    assert all(seconds > 0 for seconds in case.values())
+    assert len(result.stdout.splitlines()) == len(case)
+    options = ["--sentences", "3000", "--dimension", "16"]
+    subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=True)
+    figures = json.loads(output.read_text())
+    assert 1500 < figures["pairs"] <= 3000
+    assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000

@@ -1,5 +1,6 @@
 """What the search for nearest neighbours does with numbers, as machine code."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -124,6 +125,15 @@ def merge(values: npt.NDArray[Any], found: Int32, other_values: npt.NDArray[Any]
             found[i, place] = index
 
 
+@partial(compiled, sums_in_any_order=True)
+def product(first: Entries, second: Entries) -> float:
+    """Sum of the products of two vectors' entries, in double precision: of integers, it is exact."""
+    total = 0.0
+    for d in range(len(first)):
+        total += np.float64(first[d]) * np.float64(second[d])
+    return total
+
+
 @compiled
 def settle(
     entries: Entries, norms: Float64, other_entries: Entries, other_norms: Float64,
@@ -132,7 +142,7 @@ def settle(
     """Choose the nearest candidates by their exact cosines; of equal ones, first the lower index.
 
     Args:
-        entries: [n, dim]; sums of their products are exact for integers, and in double precision for others.
+        entries: [n, dim].
         norms: [n], of the entries.
         other_entries: [m, dim].
         other_norms: [m].
@@ -141,7 +151,6 @@ def settle(
         found: [n, k], -1, overwritten.
         cosines: [n, k], overwritten.
     """
-    dim = entries.shape[1]
     k = found.shape[1]
     for i in range(len(candidates)):
         count = 0
@@ -152,11 +161,8 @@ def settle(
                 known |= found[i, place] == other
             if known:
                 continue
-            product = 0
-            for d in range(dim):
-                product += entries[i, d] * other_entries[other, d]
             norm = norms[i] * other_norms[other]
-            cosine = product / norm if norm > 0 else 0.0
+            cosine = product(entries[i], other_entries[other]) / norm if norm > 0 else 0.0
             place = count
             while place > 0 and (
                 cosines[i, place - 1] < cosine

@@ -1,0 +1,167 @@
+"""Speed of mining: `python benchmarks/mining.py [--repeats N] [--threads N] [--clock cpu]`.
+
+Looks for the 4 nearest neighbours of sentences in both directions, in each precision that the first search
+can be in, and by a plain reference beside it in the same run: the whole matrix by numpy, and the highest
+entries of its rows and of its columns. Sentences are averages of 14 random vectors drawn by Zipf's law, the
+rare ones weighing more, and translations share half of them. Writes results/benchmarks/mining.json.
+
+With --sentences N, the time and the memory that mining two files of so many sentences takes, in a process of
+its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
+"""
+
+import argparse
+import multiprocessing
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.files import write_json
+from paraphrastic.mining.directions import Directions
+from paraphrastic.mining.files import mine_files
+from paraphrastic.mining.neighbours import nearest_neighbours
+from paraphrastic.training.mining import fastest_precision
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+TOKENS = 14
+ROWS = 30_000
+# Sentences of a side and dimension of each case.
+CASES = [(10_000, 300), (10_000, 1024), (40_000, 300)]
+PRECISIONS = ("int8", "bfloat16", "float32")
+NEIGHBOURS = 4
+# Larger matrices are not made whole.
+MAX_REFERENCE = 10_000
+BLOCK = 1 << 14
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
+    parser.add_argument("--threads", type=int, default=2, help="of the search; numpy has its own")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
+    )
+    parser.add_argument("--sentences", type=int, help="measure files of so many sentences instead")
+    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
+    parser.add_argument("--quick", action="store_true", help="few sentences")
+    parser.add_argument("--output", help="JSON of all figures")
+    options = parser.parse_args()
+    if options.sentences:
+        measure_files(options)
+        return
+    figures: dict[str, Any] = {}
+    for n, dimension in [(600, 32)] if options.quick else CASES:
+        name = f"{n} sentences a side, {dimension} dimensions"
+        figures[name] = measure(n, dimension, options)
+        for kind, seconds in figures[name].items():
+            print(f"{name}, {kind}: {seconds:.2f} s, {n * n / seconds / 1e6:,.0f} million pairs a second")
+    about = {"clock": options.clock, "threads": options.threads, "auto": fastest_precision()}
+    write_json(options.output or "results/benchmarks/mining.json", {**about, "seconds": figures})
+
+
+def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, float]:
+    """Seconds of a search, medians, in turns with the reference."""
+    clock = CLOCKS[options.clock]
+    table = token_vectors(dimension)
+    source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
+    x, y = table[source].sum(axis=1), table[target].sum(axis=1)
+    sides = Directions.of(x), Directions.of(y)
+    times: dict[str, list[float]] = {}
+    for _ in range(options.repeats):
+        for precision in PRECISIONS:
+            start = clock()
+            nearest_neighbours(*sides, NEIGHBOURS, threads=options.threads, precision=precision)
+            times.setdefault(precision, []).append(clock() - start)
+        if n <= MAX_REFERENCE:
+            start = clock()
+            whole_matrix(x, y)
+            times.setdefault("whole matrix", []).append(clock() - start)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def whole_matrix(x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Indices and cosines of the nearest neighbours in both directions."""
+    x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y))
+    found = []
+    for cosines in (x @ y.T, y @ x.T):
+        nearest = np.argpartition(cosines, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:]
+        found.append((nearest, np.take_along_axis(cosines, nearest, axis=1)))
+    return found
+
+
+def token_chances() -> np.ndarray:
+    """How likely each token is."""
+    chances = (np.arange(ROWS) + 2.7) ** -1.15
+    return chances / chances.sum()
+
+
+def token_vectors(dimension: int) -> np.ndarray:
+    """Vectors of tokens, the shorter the more frequent they are."""
+    weights = 1e-3 / (1e-3 + token_chances())
+    vectors = np.random.default_rng(0).normal(size=(ROWS, dimension)) * weights[:, None]
+    return vectors.astype(np.float32)
+
+
+def token_blocks(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Tokens of sentences and of their translations, of which each token is the source's by a coin's toss."""
+    generator = np.random.default_rng(1)
+    cumulated = np.cumsum(token_chances())
+    for start in range(0, n, BLOCK):
+        shape = (2, min(BLOCK, n - start), TOKENS)
+        source, new = np.minimum(np.searchsorted(cumulated, generator.random(shape)), ROWS - 1)
+        yield source, np.where(generator.random(source.shape) < 0.5, source, new)
+
+
+def measure_files(options: argparse.Namespace) -> None:
+    """Mine in a process of its own, print and write its time and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder, name) for name in ("source.txt", "target.txt")]
+        with paths[0].open("w") as source, paths[1].open("w") as target:
+            for blocks in token_blocks(options.sentences):
+                for file, block in zip((source, target), blocks, strict=True):
+                    file.writelines(" ".join(map(str, row)) + "\n" for row in block.tolist())
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=context) as process:
+            arguments = [*map(str, paths), str(Path(folder, "mined.tsv")), options.dimension, options.threads]
+            figures = process.submit(mine_alone, *arguments).result()
+    print(f"{options.sentences:,} sentences a side, {options.dimension} dimensions: "
+          f"{figures['seconds'] / 60:.1f} minutes, {figures['peak_mb']:,.0f} MB at most, "
+          f"{figures['imported_mb']:,.0f} MB before it began")  # fmt: skip
+    about = {"sentences": options.sentences, "dimension": options.dimension, "threads": options.threads}
+    write_json(options.output or "results/benchmarks/mining_files.json", {**about, **figures})
+
+
+def mine_alone(source: str, target: str, output: str, dimension: int, threads: int) -> dict[str, float]:
+    """Seconds and the most memory of mining two files, by an encoder that averages its tokens' vectors."""
+    table = token_vectors(dimension)
+
+    def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:
+        tokens = np.array([sentence.split() for sentence in sentences], np.int32)
+        return np.stack([table[row].sum(axis=0) for row in tokens])
+
+    imported = peak_mb()
+    start = time.perf_counter()
+    pairs = mine_files(Encoder("random", dimension, "", embed), source, target, output, threads=threads)
+    return {
+        "seconds": time.perf_counter() - start,
+        "pairs": pairs,
+        "imported_mb": imported,
+        "peak_mb": peak_mb(),
+    }
+
+
+def peak_mb() -> float:
+    """The most memory that this process ever had."""
+    (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+if __name__ == "__main__":
+    main()
