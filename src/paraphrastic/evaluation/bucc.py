@@ -18,7 +18,7 @@ from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.vectors import distinct_directions
 from paraphrastic.files import read_json
 from paraphrastic.mining.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
-from paraphrastic.mining.neighbours import nearest_neighbours
+from paraphrastic.mining.neighbours import Neighbours, nearest_neighbours
 
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -71,11 +71,7 @@ def evaluate_bucc(
     datasets = {}
     for pair, paths in testsets.items():
         data = _Data(pair, *(read_testsets(path) for path in paths))
-        x, y = (
-            distinct_directions(encoder, texts, language, name=f"BUCC {pair}")
-            for texts, language in zip(data.texts, data.languages, strict=True)
-        )
-        found = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
+        found = _neighbours(encoder, data, threads)
         scorings[pair] = {}
         for scoring, margin in SCORINGS.items():
             tuned = _Tuned(data, best_pairs(*found, margin))
@@ -128,6 +124,15 @@ class _Data:
             "distinct_gold": len(self.gold),
             "digest": self.digest,
         }
+
+
+def _neighbours(encoder: Encoder, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
+    """Neighbours in both directions; the vectors are not held any longer."""
+    x, y = (
+        distinct_directions(encoder, texts, language, name=f"BUCC {data.pair}")
+        for texts, language in zip(data.texts, data.languages, strict=True)
+    )
+    return nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
 
 
 class _Tuned:
