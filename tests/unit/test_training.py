@@ -147,7 +147,7 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
     empty = tmp_path / "train.h5"
     with h5py.File(data[0]) as old, h5py.File(empty, "w") as new:
         unit = new.create_group("subword")
-        unit["pieces"] = old["subword/pieces"][:]
+        unit["pieces"], unit["alike"] = old["subword/pieces"][:], old["subword/alike"][:]
         for side in ("source", "target"):
             unit[f"{side}/tokens"], unit[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
         unit.attrs.update(old["subword"].attrs)
