@@ -302,6 +302,7 @@ def measure_memory(options: argparse.Namespace) -> None:
                 _append(unit["source"], sentences.part(0, n))
                 _append(unit["target"], sentences.part(n, 2 * n))
             unit["pieces"] = np.arange(options.rows - 1, dtype=np.int32)
+            unit["alike"] = np.empty((0, 2), np.int32)
             unit.attrs["sizes"], unit.attrs["sentencepiece_sha256"] = [options.rows - 1], [""]
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
             figures = pool.submit(train_for_memory, path, settings, options.steps, options.threads).result()

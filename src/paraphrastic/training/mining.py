@@ -245,10 +245,11 @@ def scan(
                     similarity[i, j] = lowest
         highest, place = lowest, 0
         for chunk in range(0, columns, CHUNK):
-            end = min(columns, chunk + CHUNK)
+            # Of a part, since several are compared at a time only where an index cannot be negative.
+            part = similarity[i, chunk : min(columns, chunk + CHUNK)]
             top = lowest
-            for j in range(chunk, end):
-                top = max(top, similarity[i, j])
+            for j in range(len(part)):
+                top = max(top, part[j])
             if top > highest:
                 highest, place = top, chunk
         if highest > row_values[own]:
