@@ -136,7 +136,7 @@ def _figures(path: Path) -> _Figures:
     return {
         (row["name"], row["row"], row["column"]): row
         for row in _read(path)
-        if row["source"] == "measured" and (not row["row"] or row["system"].endswith(_SCORING))
+        if row["source"] == "measured" and (not row["row"] or _SCORING in row["system"])
     }
 
 
