@@ -14,7 +14,6 @@ from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
-from transfer_archives import polish_files, senteval_members, write_senteval
 
 from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
@@ -22,8 +21,9 @@ from paraphrastic.evaluation import networks
 from paraphrastic.evaluation.networks import Schedule
 from paraphrastic.evaluation.results import Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
-from paraphrastic.evaluation.transfer_data import content_digest, prepare_polish, prepare_senteval
+from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS
+from transfer_archives import polish_files, senteval_members, write_senteval
 
 DIM = 12
 
@@ -50,14 +50,15 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def senteval(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("senteval")
-    prepare_senteval(write_senteval(folder / "s.tar.gz", senteval_members()), folder / "senteval.parquet")
+    archive = write_senteval(folder / "s.tar.gz", senteval_members())
+    prepare_transfer("senteval", {"senteval": [archive]}, folder / "senteval.parquet")
     return folder / "senteval.parquet"
 
 
 @pytest.fixture(scope="module")
 def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("polish")
-    prepare_polish(polish_files(folder), folder / "polish.parquet")
+    prepare_transfer("polish", polish_files(folder), folder / "polish.parquet")
     return folder / "polish.parquet"
 
 

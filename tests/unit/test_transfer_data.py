@@ -7,16 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.transfer_data import (
     content_digest,
-    prepare_polish,
-    prepare_senteval,
+    prepare_transfer,
     read_transfer_data,
 )
 from paraphrastic.evaluation.transfer_tasks import TASKS
+from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published"
 POLISH = "raw.githubusercontent.com/sdadas/polish-sentence-evaluation/master/resources/downstream"
@@ -28,12 +27,13 @@ FOLDERS = {
 
 def prepared(tmp_path: Path, **changed: str | bytes) -> pl.DataFrame:
     members = senteval_members() | {name.replace("__", "/"): text for name, text in changed.items()}
-    prepare_senteval(write_senteval(tmp_path / "senteval.tar.gz", members), tmp_path / "senteval.parquet")
+    archive = write_senteval(tmp_path / "senteval.tar.gz", members)
+    prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")
     return read_transfer_data(tmp_path / "senteval.parquet")
 
 
 def prepared_polish(tmp_path: Path) -> pl.DataFrame:
-    prepare_polish(polish_files(tmp_path), tmp_path / "polish.parquet")
+    prepare_transfer("polish", polish_files(tmp_path), tmp_path / "polish.parquet")
     return read_transfer_data(tmp_path / "polish.parquet")
 
 
@@ -73,12 +73,12 @@ def test_folders_that_archives_have(tmp_path: Path) -> None:
         path = write_senteval(
             tmp_path / "other.tar.gz", members | {"__MACOSX/MR/rt-polarity.pos": "x"}, folder
         )
-        prepare_senteval(path, tmp_path / "other.parquet")
+        prepare_transfer("senteval", {"senteval": [path]}, tmp_path / "other.parquet")
         assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         for name, text in members.items():
             archive.writestr(f"data/downstream/{name}", text)
-    prepare_senteval(tmp_path / "other.zip", tmp_path / "other.parquet")
+    prepare_transfer("senteval", {"senteval": [tmp_path / "other.zip"]}, tmp_path / "other.parquet")
     assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
 
 
@@ -145,7 +145,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     del members["MRPC/msr_paraphrase_train.txt"]
     path = write_senteval(tmp_path / "senteval.tar.gz", members)
     with pytest.raises(InputError, match=r"senteval\.tar\.gz: MRPC/msr_paraphrase_train\.txt is missing"):
-        prepare_senteval(path, tmp_path / "senteval.parquet")
+        prepare_transfer("senteval", {"senteval": [path]}, tmp_path / "senteval.parquet")
 
 
 def test_polish(tmp_path: Path) -> None:
@@ -165,15 +165,15 @@ def test_bad_polish_files_are_named(tmp_path: Path) -> None:
     tags = files["8tags"][1]
     tags.write_text("1 film\n9 film\n", encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(f"{tags}:2: '9' is none of the classes")):
-        prepare_polish(files, output)
+        prepare_transfer("polish", files, output)
     tags.write_text("1 film\n2\n", encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(f"{tags}:2: a class and a sentence")):
-        prepare_polish(files, output)
+        prepare_transfer("polish", files, output)
     with pytest.raises(InputError, match=r"train\.txt.*: one file with test in its name expected"):
-        prepare_polish(files | {"ppc": files["ppc"][:2]}, output)
+        prepare_transfer("polish", files | {"ppc": files["ppc"][:2]}, output)
     files["cds"][0].write_text(judged(3).replace("1.5", "0"), encoding="utf-8")
     tags.write_text("1 film\n", encoding="utf-8")
-    prepare_polish(files, output)
+    prepare_transfer("polish", files, output)
     assert read_transfer_data(output)["score"].min() == 0
 
 
@@ -201,10 +201,11 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
 
 
 def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
-    prepare_senteval(mirror / "senteval/senteval_data.tar.gz", tmp_path / "senteval.parquet")
+    archive = mirror / "senteval/senteval_data.tar.gz"
+    prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")
     files = {dataset: list((mirror / POLISH / folder).glob("*.txt")) for dataset, folder in FOLDERS.items()}
     files = {name: [path for path in paths if path.name != "README.txt"] for name, paths in files.items()}
-    prepare_polish(files, tmp_path / "polish.parquet")
+    prepare_transfer("polish", files, tmp_path / "polish.parquet")
     for suite in ("senteval", "polish"):
         data = read_transfer_data(tmp_path / f"{suite}.parquet")
         digests = json.loads((PUBLISHED / f"{suite}_digests.json").read_text())

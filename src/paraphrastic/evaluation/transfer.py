@@ -57,7 +57,7 @@ def evaluate_transfer(
 
     Args:
         encoder: the system.
-        testsets: Parquet file of `prepare_senteval` or `prepare_polish`.
+        testsets: Parquet file of `prepare_transfer`.
         result: the JSON file, see `write_result`; `tasks` has sizes and choices of each task.
         suite: whose tasks.
         official: JSON file with the `content_digest` of the official data by task.

@@ -12,7 +12,7 @@ import polars as pl
 
 from paraphrastic.archive import extract_archive
 from paraphrastic.errors import InputError
-from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, TransferTask
+from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
 from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
@@ -181,19 +181,28 @@ _POLISH: dict[str, _Reader] = {
 _PARTS = {"train": ("train",), "dev": ("dev", "trial"), "test": ("test",)}
 
 
-def prepare_senteval(archive: Path, output: Path) -> None:
-    """Gather the data of SentEval's tasks in one Parquet file.
+def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: Path) -> None:
+    """Gather the data of a suite's tasks in one Parquet file.
 
     Columns: `dataset`; `part`: train, dev or test, or all; `line` of the file; `sentence1`, and of pairs
-    `sentence2`; `label`, the number of the class; of SICK also `score`.
+    `sentence2`; `label`, the number of the class; of relatedness also `score`.
 
     Args:
-        archive: a zip or tar archive of SentEval's folder `data/downstream`.
+        suite: of `senteval`, there is one file, a zip or tar archive of its folder `data/downstream`; of
+            `polish`, train, dev and test data of each data set, told by the names of the files.
+        files: by data set.
         output: the Parquet file.
 
     Raises:
         InputError: a damaged archive, a missing file, a bad line.
     """
+    frames = _read_senteval(files[suite][0]) if suite == "senteval" else _read_polish(files)
+    data = pl.concat(frames)
+    with atomic_output(output) as temporary:
+        data.write_parquet(temporary)
+
+
+def _read_senteval(archive: Path) -> list[pl.DataFrame]:
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         found = extract_archive(archive, folder, max_bytes=MAX_MEMBER_BYTES, max_total=MAX_ARCHIVE_BYTES)
@@ -207,19 +216,10 @@ def prepare_senteval(archive: Path, output: Path) -> None:
                     raise InputError(f"{archive}: {name} is missing")
                 file = _File(Path(folder, member), f"{archive}: {name}")
                 frames.append(_frame(dataset, part, reader(file)))
-    _write(frames, output)
+    return frames
 
 
-def prepare_polish(files: Mapping[str, Sequence[Path]], output: Path) -> None:
-    """Gather the data of the Polish tasks in one Parquet file, with columns as in `prepare_senteval`.
-
-    Args:
-        files: of each data set; the name of each says which part it is.
-        output: the Parquet file.
-
-    Raises:
-        InputError: a missing part, a bad line.
-    """
+def _read_polish(files: Mapping[str, Sequence[Path]]) -> list[pl.DataFrame]:
     frames = []
     for dataset, reader in _POLISH.items():
         for part, words in _PARTS.items():
@@ -228,11 +228,11 @@ def prepare_polish(files: Mapping[str, Sequence[Path]], output: Path) -> None:
                 names = ", ".join(str(path) for path in files[dataset])
                 raise InputError(f"{names}: one file with {' or '.join(words)} in its name expected")
             frames.append(_frame(dataset, part, reader(_File(paths[0], str(paths[0])))))
-    _write(frames, output)
+    return frames
 
 
 def read_transfer_data(path: Path) -> pl.DataFrame:
-    """Read the file that `prepare_senteval` or `prepare_polish` wrote; `InputError` of a damaged one."""
+    """Read the file that `prepare_transfer` wrote; a damaged one is an `InputError` that names it."""
     try:
         return pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -255,11 +255,6 @@ def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:
 def _frame(dataset: str, part: str, rows: Iterator[_Row]) -> pl.DataFrame:
     cells = [(dataset, part, row.line, row.sentence1, row.sentence2, row.label, row.score) for row in rows]
     return pl.DataFrame(cells, schema=_SCHEMA, orient="row")
-
-
-def _write(frames: Sequence[pl.DataFrame], output: Path) -> None:
-    with atomic_output(output) as temporary:
-        pl.concat(frames).write_parquet(temporary)
 
 
 def _is_utf8(content: bytes) -> bool:
