@@ -210,3 +210,56 @@ rule evaluate_bucc:
         "Evaluate {wildcards.system} on BUCC"
     script:
         "../workflow/scripts/evaluate_bucc.py"
+
+
+rule prepare_transfer:
+    input:
+        downloads=lambda wildcards: sum(transfer_files(wildcards.suite).values(), []),
+    output:
+        testsets="results/testsets/{suite,senteval|polish}.parquet",
+    log:
+        "results/logs/prepare_transfer/{suite}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        files=lambda wildcards: transfer_files(wildcards.suite),
+        code=code_version("paraphrastic.evaluation.transfer_data"),
+    message:
+        "Prepare the data of {wildcards.suite}"
+    script:
+        "../workflow/scripts/prepare_transfer.py"
+
+
+# One thread, since systems side by side gain more than the threads of one.
+rule evaluate_transfer:
+    input:
+        encoder=lambda wildcards: system_files(wildcards.system),
+        testsets="results/testsets/{suite}.parquet",
+        official="config/published/{suite}_digests.json",
+    output:
+        result="results/eval/{system}/{suite,senteval|polish}.json",
+        samples="results/eval/{system}/{suite}.npz",
+    log:
+        "results/logs/evaluate_{suite}/{system}.log",
+    benchmark:
+        "results/benchmarks/evaluate_{suite}/{system}.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=4000,
+        runtime=240,
+    params:
+        encoder=lambda wildcards: system_encoder(wildcards.system),
+        evaluation=lambda wildcards: {
+            "suite": wildcards.suite,
+            "source": system_source(wildcards.system),
+            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+        },
+        code=code_version("paraphrastic.evaluation.transfer", "paraphrastic.encoders"),
+    message:
+        "Evaluate {wildcards.system} on {wildcards.suite}"
+    script:
+        "../workflow/scripts/evaluate_transfer.py"

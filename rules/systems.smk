@@ -5,6 +5,7 @@ import json
 
 from paraphrastic.evaluation.layouts import LAYOUTS, TRANSLATION_QUALITY
 from paraphrastic.evaluation.tasks import TRACKS
+from paraphrastic.evaluation.transfer_tasks import LANGUAGES
 from paraphrastic.evaluation_faults import SYSTEM_KINDS, is_trained
 from paraphrastic.studies import seed_runs
 
@@ -28,6 +29,10 @@ SYSTEM_CAPTIONS = {
     "tatoeba": "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their translation",
     "bucc": "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the threshold of the "
     "highest F1",
+    "senteval": "SentEval's tasks, a logistic regression on fixed vectors: accuracy × 100, of MRPC also F1 × 100; of "
+    "SICK-R Pearson's r × 100",
+    "polish": "Polish tasks, a network with a hidden layer on fixed vectors: accuracy × 100; of CDSC-R and SICK-R "
+    "Spearman's ρ × 100",
 }
 CORPUS_TABLES = {
     "contamination": "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the same; "
@@ -163,7 +168,20 @@ def is_for(task, system):
         return bool(tatoeba_of(system))
     if task == "bucc":
         return bool(bucc_of(system))
+    if task in LANGUAGES:
+        # One that is named may know a related language.
+        named = system in config["evaluation"]["only"].get(task, [])
+        return config["evaluation"][task] is not None and (named or knows(system, LANGUAGES[task]))
     return knows(system, "en")
+
+
+def transfer_files(suite):
+    """The files with the data of a suite of transfer tasks, by data set."""
+    testsets = config["evaluation"][suite]
+    if testsets is None:
+        raise WorkflowError(f"config: evaluation.{suite}: is null, so that nothing is evaluated on it")
+    testsets = testsets if suite == "polish" else {suite: testsets}
+    return {dataset: downloads(name) for dataset, name in testsets.items()}
 
 
 def testset_tables():
@@ -174,6 +192,7 @@ def testset_tables():
         "results/testsets/sts.parquet",
         *expand("results/testsets/tatoeba/{language}.parquet", language=languages),
         *expand("results/testsets/bucc/{pair}.parquet", pair=pairs),
+        *[f"results/testsets/{suite}.parquet" for suite in LANGUAGES if systems_of(suite)],
     ]
 
 

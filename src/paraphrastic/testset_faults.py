@@ -20,6 +20,12 @@ def testset_faults(config: Json, registry: Registry, name_faults: NameFaults) ->
             key, name = f"evaluation.{task}", evaluation[task]["testsets"]
             unnamed = list(name_faults(f"{key}.testsets", name, registry, ("file",)))
             yield from unnamed or faults(key, evaluation[task], registry[name])
+    name = evaluation["senteval"]
+    yield from name_faults("evaluation.senteval", name, registry, ("file",))
+    if name in registry and len(registry[name].files) != 1:
+        yield f"evaluation.senteval: {name!r} has {len(registry[name].files)} files; needed is one archive"
+    for dataset, name in (evaluation["polish"] or {}).items():
+        yield from name_faults(f"evaluation.polish.{dataset}", name, registry, ("file",))
     for testset, name in config["contamination"]["testsets"].items():
         kinds = ("sts", "file") if testset == "sts" else ("file",)
         yield from name_faults(f"contamination.testsets.{testset}", name, registry, kinds)

@@ -232,6 +232,26 @@ def test_a_definition_overrides_key_by_key() -> None:
             {"testsets": "tatoeba"},
             "evaluation.bucc.testsets: 'tatoeba' has files that are no archive of two languages",
         ),
+        (
+            "evaluation.senteval",
+            "sentevl",
+            "evaluation.senteval: 'sentevl' is not in the registry of data sets; did you mean 'senteval'?",
+        ),
+        (
+            "evaluation.senteval",
+            "polish_cds",
+            "evaluation.senteval: 'polish_cds' has 3 files; needed is one archive",
+        ),
+        (
+            "evaluation.polish",
+            {"ppc": "polish_ppc"},
+            "evaluation.polish.cds: is missing",
+        ),
+        (
+            "evaluation.polish",
+            {name: "sts" for name in ("ppc", "cr_h", "cr_m", "cds", "sick", "8tags")},
+            "evaluation.polish.8tags: 'sts' is of kind 'sts'; needed is file",
+        ),
         ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
         (
             "contamination",

@@ -1,0 +1,216 @@
+"""Transfer: how well a sentence's vector tells its class, or two sentences' vectors what relates them."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import torch
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.bootstrap import bootstrap_sums
+from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
+from paraphrastic.evaluation.results import Measurement, Source, correlations, share, write_result
+from paraphrastic.evaluation.transfer_data import content_digest, read_transfer_data
+from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
+from paraphrastic.evaluation.validation import (
+    Classified,
+    cross_validation,
+    nested_cross_validation,
+    network_validation,
+    split_validation,
+)
+from paraphrastic.files import read_json
+
+Measurements = dict[str, Measurement]
+Details = dict[str, Any]
+
+log = logging.getLogger(__name__)
+
+
+def evaluate_transfer(
+    encoder: Encoder,
+    testsets: Path,
+    result: Path,
+    *,
+    suite: Suite,
+    official: Path,
+    source: Source,
+    bootstrap_samples: int,
+    threads: int = 1,
+    tasks: Sequence[str] | None = None,
+) -> None:
+    """Evaluate on the tasks of a suite.
+
+    Measurements of `senteval` (Conneau and Kiela 2018; Wieting and Gimpel 2018, Table 8): `accuracy` of MR,
+    CR, SUBJ, MPQA, SST-2, TREC, MRPC and SICK-E, `f1 MRPC`, `pearson SICK-R` and `spearman SICK-R`; of
+    `polish` (Dadas 2022, Table I): `accuracy` of PPC, CR-H, CR-M, CDSC-E, SICK-E and 8TAGS, `pearson` and
+    `spearman` of CDSC-R and SICK-R, and `avg` of the accuracies and of Spearman's ρ. An accuracy of
+    cross-validation is the mean over its folds.
+
+    Args:
+        encoder: the system.
+        testsets: Parquet file of `prepare_transfer`.
+        result: the JSON file, see `write_result`; `tasks` has sizes and choices of each task.
+        suite: whose tasks.
+        official: JSON file with the `content_digest` of the official data by task.
+        source: whether the system was trained.
+        bootstrap_samples: resamples of each task's test data, for the intervals.
+        threads: of the processor.
+        tasks: their names; None, all of the suite.
+
+    Raises:
+        InputError: data are missing, have too few rows for the protocol or not all classes; vectors are not
+            finite, or all the same.
+    """
+    named = {task.name: task for task in TASKS[suite]}
+    chosen = [named[name] for name in tasks or named]
+    everything, digests = read_transfer_data(testsets), read_json(official)
+    measurements: Measurements = {}
+    details: dict[str, Details] = {}
+    torch.set_num_threads(threads)
+    for dataset in dict.fromkeys(task.dataset for task in chosen):
+        at = f"{testsets}: {dataset}: {encoder.label}"
+        rows = everything.filter(dataset=dataset)
+        features = _features(encoder, rows, LANGUAGES[suite], at)
+        for task in chosen:
+            if task.dataset == dataset:
+                start = time.monotonic()
+                data = _Data(task, rows, features, at)
+                found, details[task.name] = _evaluate(data, suite, bootstrap_samples)
+                details[task.name]["official"] = digests.get(task.name) == data.digest
+                measurements |= found
+                figures = ", ".join(f"{name} {each.value:.4f}" for name, each in found.items())
+                log.info("%s: %s, in %.0f s", encoder.label, figures, time.monotonic() - start)
+    if suite == "polish" and len(chosen) == len(named):
+        averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
+        measurements["avg"] = _average([measurements[name] for name in averaged])
+    write_result(
+        result,
+        encoder,
+        measurements,
+        task=suite,
+        source=source,
+        official=all(said["official"] for said in details.values()),
+        details={"tasks": details},
+    )
+
+
+def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> Float32:
+    """Features of the rows, [n, d]: of a sentence its vector, of a pair |u − v| and u · v by element."""
+    if rows.is_empty():
+        raise InputError(f"{at}: there are no data of this name")
+    columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
+    sentences = list(dict.fromkeys(text for column in columns for text in column))
+    vectors = encoder.embed(sentences, language)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        raise InputError(f"{at}: the vector of {sentences[int(finite.argmin())]!r} is not finite")
+    places = {text: place for place, text in enumerate(sentences)}
+    first, *second = (vectors[[places[text] for text in column]] for column in columns)
+    return np.concatenate([np.abs(first - second[0]), first * second[0]], axis=1) if second else first
+
+
+class _Data:
+    """A task's rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
+
+    That is by the number of words of the one sentence and of the other, and then by the gold.
+    """
+
+    def __init__(self, task: TransferTask, rows: pl.DataFrame, features: Float32, at: str) -> None:
+        self.task, self.at = task, f"{at}: {task.name}"
+        self.digest = content_digest(task, rows)
+        sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
+        self._gold = rows["label" if task.classes else "score"].to_numpy()
+        keys = list(zip(*sizes, self._gold, strict=True))
+        self._order = np.array(sorted(range(len(rows)), key=keys.__getitem__))
+        self._parts, self._features = rows["part"].to_numpy(), features
+
+    def part(self, name: str) -> tuple[Float32, npt.NDArray[Any]]:
+        """Features and classes or scores of a part, which has two rows or more; all classes, if it trains."""
+        rows = self._order[self._parts[self._order] == name]
+        if len(rows) < 2:
+            raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}, at least 2 are needed")
+        features, gold = self._features[rows], self._gold[rows]
+        if not np.ptp(features, axis=0).any():
+            raise InputError(f"{self.at}: part {name!r}: all vectors are the same and tell nothing")
+        for label, of_class in enumerate(self.task.classes):
+            if name not in ("dev", "test") and label not in gold:
+                raise InputError(f"{self.at}: part {name!r}: no row is of class {of_class!r}")
+        return features, gold
+
+
+def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
+    """Measurements of a task, and what is said of it."""
+    if data.task.protocol == "relatedness":
+        return _relatedness(data, samples)
+    names, at = data.task.classes, data.at
+    if data.task.protocol == "nested":
+        parts: dict[str, Classes] = {"all": data.part("all")}
+        found = nested_cross_validation(parts["all"], names=names, at=at)
+    elif data.task.protocol == "folds":
+        parts = {name: data.part(name) for name in ("train", "test")}
+        found = cross_validation(parts["train"], parts["test"], names=names, at=at)
+    else:
+        parts = {name: data.part(name) for name in ("train", "dev", "test")}
+        validation = split_validation if suite == "senteval" else network_validation
+        found = validation(parts["train"], parts["dev"], parts["test"])
+    _, gold = next(reversed(parts.values()))
+    measurements = {f"accuracy {data.task.name}": _accuracy(data, found, gold, samples)}
+    if data.task.name == "MRPC":
+        measurements["f1 MRPC"] = _f1(data, found, gold, samples)
+    said = {"development": found.development, "chosen": list(found.chosen)}
+    return measurements, {"n": _sizes(parts)} | said
+
+
+def _relatedness(data: _Data, samples: int) -> tuple[Measurements, Details]:
+    parts = {name: data.part(name) for name in ("train", "dev", "test")}
+    features, gold = parts["test"]
+    scores, development = predict_scores(parts["train"], parts["dev"], features, at=data.at)
+    found = correlations(scores, gold, name=data.task.name, at=data.at, digest=data.digest, samples=samples)
+    return dict(found), {"n": _sizes(parts), "development": development}
+
+
+def _sizes(parts: Mapping[str, tuple[Float32, npt.NDArray[Any]]]) -> dict[str, int]:
+    return {name: len(gold) for name, (_, gold) in parts.items()}
+
+
+def _accuracy(data: _Data, found: Classified, gold: Int64, samples: int) -> Measurement:
+    """The mean over the folds, as SentEval has it; resamples are of all rows, whatever their folds."""
+    hits = found.predicted == gold
+    of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
+    pooled = share(hits, name=data.task.name, digest=data.digest, samples=samples)
+    return replace(pooled, value=float(of_folds.mean()))
+
+
+def _f1(data: _Data, found: Classified, gold: Int64, samples: int) -> Measurement:
+    """F1 of the class 1: twice the hits over the rows of the class and the rows predicted as such."""
+    counts = np.stack([2 * (found.predicted & gold), found.predicted + gold], axis=1)
+    return Measurement(
+        value=float(_ratio(counts.sum(axis=0, dtype=np.float64))),
+        samples=_ratio(bootstrap_sums(counts.astype(np.float64), name=data.task.name, samples=samples)),
+        n=len(gold),
+        digest=data.digest,
+    )
+
+
+def _ratio(counts: Float64) -> Float64:
+    """F1 of counts [..., 2]; 0 where neither is there."""
+    return counts[..., 0] / np.maximum(counts[..., 1], 1)
+
+
+def _average(figures: Sequence[Measurement]) -> Measurement:
+    digests = "".join(figure.digest for figure in figures)
+    return Measurement(
+        value=float(np.mean([figure.value for figure in figures])),
+        samples=np.mean([figure.samples for figure in figures], axis=0),
+        n=sum(figure.n for figure in figures),
+        digest=hashlib.sha256(digests.encode()).hexdigest(),
+    )

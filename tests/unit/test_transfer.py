@@ -1,0 +1,280 @@
+"""The transfer tasks from end to end, on small data; figures computed again without the pipeline's code."""
+
+import json
+import logging
+import re
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import StratifiedKFold
+
+from paraphrastic.encoders import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation import networks
+from paraphrastic.evaluation.networks import Schedule
+from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.transfer import evaluate_transfer
+from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
+from paraphrastic.evaluation.transfer_tasks import TASKS
+from transfer_archives import polish_files, senteval_members, write_senteval
+
+DIM = 12
+
+
+def embed(sentences: Sequence[str], language: str | None = None) -> np.ndarray:
+    """Means of random vectors of the words."""
+
+    def vector(word: str) -> np.ndarray:
+        return np.random.default_rng(zlib.crc32(word.encode())).normal(size=DIM)
+
+    means = [np.mean([vector(word) for word in text.split() or [""]], axis=0) for text in sentences]
+    return np.array(means, np.float32)
+
+
+ENCODER = Encoder("Random words", DIM, "abc", embed)
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(networks, "RELATEDNESS", Schedule(16, epochs=20, max_epochs=200, patience=3))
+    monkeypatch.setattr(networks, "PERCEPTRON", Schedule(16, epochs=5, max_epochs=40, patience=3))
+
+
+@pytest.fixture(scope="module")
+def senteval(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("senteval")
+    archive = write_senteval(folder / "s.tar.gz", senteval_members())
+    prepare_transfer("senteval", {"senteval": [archive]}, folder / "senteval.parquet")
+    return folder / "senteval.parquet"
+
+
+@pytest.fixture(scope="module")
+def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("polish")
+    prepare_transfer("polish", polish_files(folder), folder / "polish.parquet")
+    return folder / "polish.parquet"
+
+
+def evaluated(folder: Path, testsets: Path, suite: str, encoder: Encoder = ENCODER, **more) -> Result:
+    official = folder / "official.json"
+    if not official.exists():
+        official.write_text("{}")
+    evaluate_transfer(
+        encoder,
+        testsets,
+        folder / "result.json",
+        suite=suite,
+        official=official,
+        source="measured",
+        bootstrap_samples=200,
+        **more,
+    )
+    return Result(folder / "result.json")
+
+
+def test_senteval(tmp_path: Path, senteval: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    result = evaluated(tmp_path, senteval, "senteval")
+    assert list(result.content["measurements"]) == [
+        *(f"accuracy {name}" for name in ("MR", "CR", "SUBJ", "MPQA", "SST-2", "TREC", "MRPC")),
+        "f1 MRPC",
+        "pearson SICK-R",
+        "spearman SICK-R",
+        "accuracy SICK-E",
+    ]
+    for name, said in result.content["measurements"].items():
+        low, high = said["interval"]
+        assert low - 0.01 <= said["value"] <= high + 0.01 <= 1.01, name
+        assert said["value"] > 0.55, name
+    assert (result.content["task"], result.content["data"]) == ("senteval", "sample")
+    tasks = result.content["tasks"]
+    assert tasks["MR"]["n"] == {"all": 55}
+    assert len(tasks["MR"]["chosen"]) == 10
+    assert tasks["SST-2"]["n"] == {"train": 80, "dev": 20, "test": 30}
+    assert tasks["TREC"]["n"] == {"train": 120, "test": 24}
+    assert re.search(r"Random words: accuracy MRPC 0\.\d{4}, f1 MRPC 0\.\d{4}, in \d+ s", caplog.text)
+    again = evaluated(tmp_path, senteval, "senteval", threads=2)
+    assert again.content == result.content
+
+
+def test_polish(tmp_path: Path, polish: Path) -> None:
+    result = evaluated(tmp_path, polish, "polish")
+    values = {name: said["value"] for name, said in result.content["measurements"].items()}
+    classes = [f"accuracy {name}" for name in ("PPC", "CR-H", "CR-M", "CDSC-E", "SICK-E", "8TAGS")]
+    scores = ["spearman CDSC-R", "spearman SICK-R"]
+    assert set(values) == {*classes, *scores, "pearson CDSC-R", "pearson SICK-R", "avg"}
+    assert values["avg"] == pytest.approx(np.mean([values[name] for name in (*classes, *scores)]))
+    assert min(values[name] for name in classes) > 0.5
+    average = result.measurement("avg")
+    parts = [result.measurement(name).samples for name in (*classes, *scores)]
+    np.testing.assert_allclose(average.samples, np.mean(parts, axis=0))
+    assert set(result.content["tasks"]) == {task.name for task in TASKS["polish"]}
+    assert result.content["tasks"]["CDSC-R"]["n"] == {"train": 90, "dev": 30, "test": 45}
+    assert result.content["tasks"]["8TAGS"]["chosen"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
+
+
+def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Path) -> None:
+    """Folds are drawn from it, and so is the figure."""
+    members = senteval_members()
+    sentences = [(line.split(), 1) for line in members["MR/rt-polarity.pos"].splitlines()]
+    sentences += [(line.split(), 0) for line in members["MR/rt-polarity.neg"].splitlines()]
+    # A class that is hard to tell, so that every row that changes its fold changes the figure.
+    labels = np.random.default_rng(3).permutation([label for _, label in sentences])
+    lengths = [3 + number % 4 for number in range(len(sentences))]
+    sentences = [
+        (words[:length], label) for (words, _), length, label in zip(sentences, lengths, labels, strict=True)
+    ]
+    rows = [("MR", "all", 1, " ".join(words), None, int(label), None) for words, label in sentences]
+    frame = pl.DataFrame(rows, schema=pl.read_parquet(senteval).schema, orient="row")
+    frame.write_parquet(tmp_path / "mr.parquet")
+    sentences.sort(key=lambda each: (len(each[0]), each[1]))
+    features = embed([" ".join(words) for words, _ in sentences])
+    labels = np.array([label for _, label in sentences])
+
+    def fit(rows: np.ndarray, strength: float) -> LogisticRegression:
+        regression = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-9)
+        return regression.fit(features[rows].astype(np.float64), labels[rows])
+
+    folds = StratifiedKFold(n_splits=10, shuffle=True, random_state=1111)
+    accuracies = []
+    for train, test in folds.split(features, labels):
+        scores = []
+        for strength in (0.25, 0.5, 1, 2, 4, 8):
+            inner = [(train[a], train[b]) for a, b in folds.split(features[train], labels[train])]
+            scores.append(np.mean([fit(a, strength).score(features[b], labels[b]) for a, b in inner]))
+        best = (0.25, 0.5, 1, 2, 4, 8)[int(np.argmax(np.round(100 * np.array(scores), 2)))]
+        accuracies.append(fit(train, best).score(features[test], labels[test]))
+    result = evaluated(tmp_path, tmp_path / "mr.parquet", "senteval", tasks=["MR"])
+    found = result.measurement("accuracy MR")
+    assert found.value == pytest.approx(np.mean(accuracies))
+    # Of folds of 6 and of 5 rows; the resamples are of the same figure.
+    assert found.samples.mean() == pytest.approx(found.value, abs=0.02)
+
+
+def test_pairs_are_told_by_difference_and_product(tmp_path: Path, senteval: Path) -> None:
+    found = evaluated(tmp_path, senteval, "senteval", tasks=["MRPC", "SICK-E"])
+    data = pl.read_parquet(senteval)
+
+    def part(dataset: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+        rows = data.filter(dataset=dataset, part=name)
+        u, v = embed(rows["sentence1"].to_list()), embed(rows["sentence2"].to_list())
+        return np.concatenate([np.abs(u - v), u * v], axis=1).astype(np.float64), rows["label"].to_numpy()
+
+    for name, dataset in (("MRPC", "MRPC"), ("SICK-E", "SICK")):
+        (strength,) = found.content["tasks"][name]["chosen"]
+        regression = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-9)
+        features, labels = part(dataset, "test")
+        predicted = regression.fit(*part(dataset, "train")).predict(features)
+        assert found.measurement(f"accuracy {name}").value == pytest.approx((predicted == labels).mean())
+        if name == "MRPC":
+            measurement = found.measurement("f1 MRPC")
+            assert measurement.value == pytest.approx(f1_score(labels, predicted))
+            assert measurement.samples.std() > 0
+
+
+def test_relatedness_can_be_compared_by_williams_test(tmp_path: Path, senteval: Path) -> None:
+    result = evaluated(tmp_path, senteval, "senteval", tasks=["SICK-R"])
+    measurement = result.measurement("pearson SICK-R")
+    assert measurement.value == pytest.approx(stats.pearsonr(measurement.scores, measurement.gold).statistic)
+    gold = pl.read_parquet(senteval).filter(dataset="SICK", part="test")["score"]
+    assert sorted(measurement.gold) == sorted(gold)
+
+
+def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval: Path, polish: Path) -> None:
+    asked: list[tuple[str, str | None]] = []
+
+    def counted(sentences: Sequence[str], language: str | None) -> np.ndarray:
+        asked.extend((sentence, language) for sentence in sentences)
+        return embed(sentences)
+
+    encoder = Encoder("Counted", DIM, "abc", counted)
+    evaluated(tmp_path, senteval, "senteval", encoder, tasks=["SICK-R", "SICK-E"])
+    assert len(asked) == len(set(asked))
+    assert {language for _, language in asked} == {"en"}
+    asked.clear()
+    evaluated(tmp_path, polish, "polish", encoder, tasks=["SICK-E", "PPC", "SICK-R"])
+    assert {language for _, language in asked} == {"pl"}
+
+
+def test_official_data_are_known_by_their_digests(tmp_path: Path, senteval: Path) -> None:
+    data = pl.read_parquet(senteval)
+    digests = {
+        task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS["senteval"]
+    }
+    (tmp_path / "official.json").write_text(json.dumps(digests))
+    result = evaluated(tmp_path, senteval, "senteval", tasks=["TREC", "SICK-E"])
+    assert result.official
+    assert result.measurement("accuracy TREC").digest == digests["TREC"]
+    (tmp_path / "official.json").write_text(json.dumps(digests | {"SICK-E": "x"}))
+    result = evaluated(tmp_path, senteval, "senteval", tasks=["TREC", "SICK-E"])
+    assert not result.official
+    assert [result.content["tasks"][name]["official"] for name in ("TREC", "SICK-E")] == [True, False]
+
+
+def constant(sentences: Sequence[str], _: str | None) -> np.ndarray:
+    return np.ones((len(sentences), DIM), np.float32)
+
+
+def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
+    vectors = embed(sentences)
+    vectors[[text.startswith("a lovely") for text in sentences], 3] = np.nan
+    return vectors
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("MR", "MR: Bad: MR: part 'all': all vectors are the same and tell nothing"),
+        ("SICK-R", "SICK: Bad: SICK-R: part 'train': all vectors are the same and tell nothing"),
+        ("TREC", "TREC: Bad: TREC: part 'train': all vectors are the same and tell nothing"),
+    ],
+)
+def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"{senteval}: {message}")):
+        evaluated(tmp_path, senteval, "senteval", Encoder("Bad", DIM, "x", constant), tasks=[task])
+    assert not (tmp_path / "result.json").exists()
+
+
+def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path) -> None:
+    with pytest.raises(InputError, match=r"MR: Bad: the vector of 'a lovely .*' is not finite"):
+        evaluated(tmp_path, senteval, "senteval", Encoder("Bad", DIM, "x", broken), tasks=["MR"])
+
+
+@pytest.mark.parametrize(
+    ("task", "kept", "message"),
+    [
+        ("MR", pl.col("label") == 1, "MR: part 'all': no row is of class 'negative'"),
+        (
+            "MR",
+            (pl.col("label") == 1) | (pl.col("line") < 8),
+            "MR: class 'negative' has 7 rows where 10 folds",
+        ),
+        (
+            "TREC",
+            (pl.col("label") != 3) | (pl.col("part") == "test"),
+            "part 'train': no row is of class 'HUM'",
+        ),
+        ("SICK-E", (pl.col("part") != "test") | (pl.col("line") == 2), "part 'test': rows: 1, at least 2"),
+        ("SICK-R", (pl.col("part") != "dev"), "SICK-R: part 'dev': rows: 0, at least 2 are needed"),
+        ("SICK-R", (pl.col("part") != "test") | (pl.col("label") == 1), "all 15 gold scores are 3"),
+        ("SST-2", pl.col("dataset") != "SST", "SST: Random words: there are no data of this name"),
+    ],
+)
+def test_data_that_no_figure_can_be_of(
+    tmp_path: Path, senteval: Path, task: str, kept: pl.Expr, message: str
+) -> None:
+    dataset = {each.name: each.dataset for each in TASKS["senteval"]}[task]
+    path = tmp_path / "some.parquet"
+    pl.read_parquet(senteval).filter(kept | (pl.col("dataset") != dataset)).write_parquet(path)
+    if task == "SST-2":
+        pl.read_parquet(senteval).filter(kept).write_parquet(path)
+    with pytest.raises(InputError, match=re.escape(message)) as error:
+        evaluated(tmp_path, path, "senteval", tasks=[task])
+    assert str(error.value).startswith(f"{path}: {dataset}: Random words")

@@ -1,0 +1,218 @@
+"""The data of the transfer tasks: every format, and every bad line by its name."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation.transfer_data import (
+    content_digest,
+    prepare_transfer,
+    read_transfer_data,
+)
+from paraphrastic.evaluation.transfer_tasks import TASKS
+from transfer_archives import judged, polish_files, senteval_members, write_senteval
+
+PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published"
+POLISH = "raw.githubusercontent.com/sdadas/polish-sentence-evaluation/master/resources/downstream"
+FOLDERS = {
+    "ppc": "PPC", "cr_h": "WCCRS_HOTELS", "cr_m": "WCCRS_MEDICINE",
+    "cds": "CDS", "sick": "SICK", "8tags": "8TAGS",
+}  # fmt: skip
+
+
+def prepared(tmp_path: Path, **changed: str | bytes) -> pl.DataFrame:
+    members = senteval_members() | {name.replace("__", "/"): text for name, text in changed.items()}
+    archive = write_senteval(tmp_path / "senteval.tar.gz", members)
+    prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")
+    return read_transfer_data(tmp_path / "senteval.parquet")
+
+
+def prepared_polish(tmp_path: Path) -> pl.DataFrame:
+    prepare_transfer("polish", polish_files(tmp_path), tmp_path / "polish.parquet")
+    return read_transfer_data(tmp_path / "polish.parquet")
+
+
+def test_senteval(tmp_path: Path) -> None:
+    data = prepared(tmp_path)
+    sizes = {(dataset, part): count for dataset, part, count in data.group_by("dataset", "part").len().rows()}
+    assert sizes == {
+        ("MR", "all"): 55, ("CR", "all"): 41, ("SUBJ", "all"): 40, ("MPQA", "all"): 40,
+        ("SST", "train"): 80, ("SST", "dev"): 20, ("SST", "test"): 30,
+        ("TREC", "train"): 120, ("TREC", "test"): 24, ("MRPC", "train"): 60, ("MRPC", "test"): 30,
+        ("SICK", "train"): 90, ("SICK", "dev"): 30, ("SICK", "test"): 45,
+    }  # fmt: skip
+    first = data.group_by("dataset", "part", maintain_order=True).first()
+    rows = {(row["dataset"], row["part"]): row for row in first.iter_rows(named=True)}
+    row = rows["MR", "all"]
+    assert (row["line"], row["sentence1"], row["label"]) == (1, "a fine story and fine film number0", 1)
+    assert (row["sentence2"], row["score"]) == (None, None)
+    row = rows["TREC", "test"]
+    assert (row["sentence1"], row["label"]) == ("word0 of sentence 0", 0)
+    row = rows["MRPC", "train"]
+    assert (row["line"], row["label"]) == (2, 1)
+    assert (row["sentence1"], row["sentence2"]) == (
+        "a fine story and fine film number0",
+        "a sweet story and fine film number3",
+    )
+    rows = data.filter(dataset="SICK", part="test").head(3)
+    assert rows["label"].to_list() == [0, 1, 2]
+    assert rows["score"].to_list() == [1.5, 3.0, 4.5]
+    assert data.filter(dataset="SUBJ", label=1)["sentence1"][0] == "a fine story and fine film number0"
+    assert data.filter(dataset="SST")["label"].to_list()[:2] == [0, 1]
+
+
+def test_folders_that_archives_have(tmp_path: Path) -> None:
+    plain = prepared(tmp_path)
+    members = senteval_members()
+    for folder in ("", "SentEval/data/downstream/"):
+        path = write_senteval(
+            tmp_path / "other.tar.gz", members | {"__MACOSX/MR/rt-polarity.pos": "x"}, folder
+        )
+        prepare_transfer("senteval", {"senteval": [path]}, tmp_path / "other.parquet")
+        assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
+        for name, text in members.items():
+            archive.writestr(f"data/downstream/{name}", text)
+    prepare_transfer("senteval", {"senteval": [tmp_path / "other.zip"]}, tmp_path / "other.parquet")
+    assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
+
+
+def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    data = prepared(
+        tmp_path,
+        **{
+            "MR__rt-polarity.pos": "a clich\u00e9 \n\n  \nfilm\r\n".encode("latin-1"),
+            "CR__custrev.pos": "a clich\u00e9\n" * 12,
+            "TREC__TREC_10.label": "DESC:x What is a caf\u00e9 ?\n\n".encode("latin-1"),
+        },
+    )
+    assert data.filter(dataset="MR", label=1)["sentence1"].to_list() == ["a cliché", "", "", "film"]
+    assert data.filter(dataset="CR", label=1)["sentence1"][0] == "a cliché"
+    assert data.filter(dataset="TREC", part="test")["sentence1"].to_list() == ["What is a café ?"]
+    archive = f"{tmp_path}/senteval.tar.gz"
+    assert f"{archive}: MR/rt-polarity.pos: read as ISO 8859-1, since it is not UTF-8" in caplog.text
+    assert f"{archive}: MR/rt-polarity.pos: 2 of 4 sentences are empty" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "SST/binary/sentiment-dev",
+            b"fine\t1\ngood \xff\t1\n",
+            "sentiment-dev:2: not UTF-8: invalid start byte",
+        ),
+        (
+            "SST/binary/sentiment-dev",
+            b"fine\t1\ngood\t2\n",
+            "sentiment-dev:2: '2' is none of the classes",
+        ),
+        ("SST/binary/sentiment-dev", b"fine 1\n", "sentiment-dev:1: a sentence and its class with a tab"),
+        ("SST/binary/sentiment-dev", b"a\t0\n\nb\t1\n", "sentiment-dev:2: a sentence and its class"),
+        (
+            "TREC/TREC_10.label",
+            b"DESC:x Why ?\nWHY:x Why ?\n",
+            "TREC_10.label:2: 'WHY' is none of",
+        ),
+        ("TREC/TREC_10.label", b"DESC:x\n", "TREC_10.label:1: CLASS:kind and a sentence expected"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\n1\t2\t3\ta b\n", "test.txt:2: 4 columns, 5 expected"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\nyes\t2\t3\ta\tb\n", "test.txt:2: 'yes' is none of the classes"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\n1\t2\t3\t \tb\n", "test.txt:2: a sentence is empty"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\n", "test.txt: there is no sentence in it"),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t0.5\tNEUTRAL\n", "trial.txt:2: '0.5' is no score from 1 to 5"),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\tnan\tNEUTRAL\n", "trial.txt:2: 'nan' is no score from 1 to 5"),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t\tNEUTRAL\n", "trial.txt:2: '' is no score from 1 to 5"),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t2\tneutral\n", "trial.txt:2: 'neutral' is none of the classes"),
+        ("MR/rt-polarity.pos", b"", "rt-polarity.pos: there is no sentence in it"),
+        ("MR/rt-polarity.pos", b"\n \n", "rt-polarity.pos: there is no sentence in it"),
+    ],
+)
+def test_bad_lines_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)) as error:
+        prepared(tmp_path, **{name.replace("/", "__"): content})
+    assert str(error.value).startswith(f"{tmp_path}/senteval.tar.gz: {name}")
+    assert not (tmp_path / "senteval.parquet").exists()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    members = senteval_members()
+    del members["MRPC/msr_paraphrase_train.txt"]
+    path = write_senteval(tmp_path / "senteval.tar.gz", members)
+    with pytest.raises(InputError, match=r"senteval\.tar\.gz: MRPC/msr_paraphrase_train\.txt is missing"):
+        prepare_transfer("senteval", {"senteval": [path]}, tmp_path / "senteval.parquet")
+
+
+def test_polish(tmp_path: Path) -> None:
+    data = prepared_polish(tmp_path)
+    assert data.select("dataset", "part").unique().height == 18
+    row = data.filter(dataset="ppc", part="test").row(2, named=True)
+    assert (row["line"], row["label"], row["score"]) == (4, 2, None)
+    row = data.filter(dataset="8tags", part="dev").row(7, named=True)
+    assert (row["sentence1"], row["label"]) == ("word7 of sentence 7", 7)
+    row = data.filter(dataset="cds", part="dev").row(1, named=True)
+    assert (row["label"], row["score"]) == (1, 3.0)
+
+
+def test_bad_polish_files_are_named(tmp_path: Path) -> None:
+    files = polish_files(tmp_path)
+    output = tmp_path / "polish.parquet"
+    tags = files["8tags"][1]
+    tags.write_text("1 film\n9 film\n", encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(f"{tags}:2: '9' is none of the classes")):
+        prepare_transfer("polish", files, output)
+    tags.write_text("1 film\n2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(f"{tags}:2: a class and a sentence")):
+        prepare_transfer("polish", files, output)
+    with pytest.raises(InputError, match=r"train\.txt.*: one file with test in its name expected"):
+        prepare_transfer("polish", files | {"ppc": files["ppc"][:2]}, output)
+    files["cds"][0].write_text(judged(3).replace("1.5", "0"), encoding="utf-8")
+    tags.write_text("1 film\n", encoding="utf-8")
+    prepare_transfer("polish", files, output)
+    assert read_transfer_data(output)["score"].min() == 0
+
+
+def test_digests_are_of_the_content_and_not_of_white_space(tmp_path: Path) -> None:
+    data, tasks = prepared(tmp_path), {task.name: task for task in TASKS["senteval"]}
+    plain = {name: content_digest(task, data.filter(dataset=task.dataset)) for name, task in tasks.items()}
+    text = senteval_members()["SICK/SICK_train.txt"]
+    for changed, old, new in (
+        (set(), "lovely story", "lovely  sto ry"),
+        ({"SICK-R", "SICK-E"}, "lovely", "Lovely"),
+        ({"SICK-R"}, "4.5\t", "4.4\t"),
+        ({"SICK-E"}, "3.0\tNEUTRAL", "3.0\tENTAILMENT"),
+    ):
+        other = prepared(tmp_path, **{"SICK__SICK_train.txt": text.replace(old, new)})
+        digests = {
+            name: content_digest(task, other.filter(dataset=task.dataset)) for name, task in tasks.items()
+        }
+        assert {name for name in tasks if digests[name] != plain[name]} == changed
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 no")
+    with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
+        read_transfer_data(tmp_path / "x.parquet")
+
+
+def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
+    archive = mirror / "senteval/senteval_data.tar.gz"
+    prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")
+    files = {dataset: list((mirror / POLISH / folder).glob("*.txt")) for dataset, folder in FOLDERS.items()}
+    files = {name: [path for path in paths if path.name != "README.txt"] for name, paths in files.items()}
+    prepare_transfer("polish", files, tmp_path / "polish.parquet")
+    for suite in ("senteval", "polish"):
+        data = read_transfer_data(tmp_path / f"{suite}.parquet")
+        digests = json.loads((PUBLISHED / f"{suite}_digests.json").read_text())
+        assert digests == {
+            task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS[suite]
+        }
+    sizes = data.group_by("dataset", "part").len()
+    # As in the paper's section V: 7,000 pairs; about 10,000 of SICK; about 50,000 sentences of 8TAGS.
+    assert sizes.filter(dataset="ppc")["len"].sum() == 7_000
+    assert sizes.filter(dataset="8tags")["len"].sum() == 49_373

@@ -1,0 +1,98 @@
+"""SentEval and the Polish tasks in the pipeline, on small data of one's own."""
+
+import csv
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from pipelines import snakemake
+
+from transfer_archives import polish_files, senteval_members, write_senteval
+
+Edit = Callable[[Path, str, str], None]
+ROW = "{name}\t1\tfile\t-\t{file}\tfile:{path}\t-\t-\t-\tmine\n"
+DIM = 10
+
+
+def rows(folder: Path, table: str) -> list[dict[str, str]]:
+    with (folder / f"results/tables/{table}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write_vectors(folder: Path, sentences: list[str]) -> None:
+    def vector(word: str) -> np.ndarray:
+        return np.random.default_rng(zlib.crc32(word.encode())).normal(size=DIM)
+
+    vectors = [np.mean([vector(word) for word in text.split() or [""]], axis=0) for text in sentences]
+    np.save(folder / "words.npy", np.array(vectors, np.float32))
+    (folder / "words.txt").write_text("".join(f"{text}\n" for text in sentences), encoding="utf-8")
+
+
+@pytest.fixture
+def words(pipeline: Path, edit: Edit) -> Path:
+    """A pipeline with the data and a system of English, which is named for the Polish tasks, too."""
+    write_senteval(pipeline / "data/senteval.tar.gz", senteval_members())
+    files = {"senteval": [Path("data/senteval.tar.gz")]} | {
+        name: [path.relative_to(pipeline) for path in paths]
+        for name, paths in polish_files(pipeline / "data/polish").items()
+    }
+    registry = pipeline / "config/datasets.tsv"
+    with registry.open("a", encoding="utf-8") as file:
+        for name, paths in files.items():
+            file.writelines(ROW.format(name=f"my_{name}", file=path.name, path=path) for path in paths)
+    polish = ", ".join(f"{name}: my_{name}" for name in files if name != "senteval")
+    config = pipeline / "config/config.yaml"
+    edit(config, "  senteval: null\n  polish: null\n", f"  senteval: my_senteval\n  polish: {{{polish}}}\n")
+    edit(config, "only: {stsb: []}", "only: {stsb: [], senteval: [words], polish: [words]}")
+    vectors = "vectors: {sentences: words.txt, vectors: words.npy}"
+    edit(config, "systems: {}", f"systems: {{words: {{{vectors}, languages: [en]}}}}")
+    write_vectors(pipeline, ["nothing yet"])
+    return pipeline
+
+
+def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
+    testsets = [f"results/testsets/{suite}.parquet" for suite in ("senteval", "polish")]
+    run = snakemake(words, "results/testsets/sentences.txt", *testsets)
+    assert run.returncode == 0, run.stdout
+    text = (words / "results/testsets/sentences.txt").read_text(encoding="utf-8")
+    sentences = text.removesuffix("\n").split("\n")
+    for path in testsets:
+        data = pl.read_parquet(words / path)
+        assert set(data["sentence1"]) | set(data["sentence2"].drop_nulls()) <= set(sentences)
+    write_vectors(words, sentences)
+    run = snakemake(words, "results/tables/senteval.csv", "results/tables/polish.csv")
+    assert run.returncode == 0, run.stdout
+    (row,) = rows(words, "senteval")
+    assert (row["system"], row["source"], row["data"], row["dim"]) == ("words", "measured", "sample", "10")
+    columns = ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC", "MRPC-F1", "SICK-R", "SICK-E")
+    assert all(float(row[column]) > 55 for column in columns)
+    result = json.loads((words / "results/eval/words/senteval.json").read_text())
+    assert row["MR"] == f"{100 * result['measurements']['accuracy MR']['value']:.1f}"
+    (row,) = rows(words, "polish")
+    tasks = ("PPC", "CR-H", "CR-M", "CDSC-E", "SICK-E", "CDSC-R", "SICK-R", "8TAGS")
+    assert abs(float(row["avg"]) - np.mean([float(row[task]) for task in tasks])) < 0.01
+    log = (words / "results/logs/evaluate_senteval/words.log").read_text(encoding="utf-8")
+    assert "words: accuracy TREC " in log
+
+    # Another data set, with a bad line.
+    edit(words / "data/polish/8tags/dev.txt", "\n3 ", "\n9 ")
+    (words / "resources/downloads/my_8tags/dev.txt").unlink(missing_ok=True)
+    (words / "resources/downloads/my_8tags/dev.txt.lock").unlink(missing_ok=True)
+    run = snakemake(words, "--forcerun", "prepare_transfer", "--", "results/testsets/polish.parquet")
+    assert run.returncode
+    (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in prepare_transfer: ")]
+    assert line.endswith("dev.txt:4: '9' is none of the classes 0, 1, 2, 3, 4, 5, 6, 7")
+
+
+def test_suites_that_are_off(pipeline: Path, edit: Edit) -> None:
+    run = snakemake(pipeline, "--dry-run", "results/eval/en/senteval.json")
+    assert run.returncode
+    assert "config: evaluation.senteval: is null, so that nothing is evaluated on it" in run.stdout
+    edit(pipeline / "config/config.yaml", "only: {stsb: []}", "only: {stsb: [], polish: [pl]}")
+    run = snakemake(pipeline, "--dry-run")
+    assert run.returncode
+    assert "config: evaluation.only.polish: 'pl' is no system that is evaluated" in run.stdout

@@ -1,0 +1,20 @@
+"""Evaluate a system on SentEval or on the Polish tasks.
+
+Inputs: encoder (its files), testsets, official. Output: result.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.encoders import open_encoder
+from paraphrastic.evaluation.transfer import evaluate_transfer
+
+with step(snakemake):
+    evaluate_transfer(
+        open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        Path(snakemake.input.testsets),
+        Path(snakemake.output.result),
+        official=Path(snakemake.input.official),
+        threads=snakemake.threads,
+        **snakemake.params.evaluation,
+    )
