@@ -96,8 +96,8 @@ def _tracks(statistic: str, tracks: Sequence[str]) -> dict[str, str]:
 def _parts(statistic: str) -> dict[str, str]:
     genres = {"": "", "_captions": " captions", "_no_captions": " others"}
     return {
-        f"{part}{column}": f"{statistic} {BENCHMARK}/{part}{genre}"
-        for part in ("dev", "test")
+        f"{part}{column}": f"{statistic} {BENCHMARK}/{part.replace('_', ' ')}{genre}"
+        for part in ("dev", "test", "test_trained")
         for column, genre in genres.items()
     }
 

@@ -1,6 +1,7 @@
 """Semantic textual similarity: how well cosines follow people's judgements."""
 
 import hashlib
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
@@ -11,15 +12,19 @@ import polars as pl
 
 from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.networks import predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, write_result
 from paraphrastic.evaluation.sts_data import content_digest, read_testsets
-from paraphrastic.evaluation.tasks import BENCHMARK, CAPTIONS, LICENSED, TRACKS, YEARS
+from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
+from paraphrastic.evaluation.transfer import pair_features, toolkit_order
 from paraphrastic.files import read_json
 from paraphrastic.model import cosines
 
-Float64 = npt.NDArray[np.float64]
+Float32 = npt.NDArray[np.float32]
 Measurements = dict[str, Measurement]
 Task = Literal["sts", "xling_sts", "stsb"]
+
+log = logging.getLogger(__name__)
 
 _SMT = "/".join(LICENSED)
 
@@ -42,7 +47,9 @@ def evaluate_sts(
       its concatenated datasets without 2013's SMT (Reimers and Gurevych 2019).
     - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
     - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, each also as `stsb/test captions` and `stsb/test
-      others` (Wieting and Gimpel 2018, section 6.5).
+      others` (Wieting and Gimpel 2018, section 6.5); where there are training data, also `stsb/test trained`,
+      `stsb/test trained captions` and `stsb/test trained others`, whose scores are predicted from the vectors
+      by a softmax over five scores (see `predict_scores`) instead of by the cosine.
 
     Args:
         encoder: the system.
@@ -91,15 +98,44 @@ def _tracks(found: "_Evaluation", tracks: Sequence[str]) -> None:
 
 def _benchmark(found: "_Evaluation") -> None:
     parts = found.datasets(BENCHMARK)
-    if not parts:
+    missing = [part for part in BENCHMARK_PARTS if part not in parts]
+    if "test" in missing:
         raise InputError(f"{found.testsets}: the archive of the STS test sets is without STS Benchmark")
-    for part, pairs in parts.items():
-        scored = found.scored(pairs, ("en", "en"))
-        found.add(f"{BENCHMARK}/{part}", scored)
-        is_caption = pl.col("genre") == CAPTIONS
-        for name, genres in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
-            if len(genres):
-                found.correlate(f"{BENCHMARK}/{part} {name}", genres)
+    for part in ("dev", "test"):
+        if part in parts:
+            scored = found.scored(parts[part], ("en", "en"))
+            found.add(f"{BENCHMARK}/{part}", scored)
+            _genres(found, f"{BENCHMARK}/{part}", scored)
+    if missing:
+        log.info("%s: STS Benchmark is without %s", found.testsets, " and ".join(missing))
+    else:
+        name = f"{BENCHMARK}/test trained"
+        scored = _trained(found, parts, at=f"{found.testsets}: STS {name}")
+        found.correlate(name, scored)
+        _genres(found, name, scored)
+
+
+def _genres(found: "_Evaluation", name: str, scored: pl.DataFrame) -> None:
+    """Captions and all others of a dataset, if there are any."""
+    is_caption = pl.col("genre") == CAPTIONS
+    for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
+        if len(pairs):
+            found.correlate(f"{name} {genre}", pairs)
+
+
+def _trained(found: "_Evaluation", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
+    """The test pairs, with scores that are predicted from their vectors."""
+    rows, features = {}, {}
+    for part in BENCHMARK_PARTS:
+        pairs = parts[part].drop_nulls("gold")
+        found.pairs[f"{BENCHMARK}/{part}"] = pairs
+        rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
+        features[part] = pair_features(*found.vectors(rows[part], ("en", "en")))
+        if not np.isfinite(features[part]).all():
+            raise InputError(f"{at}: {found.encoder.label}: not all vectors of {part!r} are finite")
+    train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
+    scores, _ = predict_scores(train, dev, features["test"], at=at)
+    return rows["test"].with_columns(score=pl.Series(scores))
 
 
 class _Evaluation:
@@ -121,11 +157,15 @@ class _Evaluation:
     def scored(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> pl.DataFrame:
         """The pairs with a gold score, with the cosines of their vectors."""
         pairs = pairs.drop_nulls("gold")
+        return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
+
+    def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
+        """Vectors of both sentences, [n, d] each."""
         first, second = (
             self.encoder.embed(pairs[column].to_list(), language)
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
-        return pairs.with_columns(score=pl.Series(cosines(first, second)))
+        return first, second
 
     def add(self, name: str, pairs: pl.DataFrame) -> None:
         self.pairs[name] = pairs
@@ -164,7 +204,7 @@ class _Evaluation:
             name: {
                 "n": len(pairs),
                 "without_gold": self._without_gold(name),
-                "official": self.digests.get(name) == self.measurements[f"pearson {name}"].digest,
+                "official": self.digests.get(name) == self.digest(name, pairs),
             }
             for name, pairs in self.pairs.items()
         }

@@ -115,22 +115,32 @@ def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> F
         raise InputError(f"{at}: the vector of {sentences[int(finite.argmin())]!r} is not finite")
     places = {text: place for place, text in enumerate(sentences)}
     first, *second = (vectors[[places[text] for text in column]] for column in columns)
-    return np.concatenate([np.abs(first - second[0]), first * second[0]], axis=1) if second else first
+    return pair_features(first, second[0]) if second else first
+
+
+def pair_features(first: Float32, second: Float32) -> Float32:
+    """Features [n, 2d] of pairs with vectors u and v, [n, d]: |u − v| and u · v by element."""
+    return np.concatenate([np.abs(first - second), first * second], axis=1)
+
+
+def toolkit_order(rows: pl.DataFrame, gold: npt.NDArray[Any]) -> Int64:
+    """Rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
+
+    That is by the number of words of `sentence1` and of `sentence2`, and then by the gold.
+    """
+    sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
+    keys = list(zip(*sizes, gold, strict=True))
+    return np.array(sorted(range(len(rows)), key=keys.__getitem__))
 
 
 class _Data:
-    """A task's rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
-
-    That is by the number of words of the one sentence and of the other, and then by the gold.
-    """
+    """A task's rows in the toolkit's order."""
 
     def __init__(self, task: TransferTask, rows: pl.DataFrame, features: Float32, at: str) -> None:
         self.task, self.at = task, f"{at}: {task.name}"
         self.digest = content_digest(task, rows)
-        sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
         self._gold = rows["label" if task.classes else "score"].to_numpy()
-        keys = list(zip(*sizes, self._gold, strict=True))
-        self._order = np.array(sorted(range(len(rows)), key=keys.__getitem__))
+        self._order = toolkit_order(rows, self._gold)
         self._parts, self._features = rows["part"].to_numpy(), features
 
     def part(self, name: str) -> tuple[Float32, npt.NDArray[Any]]:

@@ -1,0 +1,117 @@
+"""STS Benchmark: by cosines, and by what its training data teach."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
+
+from paraphrastic.encoders import encoder_of
+from paraphrastic.errors import InputError
+from paraphrastic.evaluation import sts
+from paraphrastic.evaluation.sts_data import content_digest
+from paraphrastic.evaluation.tables import tabulate_systems
+
+ROWS = {"train": 300, "dev": 80, "test": 100}
+
+
+def benchmark_members() -> dict[str, str]:
+    """Two sentences of six numbers each, whose gold score depends on the number 3 alone."""
+    generator = np.random.default_rng(1)
+    members = archive_members()
+    for part, rows in ROWS.items():
+        lines = []
+        for number, pair in enumerate(generator.integers(0, 9, size=(rows, 2, 6))):
+            first, second = (int((sentence == 3).sum()) for sentence in pair)
+            genre = ("main-captions", "main-news")[number % 2]
+            sentences = "\t".join(" ".join(map(str, sentence)) for sentence in pair)
+            lines.append(f"{genre}\tfile\t2012\t{number}\t{5 - min(abs(first - second), 4)}\t{sentences}\n")
+        members[f"STS/STSBenchmark/sts-{part}.csv"] = "".join(lines)
+    return members
+
+
+def evaluated(folder: Path, official: Path = OFFICIAL, encoder: WordOverlap | None = None) -> dict:
+    sts.evaluate_sts(
+        encoder_of(encoder or WordOverlap()),
+        folder / "sts.parquet",
+        folder / "stsb.json",
+        task="stsb",
+        official=official,
+        source="measured",
+        bootstrap_samples=50,
+    )
+    return json.loads((folder / "stsb.json").read_text())
+
+
+def test_training_data_teach_what_cosines_do_not_show(tmp_path: Path) -> None:
+    pairs = prepared(tmp_path, benchmark_members())
+    found = {name: each["value"] for name, each in evaluated(tmp_path)["measurements"].items()}
+    names = [
+        f"stsb/{part}{genre}"
+        for part in ("dev", "test", "test trained")
+        for genre in ("", " captions", " others")
+    ]
+    assert list(found) == [f"{statistic} {name}" for name in names for statistic in ("pearson", "spearman")]
+    assert found["pearson stsb/test"] < 0.5
+    assert found["pearson stsb/test trained"] > 0.8
+    saved = np.load(tmp_path / "stsb.npz")
+    for genre, is_genre in (("captions", True), ("others", False)):
+        name = f"pearson stsb/test trained {genre}"
+        scores, gold = saved[f"scores/{name}"], saved[f"gold/{name}"]
+        assert found[name] == pytest.approx(stats.pearsonr(scores, gold).statistic)
+        rows = pairs.filter(dataset="test").filter((pl.col("genre") == "main-captions") == is_genre)
+        assert sorted(gold) == sorted(rows["gold"])
+
+
+def test_data_are_official_only_with_their_training_data(tmp_path: Path) -> None:
+    pairs = prepared(tmp_path, benchmark_members())
+    digests = official_digests(tmp_path, pairs)
+    assert evaluated(tmp_path, digests)["data"] == "official"
+    words = json.loads(digests.read_text())
+    train = pairs.filter(dataset="train").with_columns(sentence1=pl.col("sentence1") + " 1")
+    assert words["stsb/train"] != content_digest("stsb", "train", train)
+    others = pairs.filter(pl.col("dataset") != "train")
+    pl.concat([others, train]).write_parquet(tmp_path / "sts.parquet")
+    assert evaluated(tmp_path, digests)["data"] == "sample"
+
+
+def test_an_archive_without_training_data(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    members = benchmark_members()
+    del members["STS/STSBenchmark/sts-train.csv"]
+    prepared(tmp_path, members)
+    assert not [name for name in evaluated(tmp_path)["measurements"] if "trained" in name]
+    assert f"{tmp_path}/sts.parquet: STS Benchmark is without train" in caplog.text
+    published = OFFICIAL.parent / "stsb.csv"
+    tabulate_systems(
+        {"en": [tmp_path / "stsb.json"]}, "stsb", published, tmp_path / "stsb.csv", tmp_path / "intervals.csv"
+    )
+    with (tmp_path / "stsb.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["test"]
+    assert row["test_trained"] == ""
+
+
+def test_an_archive_without_the_benchmark(tmp_path: Path) -> None:
+    prepared(tmp_path, archive_members())
+    with pytest.raises(InputError, match="the archive of the STS test sets is without STS Benchmark"):
+        evaluated(tmp_path)
+
+
+def test_vectors_that_teach_nothing(tmp_path: Path) -> None:
+    class Broken(WordOverlap):
+        def embed_raw_text(self, sentences: list[str], *, language: str, threads: int = 1) -> np.ndarray:
+            vectors = super().embed_raw_text(sentences, language=language)
+            # Of the training data alone, which no cosine is of.
+            vectors[3] = np.nan if len(sentences) == ROWS["train"] else vectors[3]
+            return vectors
+
+    prepared(tmp_path, benchmark_members())
+    message = re.escape("sts.parquet: STS stsb/test trained: P-SP en: not all vectors of 'train' are finite")
+    with pytest.raises(InputError, match=message):
+        evaluated(tmp_path, encoder=Broken())
