@@ -10,10 +10,9 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 from snakemake.exceptions import WorkflowError
 
 from paraphrastic.code_version import code_version
-from paraphrastic.config import (
-    CORPUS_KINDS,
-    MEASURES,
-    check_config,
+from paraphrastic.config import check_config
+from paraphrastic.config_faults import CORPUS_KINDS, MEASURES
+from paraphrastic.definitions import (
     dropped_kinds,
     pair_of,
     selection_kind,

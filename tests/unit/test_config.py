@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paraphrastic.config import check_config, study_settings, sweep_runs
+from paraphrastic.config import check_config
+from paraphrastic.definitions import study_settings, sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
 from paraphrastic.ingredients import definitions_needed

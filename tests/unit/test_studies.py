@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from test_config import SCHEMA, checked, load
 
-from paraphrastic.config import check_config, sweep_runs
+from paraphrastic.config import check_config
+from paraphrastic.definitions import sweep_runs
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
 from paraphrastic.studies import data_models, seed_runs, setting_name, variants
