@@ -3,6 +3,7 @@
 import gzip
 import io
 import random
+import signal
 import sys
 from pathlib import Path
 
@@ -225,7 +226,7 @@ def test_outputs_that_cannot_be_written_are_told_at_once(
 
 
 def test_an_interrupted_run_leaves_no_file(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -233,8 +234,8 @@ def test_an_interrupted_run_leaves_no_file(
     monkeypatch.setattr(files, "nearest_neighbours", interrupt)
     good = write(tmp_path / "good.txt", ["a"])
     (tmp_path / "out.tsv").write_text("of an earlier run\n")
-    with pytest.raises(KeyboardInterrupt):
-        mine(model, good, good, str(tmp_path / "out.tsv"))
+    assert mine(model, good, good, str(tmp_path / "out.tsv")) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "paraphrastic: interrupted\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.txt", "out.tsv"]
     assert (tmp_path / "out.tsv").read_text() == "of an earlier run\n"
 

@@ -1,0 +1,36 @@
+"""The command line: `paraphrastic COMMAND …`; every command imports only what it needs."""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+
+from paraphrastic.cli import corpora, mine, negatives
+from paraphrastic.errors import InputError
+
+# In the order of `--help`.
+_COMMANDS = (corpora, negatives, mine)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
+    parser = argparse.ArgumentParser(prog="paraphrastic", description="Paraphrastic sentence embeddings.")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for command in _COMMANDS:
+        command.add(commands)
+    options = parser.parse_args(arguments)
+    try:
+        options.run(options)
+    except InputError as error:
+        print(f"paraphrastic: error: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Whoever read our output has enough, such as `head`; nothing is to be flushed at the end either.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        return 0
+    except KeyboardInterrupt:
+        # As a shell reports a program that the signal ended.
+        print("paraphrastic: interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
+    return 0

@@ -1,0 +1,71 @@
+"""Types of arguments that several commands share, and what they show on the terminal."""
+
+import argparse
+import math
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TypeAlias
+
+from paraphrastic.errors import InputError
+
+# What a command adds its parser to.
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+@contextmanager
+def extra(name: str) -> Iterator[None]:
+    """Turn a missing package into an `InputError` that says which extra has it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise InputError(f"{error.name} is not installed; pip install 'paraphrastic[{name}]'") from None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Two codes of languages, such as en-pl."""
+    codes = text.split("-")
+    if len(codes) != 2 or codes[0] == codes[1] or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a pair such as en-pl")
+    return codes[0], codes[1]
+
+
+def count(text: str) -> int:
+    """A whole number from 1."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """A finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+class Progress:
+    """A line on the terminal that says what is being done."""
+
+    def __init__(self) -> None:
+        self._line = ""
+
+    def __call__(self, what: str, share: float) -> None:
+        """Say it, unless it stands there already."""
+        line = f"{what}: {share:4.0%}"
+        if line != self._line:
+            self._write(line)
+
+    def clear(self) -> None:
+        """Leave the line empty."""
+        if self._line:
+            self._write("")
+
+    def _write(self, line: str) -> None:
+        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+        self._line = line

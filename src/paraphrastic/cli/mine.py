@@ -1,0 +1,79 @@
+"""`paraphrastic mine`: translations among the sentences of two files."""
+
+import argparse
+import os
+import sys
+
+from paraphrastic.cli.arguments import Commands, Progress, count, extra, number, pair
+
+_EXAMPLE = """\
+example:
+  paraphrastic mine --model results/models/de --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
+      --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
+
+Lines are score, source and target, the best first; sentences that recur count once. A pair's score is its
+cosine over the mean cosine of both sentences with their 4 nearest neighbours (Artetxe and Schwenk 2019).
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "mine",
+        help="find translations among the sentences of two files",
+        description="Find translations, or paraphrases, among the sentences of two files, one a line.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
+    )
+    for side in ("source", "target"):
+        parser.add_argument(
+            f"--{side}",
+            required=True,
+            metavar="FILE",
+            help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
+        )
+    parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
+    parser.add_argument(
+        "--margin",
+        choices=("ratio", "distance", "cosine"),
+        default="ratio",
+        help="score by the cosine's ratio to its neighbours', its distance, or the cosine alone (ratio)",
+    )
+    parser.add_argument("--k", type=count, default=4, metavar="N", help="nearest neighbours (4)")
+    parser.add_argument("--min-score", type=number, metavar="T", help="leave out pairs below (keep all)")
+    parser.add_argument(
+        "--languages",
+        type=pair,
+        metavar="PAIR",
+        help="of the files, such as de-en, for a model that tells languages apart",
+    )
+    parser.add_argument("--ids", action="store_true", help="add the numbers of the lines, source and target")
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    with extra("pipeline"):
+        from paraphrastic.encoders import open_encoder
+        from paraphrastic.mining.files import mine_files
+    threads = options.threads or os.cpu_count() or 1
+    shown = Progress()
+    try:
+        mine_files(
+            open_encoder(options.model, threads=threads),
+            options.source,
+            options.target,
+            options.output,
+            k=options.k,
+            margin=options.margin,
+            min_score=options.min_score,
+            languages=options.languages or (None, None),
+            line_numbers=options.ids,
+            threads=threads,
+            progress=shown if sys.stderr.isatty() else None,
+        )
+    finally:
+        shown.clear()

@@ -1,0 +1,72 @@
+"""`paraphrastic negatives`: what training would choose."""
+
+import argparse
+import sys
+
+from paraphrastic.cli.arguments import Commands, count, extra
+from paraphrastic.errors import InputError
+
+_EXAMPLE = """\
+example:
+  paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
+      --sentence "A man is playing a guitar." --megabatch 1 10 60
+
+A mega-batch has the pairs of the sentences and then the first pairs of the file; by the model's own settings.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "negatives",
+        help="show the negatives that training chooses",
+        description="Show the negatives that training would choose by a model, by size of the mega-batch.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    parser.add_argument(
+        "--pairs",
+        required=True,
+        metavar="FILE",
+        help="Parquet or TSV of source and target; - is standard input",
+    )
+    parser.add_argument(
+        "--sentence", action="append", default=[], metavar="TEXT", help="on either side; can be repeated"
+    )
+    parser.add_argument(
+        "--sentences",
+        metavar="FILE",
+        help="a sentence a line; without any, the first pairs' sources are taken",
+    )
+    parser.add_argument(
+        "--megabatch", nargs="+", type=count, default=[1, 20, 40], metavar="M", help="sizes (1 20 40)"
+    )
+    parser.add_argument("--batch-size", type=count, default=128, metavar="N", help="pairs a mini-batch (128)")
+    parser.add_argument("--threads", type=count, default=1, metavar="N", help="to search with (1)")
+    parser.add_argument("--output", default="-", metavar="FILE", help="TSV; - is standard output")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.files import atomic_output
+    from paraphrastic.model import load_model
+
+    with extra("pipeline"):
+        from paraphrastic.training.negatives import as_table, choose_negatives, read_lines, read_pairs
+    if options.pairs == options.sentences == "-":
+        raise InputError("--pairs and --sentences cannot both be standard input")
+    sentences = options.sentence + (list(read_lines(options.sentences)) if options.sentences else [])
+    rows = choose_negatives(
+        load_model(options.model),
+        read_pairs(options.pairs),
+        [sentence for sentence in sentences if sentence.strip()],
+        megabatch=options.megabatch,
+        batch_size=options.batch_size,
+        threads=options.threads,
+    )
+    if options.output == "-":
+        sys.stdout.writelines(as_table(rows))
+        return
+    with atomic_output(options.output) as temporary, temporary.open("w", encoding="utf-8") as file:
+        file.writelines(as_table(rows))
