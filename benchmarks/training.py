@@ -37,8 +37,8 @@ from paraphrastic.dataset import SIDES, PairDataset, Sentences, UnitTable, _appe
 from paraphrastic.errors import InputError
 from paraphrastic.files import write_json
 from paraphrastic.structure import Structure
+from paraphrastic.team import Team
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.choice import choose_device, held_device
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.plan import MegaBatchPlan

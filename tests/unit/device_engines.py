@@ -8,8 +8,8 @@ import torch
 from test_engine import ROWS
 
 from paraphrastic.dataset import Sentences
+from paraphrastic.team import Team
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.fused import FusedEngine

@@ -22,8 +22,8 @@ from training_runs import history, train_model
 from paraphrastic.dataset import Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
+from paraphrastic.team import Team
 from paraphrastic.training import train
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.choice import choose_device, first_free
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.mining import fingerprints, hardest_negatives

@@ -10,8 +10,8 @@ from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.recurrent import RecurrentPooling
 from paraphrastic.structure import Structure
+from paraphrastic.team import Team
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scrambled
 from paraphrastic.training.engine import build_engine, choose_engine
 

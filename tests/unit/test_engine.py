@@ -12,8 +12,8 @@ import torch
 from test_training import SETTINGS
 
 from paraphrastic.dataset import Sentences
+from paraphrastic.team import Team
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.encoder import AveragedEmbeddings, CombinedEncoder
 from paraphrastic.training.engine import build_engine
 from paraphrastic.training.fused import FusedEngine

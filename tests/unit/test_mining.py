@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from paraphrastic.training.compiled import Team
+from paraphrastic.team import Team
 from paraphrastic.training.mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
 
 

@@ -64,9 +64,9 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
 
 
 def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from paraphrastic.team import Team
     from paraphrastic.training import train
     from paraphrastic.training.checkpoint import Checkpoints
-    from paraphrastic.training.compiled import Team
     from paraphrastic.training.encoder import initial_encoder
     from paraphrastic.training.engine import build_engine
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.mining.kernels import Entries, Float64, Int32
-from paraphrastic.training.compiled import Team
+from paraphrastic.team import Team
 
 Float32 = npt.NDArray[np.float32]
 Rows = slice | Int32

@@ -1,12 +1,11 @@
 """What the search for nearest neighbours does with numbers, as machine code."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.training.compiled import compiled
+from paraphrastic.compiled import compiled, compiled_sum
 
 # Similarities that are compared with what was found so far at a time.
 CHUNK = 64
@@ -125,7 +124,7 @@ def merge(values: npt.NDArray[Any], found: Int32, other_values: npt.NDArray[Any]
             found[i, place] = index
 
 
-@partial(compiled, sums_in_any_order=True)
+@compiled_sum
 def product(first: Entries, second: Entries) -> float:
     """Sum of the products of two vectors' entries, in double precision: of integers, it is exact."""
     total = 0.0

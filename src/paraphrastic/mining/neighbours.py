@@ -17,7 +17,7 @@ import torch
 from paraphrastic.mining.directions import Directions, Factors, slices
 from paraphrastic.mining.kernels import Float64, Int32, settle
 from paraphrastic.mining.search import Found, Search
-from paraphrastic.training.compiled import Team
+from paraphrastic.team import Team
 from paraphrastic.training.mining import fastest_precision
 
 Precision = Literal["auto", "int8", "bfloat16", "float32"]

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from paraphrastic.mining.directions import Factors, slices
 from paraphrastic.mining.kernels import Float64, Int32, merge, offer, order_bits
-from paraphrastic.training.compiled import Team
+from paraphrastic.team import Team
 
 # Similarities that a thread holds at a time; they are to stay in its cache.
 BLOCK_ROWS = 1024

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from paraphrastic.dataset import Sentences
 from paraphrastic.structure import Structure
+from paraphrastic.team import Team
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.encoder import CombinedEncoder
 from paraphrastic.training.fused import FusedEngine

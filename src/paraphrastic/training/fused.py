@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from paraphrastic.dataset import Sentences
+from paraphrastic.team import Team
 from paraphrastic.training import kernels
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.plan import Missed, Parameters, Step, distinct_rows, nothing_missed, plan_step
 from paraphrastic.training.settings import TrainingSettings

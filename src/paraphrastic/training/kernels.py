@@ -20,12 +20,10 @@ weight decay λ multiplies a row by c_j = 1 − lr_(l+j) · λ before each movem
 c_(j+1) · … · c_k, and the row that of all steps.
 """
 
-from functools import partial
-
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.training.compiled import compiled, prefetch
+from paraphrastic.compiled import compiled, compiled_sum, prefetch
 from paraphrastic.training.plan import Missed, Parameters, Plan, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
@@ -221,7 +219,7 @@ def add_rows(
         place += 1
 
 
-@partial(compiled, sums_in_any_order=True)
+@compiled_sum
 def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
     """Squared length of the columns `begin` to `end` of vector i."""
     square = np.float32(0.0)
@@ -230,7 +228,7 @@ def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
     return square
 
 
-@partial(compiled, sums_in_any_order=True)
+@compiled_sum
 def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: Float64) -> None:
     """The products of pair i over a block of columns."""
     st = st_ = ts_ = ss = tt = t_t_ = s_s_ = np.float32(0.0)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from paraphrastic.training.compiled import compiled
+from paraphrastic.compiled import compiled
 
 # Of torch's cosine_similarity.
 COSINE_EPSILON = 1e-8

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.training.compiled import Team, compiled
+from paraphrastic.compiled import compiled
+from paraphrastic.team import Team
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1

@@ -14,7 +14,7 @@ from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.dataset import Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.model import RawTextEncoder
-from paraphrastic.training.compiled import Team
+from paraphrastic.team import Team
 from paraphrastic.training.mining import NO_NEGATIVE, hardest_negatives
 
 Pair = tuple[str, str]

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.training.compiled import compiled
+from paraphrastic.compiled import compiled
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]

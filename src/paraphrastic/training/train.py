@@ -23,9 +23,9 @@ from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
 from paraphrastic.model import RawTextEncoder, save_model
 from paraphrastic.structure import Structure
+from paraphrastic.team import Team
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
-from paraphrastic.training.compiled import Team
 from paraphrastic.training.device.choice import choose_device, held_device
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.mining import hardest_negatives as hardest_on_device

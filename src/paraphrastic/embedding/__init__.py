@@ -1,0 +1,1 @@
+"""From raw text to averages of embeddings, as fast as memory allows."""
