@@ -139,8 +139,7 @@ def gather_pieces(
     return total
 
 
-@intrinsic
-def _number(typing_context: Any, entry: Any) -> Any:
+def _number_of(typing_context: Any, entry: Any) -> Any:
     """The float32 that a table's entry stands for: int16 are the bits of half-precision numbers."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -153,8 +152,10 @@ def _number(typing_context: Any, entry: Any) -> Any:
     return types.float32(entry), generate
 
 
-@intrinsic
-def _entry(typing_context: Any, number: Any, like: Any) -> Any:
+_number: Any = intrinsic(_number_of)
+
+
+def _entry_of(typing_context: Any, number: Any, like: Any) -> Any:
     """The entry of an array, of which `like` is one, that stands for a float32."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -163,6 +164,9 @@ def _entry(typing_context: Any, number: Any, like: Any) -> Any:
         return arguments[0]
 
     return like(number, like), generate
+
+
+_entry: Any = intrinsic(_entry_of)
 
 
 @compiled_sum
@@ -207,18 +211,18 @@ def average(
             c, d = np.uintp(pieces[at + 2]), np.uintp(pieces[at + 3])
             u, v, w, x = weights[a], weights[b], weights[c], weights[d]
             for k in range(dim):
-                first = sums[k] + u * _number(table[a, k]) + v * _number(table[b, k])  # type: ignore[call-arg]
-                sums[k] = first + w * _number(table[c, k]) + x * _number(table[d, k])  # type: ignore[call-arg]
+                first = sums[k] + u * _number(table[a, k]) + v * _number(table[b, k])
+                sums[k] = first + w * _number(table[c, k]) + x * _number(table[d, k])
             at += 4
         while at < last:
             a = np.uintp(pieces[at])
             u = weights[a]
             for k in range(dim):
-                sums[k] += u * _number(table[a, k])  # type: ignore[call-arg]
+                sums[k] += u * _number(table[a, k])
             at += 1
         if normalize:
             # The count does not matter to a direction.
             length = np.float32(np.sqrt(_squares(sums)))
             count = length if length > np.float32(0.0) else np.float32(1.0)
         for k in range(dim):
-            vectors[i, k] = _entry(sums[k] / count, vectors[i, k])  # type: ignore[call-arg]
+            vectors[i, k] = _entry(sums[k] / count, vectors[i, k])
