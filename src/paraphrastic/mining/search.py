@@ -120,6 +120,8 @@ class Search:
                     pass
 
         self.team.run(work_or_end)
+        if self.progress:
+            self.progress((panel.start + len(columns)) / len(self.columns))
 
     def _similarities(self, left: Tensor, right: Tensor) -> npt.NDArray[Any]:
         """Products of all rows with all columns, as integers in their order."""
