@@ -1,6 +1,8 @@
 """Fixtures shared by all tests."""
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,3 +17,18 @@ def mirror() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data: PARAPHRASTIC_MIRROR ({folder}) is not a folder")
     return folder
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk on which 100 kB are free."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("a small disk cannot be mounted here")
+    (folder / "ballast").write_bytes(bytes(200_000))
+    yield folder
+    subprocess.run(["umount", folder], check=True)

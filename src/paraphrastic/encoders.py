@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,21 @@ from paraphrastic.encoder import Encoder, Stages
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json
 from paraphrastic.foreign_encoders import open_sentence_transformer, open_static_model, open_vectors
-from paraphrastic.model import CONFIG, ENCODER, PARTS, Float32, RawTextEncoder, SentenceEncoder, load_model
+from paraphrastic.model import (
+    BLOCK_SENTENCES,
+    CONFIG,
+    ENCODER,
+    PARTS,
+    Float32,
+    RawTextEncoder,
+    SentenceEncoder,
+    load_model,
+)
 from paraphrastic.structure import encoder_name
+from paraphrastic.team import in_blocks
+
+if TYPE_CHECKING:
+    from paraphrastic.embedding.pieces import Pieces
 
 __all__ = ["Encoder", "Stages", "encoder_of", "open_encoder"]
 
@@ -35,11 +48,15 @@ def encoder_of(model: RawTextEncoder, *, threads: int = 1, device: str = "cpu") 
     def embed(sentences: Sequence[str], language: str | None) -> Float32:
         return model.embed_raw_text(sentences, language=language, threads=threads)
 
-    def prepare(sentences: Sequence[str], language: str | None) -> Any:
-        return model.tokenize(sentences, language=language, threads=threads)
+    def prepare(sentences: Sequence[str], language: str | None) -> list[Any]:
+        def tokenize(rows: slice) -> Any:
+            return model.tokenize(sentences[rows], language=language)
 
-    def embed_tokens(tokens: Any) -> Float32:
-        return model.embed_tokens(tokens, threads=threads)
+        return in_blocks(tokenize, len(sentences), BLOCK_SENTENCES, threads)
+
+    def embed_tokens(blocks: list[Any]) -> Float32:
+        vectors = in_blocks(lambda rows: model.embed_tokens(*blocks[rows]), len(blocks), 1, threads)
+        return np.concatenate([np.empty((0, model.dim), np.float32), *vectors])
 
     label = f"{encoder_name(model.config)} {model.config['model']}"
     stages = Stages(prepare, embed_tokens)
@@ -54,23 +71,27 @@ def encoder_of(model: RawTextEncoder, *, threads: int = 1, device: str = "cpu") 
     return Encoder(label, model.dim, model.digest, embed, stages)
 
 
-def averages_on(device: str, model: SentenceEncoder) -> Callable[[Any], Float32]:
-    """`model.embed_tokens` by torch, with the table on a device."""
+def averages_on(device: str, model: SentenceEncoder) -> "Callable[[Sequence[Pieces]], Float32]":
+    """`model.embed_tokens` of blocks of sentences by torch, with the table on a device."""
     import torch
 
-    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).to(device)
+    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).float()
+    if model.weights is not None:
+        table[:-1] *= torch.from_numpy(model.weights)[:, None]
+    table = table.to(device)
 
-    def embed(tokens: Any) -> Float32:
-        pieces, lengths, counts = tokens
+    def averages(block: "Pieces") -> Float32:
         # A sentence of unknown pieces alone has the last row; one without any piece is zero.
-        unknown = (lengths > 0) & (counts == 0)
-        rows = np.insert(pieces, np.cumsum(counts)[unknown], len(table) - 1)
-        ends = np.cumsum(counts + unknown)
-        offsets = torch.from_numpy(np.concatenate([[0], ends[:-1]])).to(device)
-        rows_there = torch.from_numpy(rows).to(device)
-        bags = torch.nn.functional.embedding_bag(rows_there, table, offsets, mode="mean")
+        unknown = block.has_text & (np.diff(block.ends) == 0)
+        rows = np.insert(block.pieces.astype(np.int64), block.ends[:-1][unknown], len(table) - 1)
+        starts = block.ends[:-1] + np.cumsum(unknown) - unknown
+        tokens, offsets = (torch.from_numpy(array).to(device) for array in (rows, starts))
+        bags = torch.nn.functional.embedding_bag(tokens, table, offsets, mode="mean")
         vectors: Float32 = bags.cpu().numpy()
         return vectors
+
+    def embed(blocks: "Sequence[Pieces]") -> Float32:
+        return np.concatenate([np.empty((0, model.dim), np.float32), *map(averages, blocks)])
 
     return embed
 

@@ -1,11 +1,12 @@
 """Sentence encoders as users load them: `load_model(folder)`, then embed or score raw text."""
 
+import functools
 import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,10 @@ import sentencepiece
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, read_json, sha256, write_json
-from paraphrastic.units import spell
+from paraphrastic.team import available_cores, in_blocks
+
+if TYPE_CHECKING:
+    from paraphrastic.embedding.pieces import Cutter, Pieces
 
 WEIGHTS = "model.safetensors"
 SENTENCEPIECE = "sentencepiece.model"
@@ -24,12 +28,16 @@ CONFIG = "config.json"
 ENCODER = "averaged_subwords"
 PARTS = "parts"
 
-# Sentences whose token embeddings are gathered at a time: 256 of 20 tokens are 20 MB at 1,024 dimensions.
-BLOCK_SENTENCES = 256
+# Sentences that are embedded at a time: their vectors are 8 MB at 1,024 dimensions.
+BLOCK_SENTENCES = 2048
+# Pairs that are scored at a time.
+BLOCK_PAIRS = 1 << 15
 
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
 Float32 = npt.NDArray[np.float32]
+# float32 or float16.
+Vectors = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
 
 
@@ -66,12 +74,14 @@ class RawTextEncoder(ABC):
         return digest.hexdigest()
 
     @abstractmethod
-    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> Any:
+    def _tokens(self, texts: Sequence[str], language: str | None) -> Any:
         """What the vectors of texts, spelled as in training, are made of; as `embed_tokens` takes it."""
 
     @abstractmethod
-    def embed_tokens(self, tokens: Any, *, threads: int = 1) -> Float32:
-        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
+    def embed_tokens(
+        self, tokens: Any, *, normalize: bool = False, vectors: Vectors | None = None
+    ) -> Vectors:
+        """Vectors of sentences that `tokenize` has cut, [n, dim]; in `vectors`, if they are given."""
 
     @abstractmethod
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
@@ -82,50 +92,65 @@ class RawTextEncoder(ABC):
         return
 
     def embed_raw_text(
-        self, sentences: Sequence[str], *, language: str | None = None, threads: int = 1
-    ) -> Float32:
-        """Vectors of raw sentences, float32 [n, dim]; an empty sentence is the zero vector.
+        self,
+        sentences: Iterable[str],
+        *,
+        language: str | None = None,
+        threads: int | None = None,
+        normalize: bool = False,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> Vectors:
+        """Vectors of raw sentences, [n, dim]; that of an empty sentence is zero.
 
         Args:
             sentences: as they come; they are prepared as training saw them.
             language: of the sentences. Only a model that is separate for its languages asks for it.
-            threads: of the processor.
+            threads: of the processor; None, all that the process may use. Vectors do not depend on them.
+            normalize: make vectors as long as 1, so that products are cosines; zero stays zero.
+            dtype: float32 or float16, of the vectors.
 
         Raises:
             InputError: the model needs the language, and it is missing or none of the model's.
+            TypeError: a sentence is no string.
         """
         if isinstance(sentences, str):
             raise TypeError("embed_raw_text takes a list of sentences, not one string")
-        for index, text in enumerate(sentences):
+        if np.dtype(dtype) not in (np.float32, np.float16):
+            raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
+        sentences = sentences if isinstance(sentences, list | tuple) else list(sentences)
+        for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
             if not isinstance(text, str):
                 raise TypeError(f"a sentence is {text!r} (number {index}), not a string")
         self._check_language(language)
-        vectors = np.zeros((len(sentences), self.dim), dtype=np.float32)
-        # Sentences of about the same length together, which is what LSTMs are fast on.
-        order = np.argsort(np.fromiter(map(len, sentences), np.int64, len(sentences)), kind="stable")
-        for start in range(0, len(order), BLOCK_SENTENCES):
-            rows = order[start : start + BLOCK_SENTENCES]
-            tokens = self.tokenize([sentences[row] for row in rows], language=language, threads=threads)
-            vectors[rows] = self.embed_tokens(tokens, threads=threads)
+        vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
+
+        def embed(rows: slice) -> None:
+            tokens = self.tokenize(sentences[rows], language=language)
+            self.embed_tokens(tokens, normalize=normalize, vectors=vectors[rows])
+
+        in_blocks(embed, len(sentences), BLOCK_SENTENCES, threads or available_cores())
         return vectors
 
-    def tokenize(self, sentences: Sequence[str], *, language: str | None = None, threads: int = 1) -> Any:
+    def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
         """The first of the two stages of `embed_raw_text`, of which `embed_tokens` is the second."""
         self._check_language(language)
-        return self._tokens(self._prepare(sentences), language, threads)
+        try:
+            return self._tokens(self._prepare(sentences), language)
+        except UnicodeEncodeError:
+            return self._tokens(self._prepare([_without_surrogates(text) for text in sentences]), language)
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
         texts = list(sentences)
         if mode := self.config["segmentation"].get("zh"):
             # Not at the top: few models need what this module needs.
-            from paraphrastic.corpus.text import segment
+            from paraphrastic.text import segment
 
             chinese = [index for index, text in enumerate(texts) if HAN.search(text)]
             for index, text in zip(chinese, segment([texts[i] for i in chinese], "zh", mode), strict=True):
                 texts[index] = text
         if folding := self.config["folding"]:
-            from paraphrastic.corpus.text import fold
+            from paraphrastic.text import fold
 
             texts = fold(texts, folding)
         if self.config["lowercase"]:
@@ -137,22 +162,26 @@ class RawTextEncoder(ABC):
         pairs: Iterable[tuple[str, str]],
         *,
         languages: tuple[str, str] | None = None,
-        threads: int = 1,
+        threads: int | None = None,
     ) -> list[float]:
         """Cosine of each pair's vectors, in [-1, 1]; 0 where a sentence is empty.
 
-        `languages` are those of the two sides; see `embed_raw_text`.
+        `languages` are those of the two sides, and `threads` of the processor; see `embed_raw_text`.
         """
         pairs = list(pairs)
-        first, second = (
-            self.embed_raw_text(
-                [pair[side] for pair in pairs],
-                language=languages[side] if languages else None,
-                threads=threads,
+        scores: list[float] = []
+        # Not all at once, since vectors take far more memory than text.
+        for start in range(0, len(pairs), BLOCK_PAIRS):
+            block = pairs[start : start + BLOCK_PAIRS]
+            first, second = (
+                self.embed_raw_text(
+                    [pair[side] for pair in block],
+                    language=languages[side] if languages else None,
+                    threads=threads,
+                )
+                for side in range(2)
             )
-            for side in range(2)
-        )
-        scores: list[float] = cosines(first, second).tolist()
+            scores += cosines(first, second).tolist()
         return scores
 
 
@@ -160,24 +189,36 @@ class SentenceEncoder(RawTextEncoder):
     """A trained model: the vector of a sentence is the average of its subwords' embeddings.
 
     Args:
-        embeddings: float32 [pieces, dim], one row a piece of the sentencepiece model, in its order.
+        embeddings: float32, float16 or int8 [pieces, dim], one row a piece of the sentencepiece model, in its
+            order.
         known: bool [pieces], false for pieces that training never met; they do not count.
         unknown: float32 [dim], vector of a sentence that has text but no known piece.
         processor: the sentencepiece model.
         config: what `config.json` holds.
+        weights: float32 [pieces], by which the rows of int8 are multiplied.
+
+    Raises:
+        InputError: their sizes or kinds do not fit each other.
     """
 
     kind = ENCODER
 
     def __init__(
         self,
-        embeddings: Float32,
+        embeddings: npt.NDArray[Any],
         known: npt.NDArray[np.bool_],
         unknown: Float32,
         processor: sentencepiece.SentencePieceProcessor,
         config: Mapping[str, Any],
+        weights: Float32 | None = None,
     ) -> None:
         pieces = processor.get_piece_size()
+        if embeddings.dtype not in (np.float32, np.float16, np.int8):
+            raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}")
+        if (embeddings.dtype == np.int8) != (weights is not None):
+            raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}; int8 alone has weights")
+        if weights is not None and weights.shape != (pieces,):
+            raise InputError(f"{WEIGHTS} holds {len(weights)} weights for {pieces} pieces")
         if embeddings.shape[0] != pieces or known.shape != (pieces,) or unknown.shape != embeddings.shape[1:]:
             raise InputError(
                 f"{WEIGHTS} holds {embeddings.shape[0]} embeddings of {embeddings.shape[1]} dimensions, "
@@ -187,6 +228,7 @@ class SentenceEncoder(RawTextEncoder):
         self.embeddings = embeddings
         self.known = known
         self.unknown = unknown
+        self.weights = weights
 
     @property
     def dim(self) -> int:
@@ -195,61 +237,52 @@ class SentenceEncoder(RawTextEncoder):
 
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """What `model.safetensors` holds, by name."""
-        return {"embeddings": self.embeddings, "known": self.known, "unknown": self.unknown}
+        own = {"embeddings": self.embeddings, "known": self.known, "unknown": self.unknown}
+        return own if self.weights is None else {**own, "weights": self.weights}
+
+    @functools.cached_property
+    def _cutter(self) -> "Cutter":
+        # Not at the top: what compiles kernels takes half a second.
+        from paraphrastic.embedding.pieces import Cutter
+
+        return Cutter(self.processor, self.known, self.config.get("unit", "subword"))
+
+    @functools.cached_property
+    def _factors(self) -> Float32:
+        return np.ones(len(self.embeddings), np.float32) if self.weights is None else self.weights
 
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
         """Ids of the pieces that each sentence's vector is made of."""
-        texts = spell(self._prepare(sentences), self.config.get("unit", "subword"))
-        pieces, _, counts = known_pieces(self.processor, self.known, texts, threads=1)
-        return [part.tolist() for part in np.split(pieces, np.cumsum(counts)[:-1])]
+        return self.tokenize(sentences, language=language).lists()
 
-    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> tuple[Int64, Int64, Int64]:
-        """As `known_pieces` gives them."""
-        spelled = spell(texts, self.config.get("unit", "subword"))
-        return known_pieces(self.processor, self.known, spelled, threads)
+    def _tokens(self, texts: Sequence[str], language: str | None) -> "Pieces":
+        return self._cutter.cut(texts)
 
-    def embed_tokens(self, tokens: tuple[Int64, Int64, Int64], *, threads: int = 1) -> Float32:
-        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
-        pieces, lengths, counts = tokens
-        vectors = np.zeros((len(counts), self.dim), dtype=np.float32)
-        filled = counts > 0
-        vectors[filled] = averages(self.embeddings, pieces, counts[filled])
-        vectors[(lengths > 0) & ~filled] = self.unknown
+    def embed_tokens(
+        self, tokens: "Pieces", *, normalize: bool = False, vectors: Vectors | None = None
+    ) -> Vectors:
+        """Vectors of sentences that `tokenize` has cut, [n, dim]; in `vectors`, if they are given."""
+        from paraphrastic.embedding.kernels import as_entries, average
+
+        if vectors is None:
+            vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+        table, output = as_entries(self.embeddings), as_entries(vectors)
+        average(table, self._factors, *tokens, self.unknown, normalize, output)
         return vectors
 
 
-def known_pieces(
-    processor: sentencepiece.SentencePieceProcessor,
-    known: npt.NDArray[np.bool_],
-    texts: Sequence[str],
-    threads: int,
-) -> tuple[Int64, Int64, Int64]:
-    """Known pieces of all texts, one after the other, and for each text its pieces and its known ones."""
-    ids = processor.encode(list(texts), out_type=int, num_threads=threads)
-    lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-    pieces = np.fromiter((piece for sentence in ids for piece in sentence), np.int64, count=lengths.sum())
-    sentence = np.repeat(np.arange(len(ids)), lengths)
-    kept = known[pieces]
-    return pieces[kept], lengths, np.bincount(sentence[kept], minlength=len(ids))
-
-
-def averages(embeddings: Float32, rows: Int64, counts: Int64) -> Float32:
-    """Averages of `counts` rows each, of which none is 0, float32 [n, dim]."""
-    if not len(counts):
-        return np.empty((0, embeddings.shape[1]), np.float32)
-    sums = np.add.reduceat(embeddings[rows], np.cumsum(counts) - counts, axis=0)
-    divided: Float32 = np.divide(sums, counts[:, None].astype(np.float32))
-    return divided
+def _without_surrogates(text: str) -> str:
+    """Text with U+FFFD for surrogates that stand alone; two that belong together are their character."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 where a row is zero."""
-    products = np.einsum("nd,nd->n", first, second, dtype=np.float64)
-    norms = np.sqrt(
-        np.einsum("nd,nd->n", first, first, dtype=np.float64)
-        * np.einsum("nd,nd->n", second, second, dtype=np.float64)
-    )
-    return np.divide(products, norms, out=np.zeros_like(products), where=norms > 0).clip(-1.0, 1.0)
+    from paraphrastic.embedding.kernels import cosine_rows
+
+    found = np.empty(len(first), np.float64)
+    cosine_rows(first, second, found)
+    return found
 
 
 def embeddings_by_piece(
@@ -300,7 +333,7 @@ def load_model(path: str | Path) -> RawTextEncoder:
     try:
         if config["encoder"] == ENCODER:
             embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
-            return SentenceEncoder(embeddings, known, unknown, processor, config)
+            return SentenceEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
         # Not at the top: averages of one table need none of it.
         from paraphrastic.parts_model import PartsEncoder
 

@@ -11,23 +11,28 @@
 A language stands where the two do not share; of overlapping vocabularies, each has a copy of what is shared.
 """
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.errors import InputError
-from paraphrastic.model import PARTS, Float32, Int64, RawTextEncoder, averages, known_pieces
+from paraphrastic.model import PARTS, Float32, RawTextEncoder, Vectors
 from paraphrastic.structure import Part, Structure
-from paraphrastic.units import spell
+
+if TYPE_CHECKING:
+    from paraphrastic.embedding.pieces import Cutter, Pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 
+# Sentences whose token embeddings are gathered at a time: 256 of 20 tokens are 20 MB at 1,024 dimensions.
+_LSTM_SENTENCES = 256
 # Among a sentence's tokens in several units; no piece has this id.
 _END_OF_UNIT = -1
 
@@ -158,44 +163,42 @@ class PartsEncoder(RawTextEncoder):
 
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
         """Ids of the pieces that each sentence's vector is made of; of several units, one after the other."""
-        self._check_language(language)
-        language = language if self.structure.separate else None
-        texts, tokens = self._prepare(sentences), [list[int]() for _ in sentences]
-        for unit in self.structure.units:
-            vocabulary = self.vocabularies[unit, language]
-            pieces, _, counts = known_pieces(
-                vocabulary.processor, vocabulary.known, spell(texts, unit), threads=1
-            )
-            for own, part in zip(tokens, np.split(pieces, np.cumsum(counts)[:-1]), strict=True):
-                own += [*part.tolist(), _END_OF_UNIT]
-        return tokens
+        units = self.tokenize(sentences, language=language).units.values()
+        by_unit = zip(*(pieces.lists() for pieces in units), strict=True)
+        return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
 
-    def _tokens(self, texts: Sequence[str], language: str | None, threads: int) -> "_Tokens":
-        language = language if self.structure.separate else None
-        units = {}
-        text = np.zeros(len(texts), np.bool_)
-        for unit in self.structure.units:
-            vocabulary = self.vocabularies[unit, language]
-            spelled = spell(texts, unit)
-            pieces, lengths, counts = known_pieces(vocabulary.processor, vocabulary.known, spelled, threads)
-            units[unit] = pieces, counts
-            text |= lengths > 0
-        return _Tokens(units, text, language)
+    @functools.cached_property
+    def _cutters(self) -> "dict[tuple[str, str | None], Cutter]":
+        # Not at the top: what compiles kernels takes half a second.
+        from paraphrastic.embedding.pieces import Cutter
 
-    def embed_tokens(self, tokens: "_Tokens", *, threads: int = 1) -> Float32:
-        """Vectors of sentences that `tokenize` has cut, float32 [n, dim]."""
-        vectors = np.zeros((len(tokens.text), self.dim), dtype=np.float32)
-        if not tokens.text.any():
-            return vectors
-        parts = []
-        for part in self._parts[tokens.language]:
-            pieces, counts = tokens.units[part.part.unit]
-            parts.append(part.embed(*_with_unknown(pieces, counts, len(part.table) - 1), threads))
+        return {
+            key: Cutter(vocabulary.processor, vocabulary.known, vocabulary.unit)
+            for key, vocabulary in self.vocabularies.items()
+        }
+
+    def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
+        language = language if self.structure.separate else None
+        units = {unit: self._cutters[unit, language].cut(texts) for unit in self.structure.units}
+        has_text = np.logical_or.reduce([pieces.has_text for pieces in units.values()])
+        return _Tokens(units, has_text, language)
+
+    def embed_tokens(
+        self, tokens: "_Tokens", *, normalize: bool = False, vectors: Vectors | None = None
+    ) -> Vectors:
+        """Vectors of sentences that `tokenize` has cut, [n, dim]; in `vectors`, if they are given."""
+        if vectors is None:
+            vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+        parts = [part.embed(tokens.units[part.part.unit]) for part in self._parts[tokens.language]]
         if self.structure.combine == "concatenate":
             combined = np.concatenate(parts, axis=1)
         else:
             combined = np.sum(parts, axis=0, dtype=np.float32)
-        vectors[tokens.text] = combined[tokens.text]
+        combined[~tokens.has_text] = 0
+        if normalize:
+            lengths = np.linalg.norm(combined, axis=1, keepdims=True)
+            np.divide(combined, lengths, out=combined, where=lengths > 0)
+        vectors[:] = combined
         return vectors
 
 
@@ -204,34 +207,33 @@ class _Tokens:
     """Sentences cut into all units.
 
     Attributes:
-        units: known pieces of all sentences, and how many each sentence has, by unit.
-        text: bool [n], false for sentences without any piece.
+        units: known pieces, by unit.
+        has_text: false for sentences without any piece. [n]
         language: of the tables; None where the languages share them.
     """
 
-    units: Mapping[str, tuple[Int64, Int64]]
-    text: npt.NDArray[np.bool_]
+    units: "Mapping[str, Pieces]"
+    has_text: npt.NDArray[np.bool_]
     language: str | None
 
 
-def _with_unknown(pieces: Int64, counts: Int64, unknown: int) -> tuple[Int64, Int64]:
-    """Pieces in which a sentence without any has the unknown one, as in training."""
-    empty = counts == 0
-    places = np.cumsum(counts)[empty]
-    return np.insert(pieces, places, unknown), np.maximum(counts, 1)
-
-
 class _PartEncoder:
-    """An average; the table's last row is the unknown one."""
+    """An average; the table's last row is the unknown one, of sentences without any that is known."""
 
     def __init__(self, table: Float32, part: Part) -> None:
         self.table = table
         self.part = part
         self.dim = table.shape[1]
 
-    def embed(self, rows: Int64, counts: Int64, threads: int) -> Float32:
-        """Vectors of sentences of `counts` rows each, none of them 0."""
-        return averages(self.table, rows, counts)
+    def embed(self, pieces: "Pieces") -> Float32:
+        """Vectors of sentences, [n, dim]."""
+        from paraphrastic.embedding.kernels import average
+
+        vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
+        ones = np.ones(len(self.table), np.float32)
+        everywhere = np.ones_like(pieces.has_text)
+        average(self.table, ones, pieces.pieces, pieces.ends, everywhere, self.table[-1], False, vectors)
+        return vectors
 
 
 class _RecurrentEncoder(_PartEncoder):
@@ -261,15 +263,27 @@ class _RecurrentEncoder(_PartEncoder):
             cause = " ".join(str(error).split())
             raise InputError(f"the weights of its LSTM do not fit its structure: {cause}") from None
 
-    def embed(self, rows: Int64, counts: Int64, threads: int) -> Float32:
-        """Vectors of sentences of `counts` rows each, none of them 0."""
+    def embed(self, pieces: "Pieces") -> Float32:
+        """Vectors of sentences, [n, dim]."""
         import torch
 
+        vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
+        counts = np.diff(pieces.ends)
+        # As in training, a sentence without any piece has the unknown one.
+        rows = np.insert(pieces.pieces, pieces.ends[:-1][counts == 0], len(self.table) - 1)
+        counts = np.maximum(counts, 1)
+        starts = np.cumsum(counts) - counts
+        # Sentences of about the same length together, which is what LSTMs are fast on.
+        order = np.argsort(counts, kind="stable")
         before = torch.get_num_threads()
-        torch.set_num_threads(threads)
+        # Other blocks of sentences have the other threads.
+        torch.set_num_threads(1)
         try:
             with torch.no_grad():
-                vectors: Float32 = self._lstm(torch.from_numpy(self.table[rows]), counts).numpy()
+                for start in range(0, len(order), _LSTM_SENTENCES):
+                    own = order[start : start + _LSTM_SENTENCES]
+                    tokens = np.concatenate([rows[starts[i] : starts[i] + counts[i]] for i in own])
+                    vectors[own] = self._lstm(torch.from_numpy(self.table[tokens]), counts[own]).numpy()
         finally:
             torch.set_num_threads(before)
         return vectors

@@ -1,9 +1,65 @@
 """Threads that share a piece of work."""
 
+import os
 import sys
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Thread
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Rows that are worth a thread.
+_LEAST = 64
+# Items that are begun before the one that is waited for is done, for each thread.
+_AHEAD = 2
+
+
+def available_cores() -> int:
+    """Cores that the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Results of `work(item)`, in the order of the items, by several threads.
+
+    Args:
+        work: is to release Python's lock most of the time.
+        items: are taken a little ahead of the results, by the caller's thread.
+        threads: how many.
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(pool.submit(work, item))
+            if len(begun) > _AHEAD * threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        # After an error or an interrupt, nothing more is begun.
+        pool.shutdown(cancel_futures=True)
+
+
+def in_blocks(work: Callable[[slice], Result], size: int, block: int, threads: int) -> list[Result]:
+    """Results of `work(rows)` for all blocks of `size` rows, in their order, by several threads.
+
+    Args:
+        work: is to release Python's lock most of the time.
+        size: rows in all.
+        block: rows of a block at most; of few rows, every thread has a share.
+        threads: how many.
+    """
+    block = min(block, max(_LEAST, -(-size // threads)))
+    blocks = [slice(start, min(start + block, size)) for start in range(0, size, block)]
+    return list(in_order(work, blocks, max(1, min(threads, len(blocks)))))
 
 
 class Team:

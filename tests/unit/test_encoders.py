@@ -8,6 +8,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from test_training import SETTINGS, train_model
 
+from paraphrastic.embedding.pieces import Pieces
 from paraphrastic.encoders import averages_on, open_encoder
 from paraphrastic.errors import InputError
 from paraphrastic.model import load_model
@@ -78,13 +79,13 @@ def test_averages_by_torch_are_the_same(own: Path) -> None:
     """As on a GPU, which tests may not have: the processor is a device of torch, too."""
     model = load_model(own)
     # Sentences of unknown pieces alone, and of none, at the beginning, in the middle and at the end.
-    lengths, counts = np.array([1, 4, 0, 2, 1, 0]), np.array([0, 2, 0, 1, 0, 0])
-    tokens = np.array([5, 9, 7]), lengths, counts
+    has_text = np.array([True, True, False, True, True, False])
+    tokens = Pieces(np.array([5, 9, 7], np.int32), np.array([0, 0, 2, 2, 3, 3, 3]), has_text)
     expected = model.embed_tokens(tokens)
     np.testing.assert_array_equal(expected[4], model.unknown)
-    np.testing.assert_allclose(averages_on("cpu", model)(tokens), expected, atol=1e-6)
+    np.testing.assert_allclose(averages_on("cpu", model)([tokens]), expected, atol=1e-6)
     raw = model.tokenize(["The small dog", "", "das kleine Haus"])
-    np.testing.assert_allclose(averages_on("cpu", model)(raw), model.embed_tokens(raw), atol=1e-6)
+    np.testing.assert_allclose(averages_on("cpu", model)([raw]), model.embed_tokens(raw), atol=1e-6)
 
 
 def test_a_folder_that_is_no_model(tmp_path: Path) -> None:

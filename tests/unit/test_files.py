@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,21 +102,6 @@ def test_a_full_disk_is_told_by_any_exception(error: Exception, expected: type[E
         raise error
     if expected is InputError and not isinstance(error, InputError):
         assert str(caught.value) == "out: cannot be written: no space left on the disk"
-
-
-@pytest.fixture
-def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk on which 100 kB are free."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount a small disk")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", folder], check=False)
-    if mounted.returncode != 0:
-        pytest.skip("a small disk cannot be mounted here")
-    (folder / "ballast").write_bytes(bytes(200_000))
-    yield folder
-    subprocess.run(["umount", folder], check=True)
 
 
 @pytest.fixture(scope="module")

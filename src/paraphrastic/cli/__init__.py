@@ -6,11 +6,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from paraphrastic.cli import corpora, mine, negatives
+from paraphrastic.cli import corpora, embed, mine, negatives, score
 from paraphrastic.errors import InputError
 
 # In the order of `--help`.
-_COMMANDS = (corpora, negatives, mine)
+_COMMANDS = (embed, score, mine, corpora, negatives)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

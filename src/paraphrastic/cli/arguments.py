@@ -4,12 +4,15 @@ import argparse
 import math
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from paraphrastic.errors import InputError
 
+# Between two looks of a counter.
+_SECONDS = 0.5
 # What a command adds its parser to.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -57,7 +60,10 @@ class Progress:
 
     def __call__(self, what: str, share: float) -> None:
         """Say it, unless it stands there already."""
-        line = f"{what}: {share:4.0%}"
+        self.say(f"{what}: {share:4.0%}")
+
+    def say(self, line: str) -> None:
+        """Say something else."""
         if line != self._line:
             self._write(line)
 
@@ -69,3 +75,24 @@ class Progress:
     def _write(self, line: str) -> None:
         print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
         self._line = line
+
+
+class Counter:
+    """A line on a terminal that says how many are done and how fast, twice a second."""
+
+    def __init__(self, what: str) -> None:
+        self._what, self._progress = what, Progress()
+        self._start = self._last = time.monotonic()
+
+    def __call__(self, done: int) -> None:
+        """Say it, unless it was said just now."""
+        now = time.monotonic()
+        if sys.stderr.isatty() and now - self._last >= _SECONDS:
+            self._last = now
+            self._progress.say(f"{done:,} {self._what}, {done / (now - self._start):,.0f} a second")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.clear()

@@ -13,10 +13,10 @@ import pyarrow as pa
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import StreamSample
-from paraphrastic.corpus.text import collapse_spaces, fold
-from paraphrastic.corpus.text import lowercase as lowercase_texts
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, write_json
+from paraphrastic.text import collapse_spaces, fold
+from paraphrastic.text import lowercase as lowercase_texts
 
 _SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _SAMPLE_COLUMNS = (

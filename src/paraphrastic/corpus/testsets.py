@@ -10,9 +10,9 @@ import polars as pl
 
 from paraphrastic.archive import extract_archive, open_members, open_stream
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.text import segment
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
+from paraphrastic.text import segment
 
 _MAX_BYTES = 1 << 30
 

@@ -169,12 +169,27 @@ def _entry_of(typing_context: Any, number: Any, like: Any) -> Any:
 _entry: Any = intrinsic(_entry_of)
 
 
+def as_entries(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array as the kernels take it: in half precision, its bits."""
+    return array.view(np.int16) if array.dtype == np.float16 else array
+
+
 @compiled_sum
-def _squares(sums: Float32) -> float:
+def _product(first: Float32, second: Float32) -> float:
     total = 0.0
-    for k in range(np.uintp(len(sums))):
-        total += np.float64(sums[k]) * np.float64(sums[k])
+    for k in range(np.uintp(len(first))):
+        total += np.float64(first[k]) * np.float64(second[k])
     return total
+
+
+@compiled_exactly
+def cosine_rows(first: Float32, second: Float32, cosines: npt.NDArray[np.float64]) -> None:
+    """Cosine of row i of one matrix with row i of the other; 0 where a row is zero."""
+    for i in range(len(first)):
+        norms = np.sqrt(_product(first[i], first[i]) * _product(second[i], second[i]))
+        # Not a number stays one.
+        cosine = _product(first[i], second[i]) / norms if norms != 0.0 else 0.0
+        cosines[i] = -1.0 if cosine < -1.0 else 1.0 if cosine > 1.0 else cosine
 
 
 @compiled_exactly
@@ -222,7 +237,7 @@ def average(
             at += 1
         if normalize:
             # The count does not matter to a direction.
-            length = np.float32(np.sqrt(_squares(sums)))
+            length = np.float32(np.sqrt(_product(sums, sums)))
             count = length if length > np.float32(0.0) else np.float32(1.0)
         for k in range(dim):
             vectors[i, k] = _entry(sums[k] / count, vectors[i, k])

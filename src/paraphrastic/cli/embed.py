@@ -1,0 +1,60 @@
+"""`paraphrastic embed`: a vector for each line of a file."""
+
+import argparse
+
+from paraphrastic.cli.arguments import Commands, Counter, count
+
+_EXAMPLE = """\
+example:
+  paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
+      --output vectors.npy
+
+In Python, numpy.load("vectors.npy", mmap_mode="r") opens the file, row i of line i, without reading it.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "embed",
+        help="turn sentences into vectors",
+        description="Turn the sentences of a text file, one a line, into vectors.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    parser.add_argument(
+        "--input",
+        required=True,
+        metavar="FILE",
+        help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help=".npy file, a row for each line; - is standard output"
+    )
+    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+    parser.add_argument(
+        "--dtype", choices=("float32", "float16"), default="float32", help="of the vectors (float32)"
+    )
+    parser.add_argument("--normalize", action="store_true", help="make vectors as long as 1")
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    parser.add_argument("--batch", type=count, default=2048, metavar="N", help="sentences at a time (2048)")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.embedding.files import embed_file
+    from paraphrastic.model import load_model
+
+    with Counter("sentences") as counter:
+        embed_file(
+            load_model(options.model),
+            options.input,
+            options.output,
+            language=options.language,
+            threads=options.threads,
+            batch=options.batch,
+            dtype=options.dtype,
+            normalize=options.normalize,
+            progress=counter,
+        )

@@ -1,0 +1,69 @@
+"""`paraphrastic score`: a cosine for each pair of a file."""
+
+import argparse
+import sys
+
+from paraphrastic.cli.arguments import Commands, Counter, count, pair
+
+_EXAMPLE = """\
+example:
+  printf 'A dog runs.\\tThe dog is running.\\n' |
+      paraphrastic score --model results/models/en --input - --output -
+
+Lines of the input are two sentences with a tab between them; lines of the output begin with their cosine.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "score",
+        help="say how alike two sentences are",
+        description="Say how alike the two sentences of each line are, by the cosine of their vectors.",
+        epilog=_EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    parser.add_argument(
+        "--input",
+        required=True,
+        metavar="FILE",
+        help="TSV of two columns, also compressed (gzip, bzip2, Zstandard); - is standard input",
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="TSV: score, both sentences; - is standard output"
+    )
+    parser.add_argument(
+        "--languages",
+        type=pair,
+        metavar="PAIR",
+        help="of the columns, such as de-en, for a model that tells languages apart",
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("stop", "skip"),
+        default="stop",
+        help="at a line that has not two columns (stop)",
+    )
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    parser.add_argument("--batch", type=count, default=2048, metavar="N", help="pairs at a time (2048)")
+    parser.set_defaults(run=_run)
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.embedding.files import score_file
+    from paraphrastic.model import load_model
+
+    with Counter("pairs") as counter:
+        _, skipped = score_file(
+            load_model(options.model),
+            options.input,
+            options.output,
+            languages=options.languages,
+            threads=options.threads,
+            batch=options.batch,
+            on_error=options.on_error,
+            progress=counter,
+        )
+    if skipped:
+        print(f"paraphrastic: lines left out, which have not two columns: {skipped}", file=sys.stderr)

@@ -1,0 +1,232 @@
+"""Averages of tables of all kinds, and vectors of all kinds."""
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import SETTINGS
+from training_runs import train_model
+
+from paraphrastic.embedding import kernels
+from paraphrastic.embedding.pieces import MAX_WORD_BYTES
+from paraphrastic.errors import InputError
+from paraphrastic.model import SentenceEncoder, cosines, load_model, save_model
+from paraphrastic.team import in_blocks, in_order
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    return train_model(write_training_data(base, sentence_pairs(200)), base / "model", SETTINGS).parent
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> SentenceEncoder:
+    return load_model(folder)
+
+
+def texts(count: int) -> list[str]:
+    pairs = sentence_pairs(count, seed=3)
+    some = ["", " ", "狗", "the", "the dog", "x" * (2 * MAX_WORD_BYTES), *itertools.chain(*pairs)]
+    return some[:count]
+
+
+def variant(model: SentenceEncoder, kind: type, dim: int | None = None) -> SentenceEncoder:
+    """The same model with a table of another kind; random, so that no rounding is lucky."""
+    generator = np.random.default_rng(1)
+    table = generator.normal(size=(len(model.embeddings), dim or model.dim)).astype(np.float32)
+    unknown = generator.normal(size=dim or model.dim).astype(np.float32)
+    weights = None
+    if kind is np.int8:
+        weights = (np.abs(table).max(axis=1) / 127).astype(np.float32)
+        table = np.rint(table / weights[:, None]).astype(np.int8)
+    return SentenceEncoder(table.astype(kind), model.known, unknown, model.processor, model.config, weights)
+
+
+def plain_average(model: SentenceEncoder, text: str) -> np.ndarray:
+    ids = model.processor.encode(text.lower())
+    rows = [piece for piece in ids if model.known[piece]]
+    if not rows:
+        return model.unknown.astype(float) if ids else np.zeros(model.dim)
+    table = model.embeddings.astype(float)
+    if model.weights is not None:
+        table = table * model.weights[:, None].astype(float)
+    return table[rows].mean(axis=0)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
+@pytest.mark.parametrize("dim", [1, 7, 16, 100])
+def test_vectors_are_averages(model: SentenceEncoder, kind: type, dim: int) -> None:
+    own = variant(model, kind, dim)
+    expected = np.array([plain_average(own, text) for text in texts(100)])
+    vectors = own.embed_raw_text(texts(100))
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected, rtol=1e-5, atol=1e-6)
+    halves = own.embed_raw_text(texts(100), dtype=np.float16)
+    np.testing.assert_array_equal(halves, vectors.astype(np.float16))
+    lengths = np.linalg.norm(vectors, axis=1)
+    unit = own.embed_raw_text(texts(100), normalize=True)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), (lengths > 0).astype(float), atol=1e-6)
+    np.testing.assert_allclose(unit * lengths[:, None], vectors, atol=1e-5)
+
+
+def test_vectors_do_not_depend_on_threads_and_neighbours(model: SentenceEncoder) -> None:
+    own = variant(model, np.float32)
+    sentences = texts(5000)
+    vectors = own.embed_raw_text(sentences, threads=1)
+    for threads in (2, 3, 7, None):
+        np.testing.assert_array_equal(own.embed_raw_text(sentences, threads=threads), vectors)
+    for index in (0, 5, 63, 64, 2047, 2048, 4999):
+        np.testing.assert_array_equal(own.embed_raw_text([sentences[index]])[0], vectors[index])
+    np.testing.assert_array_equal(own.embed_raw_text(text for text in sentences), vectors)
+
+
+def test_tables_that_do_not_fit(model: SentenceEncoder) -> None:
+    good = variant(model, np.int8)
+    parts = (good.known, good.unknown, good.processor, good.config)
+    for table, weights, message in (
+        (good.embeddings, None, "embeddings of int8; int8 alone has weights"),
+        (model.embeddings, good.weights, "embeddings of float32; int8 alone has weights"),
+        (
+            good.embeddings,
+            good.weights[1:],
+            f"{len(good.weights) - 1} weights for {len(good.weights)} pieces",
+        ),
+        (model.embeddings.astype(np.float64), None, "embeddings of float64"),
+    ):
+        with pytest.raises(InputError, match=message):
+            SentenceEncoder(table, *parts, weights)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
+def test_tables_of_all_kinds_are_kept(model: SentenceEncoder, tmp_path: Path, kind: type) -> None:
+    own = variant(model, kind)
+    save_model(own, tmp_path, config=own.config)
+    loaded = load_model(tmp_path)
+    assert loaded.embeddings.dtype == kind
+    assert loaded.digest == own.digest
+    np.testing.assert_array_equal(loaded.embed_raw_text(texts(50)), own.embed_raw_text(texts(50)))
+
+
+def test_sentences_that_are_none(model: SentenceEncoder) -> None:
+    for bad in (None, b"the dog", 3):
+        with pytest.raises(TypeError, match=r"a sentence is .* \(number 1\), not a string"):
+            model.embed_raw_text(["the dog", bad])
+    with pytest.raises(ValueError, match="dtype is float64"):
+        model.embed_raw_text(["the dog"], dtype=np.float64)
+    # A string of numpy's is one.
+    np.testing.assert_array_equal(
+        model.embed_raw_text(np.array(["the dog"])), model.embed_raw_text(["the dog"])
+    )
+
+
+def test_surrogates_and_very_long_sentences(model: SentenceEncoder) -> None:
+    alone, pair = model.embed_raw_text(["the \ud800 dog", "the \ud83d\ude00 dog"])
+    np.testing.assert_array_equal(alone, model.embed_raw_text(["the \ufffd dog"])[0])
+    np.testing.assert_array_equal(pair, model.embed_raw_text(["the \U0001f600 dog"])[0])
+    assert model.score_raw_text([("\udfff", "\ud800")]) == model.score_raw_text([("\ufffd", "\ufffd")])
+    for long in ("the dog " * 125_000, "x" * 1_000_000):
+        vector = model.embed_raw_text([long])[0]
+        assert np.isfinite(vector).all()
+        assert vector.any()
+    np.testing.assert_allclose(
+        model.embed_raw_text(["the dog " * 1000]), model.embed_raw_text(["the dog"]), rtol=1e-4
+    )
+
+
+def test_cosines() -> None:
+    generator = np.random.default_rng(2)
+    first, second = generator.normal(size=(2, 200, 33)).astype(np.float32)
+    first[3] = second[5] = 0
+    second[7], second[8] = first[7], -first[8]
+    found = cosines(first, second)
+    wide = first.astype(float), second.astype(float)
+    lengths = np.linalg.norm(wide[0], axis=1) * np.linalg.norm(wide[1], axis=1)
+    expected = np.divide((wide[0] * wide[1]).sum(1), lengths, out=np.zeros(200), where=lengths > 0)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert found[3] == found[5] == 0
+    assert (found[7], found[8]) == (pytest.approx(1), pytest.approx(-1))
+    assert np.abs(found).max() <= 1
+    first[0, 0] = np.nan
+    assert np.isnan(cosines(first, second)[0])
+
+
+def test_entries_in_half_precision_are_rounded_to_the_nearest() -> None:
+    numbers = np.random.default_rng(0).normal(size=(1, 4096)).astype(np.float32) * 100
+    halves = np.empty((1, 4096), np.float16)
+    one = np.array([0, 1]), np.array([True]), np.zeros(4096, np.float32)
+    kernels.average(
+        numbers, np.ones(1, np.float32), np.zeros(1, np.int32), *one, False, kernels.as_entries(halves)
+    )
+    np.testing.assert_array_equal(halves, numbers.astype(np.float16))
+
+
+def test_order_is_kept_and_errors_are_told() -> None:
+    def slow_first(number: int) -> int:
+        time.sleep(0.02 if number == 0 else 0)
+        if number == 30:
+            raise InputError("thirty")
+        return number
+
+    assert list(in_order(slow_first, range(20), 4)) == list(range(20))
+    done: list[int] = []
+    with pytest.raises(InputError, match="thirty"):
+        done.extend(in_order(slow_first, iter(range(10**9)), 4))
+    assert done == list(range(30))
+    assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 128, 2) == [(0, 128), (128, 256), (256, 300)]
+    assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 1000, 2) == [(0, 150), (150, 300)]
+    assert in_blocks(lambda rows: rows, 0, 10, 2) == []
+
+
+LIGHT = """
+import sys
+
+class Heavy:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"torch", "snakemake", "polars", "pandas", "pyarrow", "scipy", "h5py"}:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Heavy())
+import paraphrastic
+import paraphrastic.cli
+assert not {"numpy", "numba", "sentencepiece"} & set(sys.modules), "imported before they are needed"
+model = paraphrastic.load_model(sys.argv[1])
+assert model.embed_raw_text(["the dog"]).shape == (1, model.dim)
+assert 0.99 < model.score_raw_text([("the dog", "The dog")])[0] <= 1
+for command in ("embed", "score"):
+    arguments = ["--model", sys.argv[1], "--input", sys.argv[2], "--output", sys.argv[3] + command]
+    assert paraphrastic.cli.main([command, *arguments]) == 0
+"""
+
+
+def test_inference_needs_no_heavy_package(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "pairs.tsv").write_text("the dog\tder hund\n")
+    arguments = [str(folder), str(tmp_path / "pairs.tsv"), str(tmp_path / "out.")]
+    run = subprocess.run([sys.executable, "-c", LIGHT, *arguments], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert np.load(tmp_path / "out.embed").shape[0] == 1
+
+
+def test_an_interrupt_leaves_no_file(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "paraphrastic.cli", "embed", "--model", str(folder), "--input", "-"]
+    process = subprocess.Popen(
+        [*command, "--output", str(tmp_path / "out.npy")],
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    process.stdin.write("the dog\n" * 200_000)
+    process.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+    assert errors == "paraphrastic: interrupted\n"
+    assert list(tmp_path.iterdir()) == []

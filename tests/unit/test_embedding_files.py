@@ -1,0 +1,174 @@
+"""`paraphrastic embed` and `score`: files of any size and kind."""
+
+import bz2
+import gzip
+import io
+import random
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_corpus import sentence_pairs, write_training_data
+from test_training import SETTINGS
+from training_runs import train_model
+
+from paraphrastic import load_model
+from paraphrastic.cli import main
+from paraphrastic.embedding.files import read_batches
+from paraphrastic.errors import InputError
+from paraphrastic.model import SentenceEncoder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    return train_model(write_training_data(base, sentence_pairs(200)), base / "model", SETTINGS).parent
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> SentenceEncoder:
+    return load_model(folder)
+
+
+def run(command: str, folder: Path, source: object, output: object, *options: str) -> int:
+    places = ["--model", str(folder), "--input", str(source), "--output", str(output)]
+    return main([command, *places, *options])
+
+
+SENTENCES = ["the dog", "", "  ", "das kleine haus\u2028", "a\x00b", "the\tdog", "é" * 100, "the old car "]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_a_row_for_each_line(
+    folder: Path, model: SentenceEncoder, tmp_path: Path, end: str, last: bool
+) -> None:
+    text = end.join(SENTENCES * 100) + end * last
+    (tmp_path / "in.txt").write_bytes(text.encode())
+    for batch in ("1", "7", "2048"):
+        assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy", "--batch", batch) == 0
+        vectors = np.load(tmp_path / "out.npy", mmap_mode="r")
+        np.testing.assert_array_equal(vectors, model.embed_raw_text(SENTENCES * 100))
+    options = ("--dtype", "float16", "--normalize", "--threads", "3")
+    assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy", *options) == 0
+    expected = model.embed_raw_text(SENTENCES * 100, dtype=np.float16, normalize=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+
+
+def test_files_without_lines(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+    for content, rows in ((b"", 0), (b"\n", 1), (b"\xef\xbb\xbf", 1), (b"\n\n", 2), (b"a", 1)):
+        (tmp_path / "in.txt").write_bytes(content)
+        assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy") == 0
+        assert np.load(tmp_path / "out.npy").shape == (rows, model.dim)
+
+
+def test_lines_do_not_depend_on_how_they_are_read() -> None:
+    generator = random.Random(1)
+    text = "".join(generator.choice(["a", "é", "😀", "\n", "\r\n", "bc "]) for _ in range(3_000_000))
+    lines = text.split("\n")
+    expected = [line.removesuffix("\r") for line in (lines[:-1] if lines[-1] == "" else lines)]
+
+    class Slow(io.BytesIO):
+        def read(self, size: int = -1) -> bytes:
+            return super().read(min(size, generator.randrange(1, 200_000)))
+
+    for size in (1, 1000, 10**9):
+        for stream in (io.BytesIO(text.encode()), Slow(text.encode())):
+            batches = list(read_batches(stream, "x", size))
+            assert max(map(len, batches)) <= size
+            assert [line for batch in batches for line in batch] == expected
+
+
+def test_a_line_that_is_not_utf8_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.txt").write_bytes(b"the dog\n" * 400_000 + b"caf\xe9\n" + b"the dog\n" * 10)
+    assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy") == 1
+    assert f"{tmp_path}/in.txt:400001: not UTF-8" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+def test_compressed_files_and_standard_streams(
+    folder: Path, model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = "\n".join(SENTENCES).encode()
+    expected = model.embed_raw_text(SENTENCES)
+    for name, packed in (("a.gz", gzip.compress(content)), ("a.bz2", bz2.compress(content))):
+        (tmp_path / name).write_bytes(packed)
+        assert run("embed", folder, tmp_path / name, tmp_path / "out.npy") == 0
+        np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii"))
+    assert run("embed", folder, "-", "-") == 0
+    np.testing.assert_array_equal(np.load(io.BytesIO(written.getvalue())), expected)
+
+
+def test_places_that_cannot_be_read_or_written(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.txt").write_text("the dog\n")
+    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"the dog\n" * 1000)[:-20])
+    for source, output, message in (
+        ("none.txt", "out.npy", "none.txt: cannot be read: No such file or directory"),
+        ("in.txt", "", ": cannot be written: Is a directory"),
+        ("in.txt", "in.txt/out.npy", "in.txt/out.npy: cannot be written: File exists"),
+        ("broken.gz", "out.npy", "broken.gz: "),
+    ):
+        for command in ("embed", "score"):
+            assert run(command, folder, tmp_path / source, tmp_path / output) == 1
+            errors = capsys.readouterr().err
+            assert errors.startswith("paraphrastic: error: ")
+            assert message in errors
+            assert len(errors.splitlines()) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"in.txt", "broken.gz"}
+
+
+def test_scores_stand_before_their_pairs(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+    pairs = [("the dog", "the small dog"), ("", "the dog"), ("é", "é"), *sentence_pairs(3000, seed=5)]
+    (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+    assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--batch", "64") == 0
+    rows = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    assert [(a, b) for _, a, b in rows] == pairs
+    np.testing.assert_allclose([float(row[0]) for row in rows], model.score_raw_text(pairs), atol=5e-7)
+
+
+def test_lines_with_other_columns(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ["the dog\tthe cat"] * 3000
+    lines[2500], lines[2600], lines[2700] = "the dog", "a\tb\tc", ""
+    (tmp_path / "pairs.tsv").write_text("\n".join(lines))
+    assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv") == 1
+    message = f"paraphrastic: error: {tmp_path}/pairs.tsv:2501: 1 columns where two are expected\n"
+    assert capsys.readouterr().err == message
+    assert not (tmp_path / "out.tsv").exists()
+    assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--on-error", "skip") == 0
+    assert len((tmp_path / "out.tsv").read_text().splitlines()) == 2997
+    assert capsys.readouterr().err == "paraphrastic: lines left out, which have not two columns: 3\n"
+
+
+def test_a_full_disk_leaves_nothing(
+    folder: Path, full_disk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.txt").write_text("the dog\n" * 200_000)
+    assert run("embed", folder, tmp_path / "in.txt", full_disk / "out.npy") == 1
+    assert "no space left on the disk" in capsys.readouterr().err
+    assert [path.name for path in full_disk.iterdir()] == ["ballast"]
+
+
+def test_memory_does_not_grow_with_the_file(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "small.txt").write_text("the dog sees the cat\n" * 50_000)
+    (tmp_path / "large.txt").write_text("the dog sees the cat\n" * 1_000_000)
+    assert run("embed", folder, tmp_path / "small.txt", tmp_path / "out.npy") == 0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert run("embed", folder, tmp_path / "large.txt", tmp_path / "out.npy") == 0
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    grown, written = 1024 * (after - before), (tmp_path / "out.npy").stat().st_size
+    assert written > 60_000_000
+    assert grown < 16_000_000
+
+
+def test_errors_of_a_batch_end_the_work(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="x:3: not UTF-8"):
+        list(read_batches(io.BytesIO(b"a\nb\n\xff\n"), "x", 1))

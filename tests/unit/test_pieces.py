@@ -1,0 +1,215 @@
+"""Text into pieces, by words that were met before: the same as by sentencepiece."""
+
+import io
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+from small_corpus import sentence_pairs
+
+from paraphrastic.embedding import pieces as module
+from paraphrastic.embedding.pieces import Cutter, Pieces
+from paraphrastic.embedding.spaces import is_cut_at_spaces
+from paraphrastic.units import spell
+
+SCRIPTS = [
+    *(
+        "the dog",
+        "Größe",
+        "naïve",
+        "Ångström",
+        "ΑΣ",
+        "ΟΔΟΣ",
+        "İstanbul",
+        "ёлка",
+        "Ёж",
+        "שלום",
+        "مُحَمَّد",
+        "हिन्दी",
+    ),
+    *(
+        "ไทย",
+        "日本語テキスト",
+        "狗",
+        "𠀋",
+        "👩‍👩‍👧",
+        "🇩🇪",
+        "e\u0301",
+        "\u0301",
+        "ﬁ",
+        "①",
+        "½",
+        "ｆｕｌｌ",
+        "ﷺ",
+    ),
+    *(
+        "▁",
+        "a▁b",
+        "▁▁",
+        "\u00a0",
+        "x\u00a0y",
+        "\u3000",
+        "\u200b",
+        "a\u200bb",
+        "\u200d",
+        "\ufeff",
+        "\t",
+        "a\tb",
+    ),
+    *(
+        "\x00",
+        "\x07",
+        "\r",
+        "\n",
+        "a\nb",
+        "\u2028",
+        "don't",
+        "U.S.A.",
+        "3.14",
+        "--",
+        "<unk>",
+        "<s>",
+        "\ufffd",
+    ),
+    *("a" * 63, "a" * 64, "a" * 65, "ä" * 40, "x" * 5000),
+]
+
+
+def train(kind: str, **options: object) -> sentencepiece.SentencePieceProcessor:
+    proto = io.BytesIO()
+    text = [sentence for pair in sentence_pairs(300) for sentence in pair] + SCRIPTS
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter([line for line in text if "\n" not in line and "\x00" not in line]),
+        model_writer=proto,
+        model_type=kind,
+        **{
+            "vocab_size": 300,
+            "hard_vocab_limit": False,
+            "minloglevel": 2,
+            "character_coverage": 0.98,
+            **options,
+        },
+    )
+    return sentencepiece.SentencePieceProcessor(model_proto=proto.getvalue())
+
+
+def random_texts(count: int, seed: int = 0) -> list[str]:
+    generator = random.Random(seed)
+    words = [word for pair in sentence_pairs(50, seed=seed) for text in pair for word in text.split()]
+    texts = ["", " ", "  ", " a", "a ", " a  b ", "\n", "a\n", "\nb"]
+    while len(texts) < count:
+        parts = [
+            generator.choice(SCRIPTS) if generator.random() < 0.4 else generator.choice(words)
+            for _ in range(generator.randint(0, 12))
+        ]
+        parts += ["".join(chr(generator.randrange(1, 0xD800)) for _ in range(3))] * (generator.random() < 0.2)
+        texts.append(generator.choice([" ", "  ", " \u0301"]).join(parts))
+    return texts
+
+
+def assert_same_pieces(found: Pieces, expected: list[list[int]]) -> None:
+    """The same pieces, in the same order but where sentencepiece throws a die: aa a or a aa."""
+    own = found.lists()
+    assert [sorted(pieces) for pieces in own] == [sorted(pieces) for pieces in expected]
+    assert sum(pieces != other for pieces, other in zip(own, expected, strict=True)) <= len(own) / 10
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("unigram", {}),
+        ("bpe", {}),
+        ("char", {}),
+        ("word", {"vocab_size": 80}),
+        ("unigram", {"byte_fallback": True, "vocab_size": 600}),
+        ("unigram", {"normalization_rule_name": "identity"}),
+        ("unigram", {"normalization_rule_name": "nfkc_cf"}),
+        ("unigram", {"user_defined_symbols": ["dog", "▁cat"]}),
+    ],
+)
+def test_pieces_are_those_of_sentencepiece(kind: str, options: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+    processor = train(kind, **options)
+    known = np.random.default_rng(0).random(processor.get_piece_size()) < 0.8
+    # Unknown in training, hence never one that counts.
+    known[processor.unk_id()] = False
+    cutter = Cutter(processor, known)
+    assert cutter.by_word
+    # So small that a table is begun again and again.
+    monkeypatch.setattr(module, "MAX_WORDS", 200)
+    texts = random_texts(1500)
+    for start in range(0, len(texts), 100):
+        block = texts[start : start + 100]
+        found = cutter.cut(block)
+        ids = processor.encode(block, out_type=int)
+        assert_same_pieces(found, [[piece for piece in text if known[piece]] for text in ids])
+        assert found.has_text.tolist() == [len(text) > 0 for text in ids]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"add_dummy_prefix": False},
+        {"remove_extra_whitespaces": False},
+        {"treat_whitespace_as_suffix": True},
+        {"split_by_whitespace": False},
+        {"user_defined_symbols": ["the dog"]},
+    ],
+)
+def test_models_that_look_over_spaces_are_cut_whole(options: dict) -> None:
+    processor = train("unigram", **options)
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    assert not cutter.by_word
+    texts = random_texts(200)
+    assert cutter.cut(texts).lists() == processor.encode(texts, out_type=int)
+
+
+def test_a_normalization_of_ones_own_is_not_trusted(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("20 61\t62\n")
+    assert not is_cut_at_spaces(train("unigram", normalization_rule_tsv=str(rules)))
+
+
+@pytest.mark.parametrize("unit", ["word", "trigram"])
+def test_other_units(unit: str) -> None:
+    processor = train("word", vocab_size=80, normalization_rule_name="identity")
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), unit)
+    assert cutter.by_word == (unit == "word")
+    texts = random_texts(300)
+    whole = processor.encode(spell(texts, unit), out_type=int)
+    unknown = processor.unk_id()
+    for own, other in zip(cutter.cut(texts).lists(), whole, strict=True):
+        # sentencepiece makes one of unknown words side by side.
+        assert [piece for piece in own if piece != unknown] == [piece for piece in other if piece != unknown]
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    processor = train("unigram")
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    blocks = [random_texts(200, seed) for seed in range(24)]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(cutter.cut, blocks))
+    for block, own in zip(blocks, found, strict=True):
+        assert_same_pieces(own, processor.encode(block, out_type=int))
+
+
+def test_nothing_to_cut() -> None:
+    processor = train("unigram")
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    found = cutter.cut([])
+    assert found.lists() == []
+    assert found.ends.tolist() == [0]
+    assert cutter.cut([""]).lists() == [[]]
+
+
+def test_long_words_are_not_kept() -> None:
+    processor = train("unigram")
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    table = module._WordTable()
+    texts = ["x" * 65 + f" dog{number}" for number in range(10)]
+    for _ in range(3):
+        found = table.cut(*module._as_bytes(texts), cutter._encode)
+        assert found.lists() == processor.encode(texts, out_type=int)
+    assert table._size == 10
