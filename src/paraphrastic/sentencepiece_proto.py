@@ -6,7 +6,7 @@ sentencepiece's own Python module tells none of the settings. The model is a pro
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -159,6 +159,17 @@ def read_settings(content: bytes) -> tuple[TrainerSpec, NormalizerSpec]:
     return trainer, NormalizerSpec(**_named(specs.get(3, b""), _NORMALIZER_FIELDS, NormalizerSpec()))
 
 
+def keep_pieces(content: bytes, kept: Sequence[bool]) -> bytes:
+    """A model without some of its pieces; the others' ids are their places among those that are kept."""
+    pieces, parts = iter(kept), []
+    for number, value in _fields(content):
+        # All fields of a model are messages.
+        if number != 1 or next(pieces):
+            message = _message(value)
+            parts += [_as_varint(number << 3 | _LENGTH), _as_varint(len(message)), message]
+    return b"".join(parts)
+
+
 def _piece(content: bytes) -> Piece:
     piece, score, kind = "", 0.0, PieceType.NORMAL
     for number, value in _fields(content):
@@ -220,6 +231,14 @@ def _varint(content: bytes, place: int) -> tuple[int, int]:
         shift += 7
         if shift > 63:
             raise ValueError(f"byte {place}: a number of too many digits")
+
+
+def _as_varint(value: int) -> bytes:
+    digits = []
+    while value >= 0x80:
+        digits.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*digits, value])
 
 
 def _message(value: _Value) -> bytes:

@@ -1,0 +1,125 @@
+"""Smaller models: what is lost is known, and what should not change does not."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sentencepiece
+from scipy import stats
+
+from paraphrastic.errors import InputError
+from paraphrastic.model import SentenceEncoder, load_model, save_model
+from paraphrastic.sentencepiece_proto import PieceType, read_model_proto
+from paraphrastic.small import Reduction, principal_directions, reduce_model, with_dtype
+
+WORDS = [f"{a}{b}{c}" for a in "bdgkmnprst" for b in "aeiou" for c in ("ck", "ll", "m", "ng", "st")]
+CONFIG = {"model": "en", "lowercase": True, "segmentation": {}, "folding": {}, "unit": "subword"}
+
+
+def sentences(count: int, *, seed: int = 0, words: list[str] = WORDS) -> list[str]:
+    generator = np.random.default_rng(seed)
+    # By Zipf's law, as in any text.
+    shares = 1 / np.arange(2, len(words) + 2)
+    rows = generator.choice(len(words), size=(count, 9), p=shares / shares.sum())
+    return [" ".join(words[word] for word in row) for row in rows]
+
+
+@pytest.fixture(scope="module")
+def model() -> SentenceEncoder:
+    """A model whose table has a spectrum such as trained ones have: few directions matter."""
+    proto = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(sentences(3000)), model_writer=proto, vocab_size=270, minloglevel=2
+    )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto.getvalue())
+    generator = np.random.default_rng(0)
+    scales = 1 / (1 + np.arange(96)) ** 0.7
+    rotation = np.linalg.qr(generator.normal(size=(96, 96)))[0]
+    table = (generator.normal(size=(processor.get_piece_size(), 96)) * scales @ rotation).astype(np.float32)
+    known = np.ones(len(table), np.bool_)
+    known[:3] = False
+    table[~known] = 0
+    return SentenceEncoder(table, known, generator.normal(size=96).astype(np.float32), processor, CONFIG)
+
+
+def scores(model: SentenceEncoder) -> list[float]:
+    return model.score_raw_text(zip(sentences(500, seed=1), sentences(500, seed=2), strict=True))
+
+
+def agreement(model: SentenceEncoder, other: SentenceEncoder) -> float:
+    return float(stats.pearsonr(scores(model), scores(other)).statistic)
+
+
+def test_directions_are_those_of_the_singular_values(model: SentenceEncoder) -> None:
+    corpus = sentences(2000, seed=3)
+    vectors = model.embed_raw_text(corpus, normalize=True).astype(float)
+    _, _, directions = np.linalg.svd(vectors, full_matrices=False)
+    found = principal_directions(model, corpus, 5)
+    products = np.abs((directions[:5] * found.T).sum(axis=1))
+    np.testing.assert_allclose(products, 1, atol=1e-4)
+
+
+def test_few_directions_keep_the_scores(model: SentenceEncoder) -> None:
+    corpus = sentences(2000, seed=3)
+    kept = [
+        agreement(model, reduce_model(model, Reduction(dimension=dimension), corpus))
+        for dimension in (8, 24, 96)
+    ]
+    assert kept == sorted(kept)
+    assert kept[1] > 0.9
+    assert kept[2] == pytest.approx(1, abs=1e-6)
+    truncated = reduce_model(model, Reduction(dimension=24, method="truncate"))
+    np.testing.assert_array_equal(truncated.embeddings, model.embeddings[:, :24])
+    assert agreement(model, truncated) < kept[1]
+
+
+@pytest.mark.parametrize(("dtype", "error"), [("float16", 1e-3), ("int8", 1e-2)])
+def test_fewer_bits(model: SentenceEncoder, dtype: str, error: float) -> None:
+    narrow = with_dtype(model, dtype)
+    assert narrow.embeddings.dtype == dtype
+    assert np.abs(np.subtract(scores(narrow), scores(model))).max() < error
+    # Rows of nothing stay so, and back again is the same.
+    assert not narrow.embeddings[:3].any()
+    wide = with_dtype(narrow, "float32")
+    np.testing.assert_allclose(scores(wide), scores(narrow), atol=1e-6)
+
+
+def test_a_pruned_model_cuts_its_corpus_as_before(model: SentenceEncoder, tmp_path: Path) -> None:
+    corpus = sentences(300, seed=4, words=WORDS[:60])
+    pruned = reduce_model(model, Reduction(prune=True), corpus)
+    assert len(pruned.embeddings) < 0.7 * len(model.embeddings)
+    np.testing.assert_array_equal(pruned.embed_raw_text(corpus), model.embed_raw_text(corpus))
+    other = "zzz " + sentences(1, seed=5, words=WORDS[200:])[0]
+    assert pruned.processor.unk_id() == model.processor.unk_id()
+    assert pruned.processor.decode(pruned.processor.encode(other)).split()[1:] == other.split()[1:]
+    save_model(pruned, tmp_path, config=pruned.config)
+    np.testing.assert_array_equal(load_model(tmp_path).embed_raw_text(corpus), pruned.embed_raw_text(corpus))
+    kinds = {piece.type for piece in read_model_proto(pruned.processor.serialized_model_proto()).pieces}
+    assert kinds == {PieceType.NORMAL, PieceType.UNKNOWN, PieceType.CONTROL}
+
+
+def test_all_at_once(model: SentenceEncoder) -> None:
+    corpus = sentences(2000, seed=3)
+    small = reduce_model(model, Reduction(prune=True, dimension=32, dtype="int8"), corpus)
+    assert small.embeddings.nbytes <= model.embeddings.nbytes / 12
+    assert agreement(model, small) > 0.93
+
+
+def test_reductions_that_cannot_be(model: SentenceEncoder) -> None:
+    for reduction, corpus, message in (
+        (Reduction(dimension=97), ["a"], "97 dimensions are asked for; the model has 96"),
+        (Reduction(dimension=8), [], "a corpus is needed"),
+        (Reduction(prune=True), [], "a corpus is needed"),
+        (Reduction(dimension=8), ["bam", "", " ", "ball"], "8 directions cannot be fitted on 2 sentences"),
+    ):
+        with pytest.raises(InputError, match=message):
+            reduce_model(model, reduction, corpus)
+    large = SentenceEncoder(model.embeddings * 1e9, model.known, model.unknown, model.processor, model.config)
+    with pytest.raises(InputError, match="too large for float16"):
+        with_dtype(large, "float16")
+    words = SentenceEncoder(
+        model.embeddings, model.known, model.unknown, model.processor, {**CONFIG, "unit": "word"}
+    )
+    with pytest.raises(InputError, match="only a model of subwords"):
+        reduce_model(words, Reduction(prune=True), ["a"])
