@@ -6,11 +6,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from paraphrastic.cli import corpora, mine, negatives
+from paraphrastic.cli import corpora, import_checkpoint, mine, negatives
 from paraphrastic.errors import InputError
 
 # In the order of `--help`.
-_COMMANDS = (corpora, negatives, mine)
+_COMMANDS = (corpora, negatives, mine, import_checkpoint)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
