@@ -16,6 +16,7 @@ import sentencepiece
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, read_json, sha256, write_json
+from paraphrastic.spellings import by_spelling
 from paraphrastic.team import available_cores, in_blocks
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class RawTextEncoder(ABC):
     """Of the encoder, as `config.json` names it."""
 
     def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
-        self.processor = processor
+        self.processor = by_spelling(processor, lowercase=bool(config.get("lowercase")))
         self.config = config
 
     @property
@@ -311,13 +312,25 @@ def save_model(model: RawTextEncoder, folder: Path, *, config: Mapping[str, Any]
     write_json(folder / CONFIG, {"encoder": model.kind, "dimension": model.dim, **config, "sha256": digests})
 
 
-def load_model(path: str | Path) -> RawTextEncoder:
-    """Load a model folder, such as `results/models/en`.
+def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> RawTextEncoder:
+    """Load a model folder, such as `results/models/en`, or a checkpoint of the original code.
+
+    Args:
+        path: the folder; or the checkpoint, such as `model.para.lc.100.pt`.
+        sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`.
 
     Raises:
-        InputError: the folder misses a file, holds another kind of model, or a file is damaged.
+        InputError: the folder misses a file, holds another kind of model, or a file is damaged; a checkpoint
+            that `checkpoint_import.open_checkpoint` refuses.
     """
     folder = Path(path)
+    if sp_model is not None:
+        # Not at the top: folders need none of it.
+        from paraphrastic.checkpoint_import import open_checkpoint
+
+        return open_checkpoint(folder, sp_model)
+    if folder.is_file():
+        raise InputError(f"{folder}: is a file; of a checkpoint, sp_model is to be given, too")
     for name in (CONFIG, WEIGHTS, SENTENCEPIECE):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")

@@ -15,7 +15,7 @@ import functools
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ import sentencepiece
 
 from paraphrastic.errors import InputError
 from paraphrastic.model import PARTS, Float32, RawTextEncoder, Vectors
+from paraphrastic.spellings import by_spelling
 from paraphrastic.structure import Part, Structure
 
 if TYPE_CHECKING:
@@ -75,9 +76,15 @@ class PartsEncoder(RawTextEncoder):
         structure: Structure,
         config: Mapping[str, Any],
     ) -> None:
-        super().__init__(next(iter(vocabularies.values())).processor, config)
+        # One for all that share it, by which `tensors` tells vocabularies apart.
+        lowercase = bool(config.get("lowercase"))
+        shared = {id(each.processor): each.processor for each in vocabularies.values()}
+        spelled = {key: by_spelling(processor, lowercase=lowercase) for key, processor in shared.items()}
+        self.vocabularies = {
+            key: replace(each, processor=spelled[id(each.processor)]) for key, each in vocabularies.items()
+        }
+        super().__init__(next(iter(self.vocabularies.values())).processor, config)
         self.structure = structure
-        self.vocabularies = dict(vocabularies)
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if structure.separate else (None,)
         self._tensors = dict(tensors)
         self._parts = {

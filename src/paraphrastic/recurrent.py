@@ -151,7 +151,9 @@ class RecurrentPooling(nn.Module):
         zeros = states.new_zeros(len(lengths), states.shape[1])
         if self.pooling == "mean":
             counts = torch.from_numpy(np.maximum(lengths, 1).astype(np.float32))
-            return zeros.index_add(0, sentence, states) / counts.to(states.device)[:, None]
+            # Of hundreds of states, a sum in single precision would lose the last digits.
+            sums = zeros.double().index_add(0, sentence, states.double()).to(states.dtype)
+            return sums / counts.to(states.device)[:, None]
         index = sentence[:, None].expand_as(states)
         return zeros.scatter_reduce(0, index, states, "amax", include_self=False)
 

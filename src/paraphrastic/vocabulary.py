@@ -7,7 +7,6 @@ from pathlib import Path
 
 import sentencepiece
 
-from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 from paraphrastic.units import spell
@@ -79,6 +78,9 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 
 def _sentences(pairs: Path, unit: str, sides: Sequence[str]) -> Iterator[str]:
+    # Not at the top: models in use need `load_sentencepiece` alone.
+    from paraphrastic.corpus.blocks import read_blocks
+
     for batch in read_blocks(pairs, columns=list(sides)):
         for column in batch.columns:
             yield from spell(column.to_pylist(), unit)

@@ -1,7 +1,7 @@
 """What embedding does with bytes and numbers, as machine code.
 
-Sums are taken in the order of the pieces, in single precision: a sentence has the same digits in any company
-and with any number of threads.
+Sums are taken in the order of the pieces: a sentence has the same digits in any company and with any number
+of threads.
 """
 
 from typing import Any
@@ -24,6 +24,8 @@ Bool = npt.NDArray[np.bool_]
 # Of FNV-1a, whose hash of a word costs next to nothing while its end is looked for.
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _SPACE = np.uint8(0x20)
+# Pieces that are summed in single precision; the sums of longer sentences' parts are, in double.
+PART = 32
 # A word without an entry; later ones are -2, -3, …
 MISSING = -1
 
@@ -210,31 +212,44 @@ def average(
         vectors: output, float32 or int16 (see `table`) [n, d].
     """
     dim = np.uintp(table.shape[1])
-    sums = np.empty(dim, np.float32)
+    sums, totals = np.empty(dim, np.float32), np.empty(dim, np.float64)
     for i in range(len(has_text)):
         at, last = ends[i], ends[i + 1]
-        count = np.float32(max(1, last - at))
+        size = max(1, last - at)
+        count, is_long = np.float32(size), size > PART
         if at == last and has_text[i]:
             for k in range(dim):
                 sums[k] = unknown[k]
         else:
             for k in range(dim):
                 sums[k] = np.float32(0.0)
-        # Four rows at a time, since it is the sums' way to the cache and back that takes time.
-        while at + 4 <= last:
-            a, b = np.uintp(pieces[at]), np.uintp(pieces[at + 1])
-            c, d = np.uintp(pieces[at + 2]), np.uintp(pieces[at + 3])
-            u, v, w, x = weights[a], weights[b], weights[c], weights[d]
-            for k in range(dim):
-                first = sums[k] + u * _number(table[a, k]) + v * _number(table[b, k])
-                sums[k] = first + w * _number(table[c, k]) + x * _number(table[d, k])
-            at += 4
+        if is_long:
+            totals[:] = 0.0
         while at < last:
-            a = np.uintp(pieces[at])
-            u = weights[a]
+            stop = min(last, at + PART)
+            # Four rows at a time, since it is the sums' way to the cache and back that takes time.
+            while at + 4 <= stop:
+                a, b = np.uintp(pieces[at]), np.uintp(pieces[at + 1])
+                c, d = np.uintp(pieces[at + 2]), np.uintp(pieces[at + 3])
+                u, v, w, x = weights[a], weights[b], weights[c], weights[d]
+                for k in range(dim):
+                    first = sums[k] + u * _number(table[a, k]) + v * _number(table[b, k])
+                    sums[k] = first + w * _number(table[c, k]) + x * _number(table[d, k])
+                at += 4
+            while at < stop:
+                a = np.uintp(pieces[at])
+                u = weights[a]
+                for k in range(dim):
+                    sums[k] += u * _number(table[a, k])
+                at += 1
+            if is_long:
+                for k in range(dim):
+                    totals[k] += np.float64(sums[k])
+                    sums[k] = np.float32(0.0)
+        if is_long:
             for k in range(dim):
-                sums[k] += u * _number(table[a, k])
-            at += 1
+                sums[k] = np.float32(totals[k] / size)
+            count = np.float32(1.0)
         if normalize:
             # The count does not matter to a direction.
             length = np.float32(np.sqrt(_product(sums, sums)))

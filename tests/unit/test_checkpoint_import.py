@@ -1,0 +1,363 @@
+"""Models of the original code: their vectors are its own, and their files run nothing."""
+
+import collections
+import contextlib
+import gzip
+import os
+import pickle
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import sentencepiece
+import torch
+from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
+
+from paraphrastic import load_model
+from paraphrastic.checkpoint_import import import_checkpoint, open_checkpoint
+from paraphrastic.cli import main
+from paraphrastic.errors import InputError
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.parts_model import PartsEncoder
+from paraphrastic.spellings import add_spellings
+
+SENTENCES = corpus(1500)
+# Capitals, runs of unknown characters that training met and others, what normalization brings back, white
+# space of every kind, and text that looks like names of pieces.
+HARD = [
+    "The OLD dog", "JAZZ", "zzz", "jazzquiz", "日本", "日本語", "zoo" * 40, "ℕ of dogs ™", "½ of 42!?",
+    "ﬁnds", "İstanbul ΑΣ", "a\x85b", "z\x85z", "\u3000a\u00a0b", "dog\u200bcat", UNKNOWN, "<s> </s> <unk>",
+    "▁▁ a", "the", "\t the \n", "?" * 300, "1984 42 50%", "dé\u0301jà", "…", "a" * 500,
+]  # fmt: skip
+TEXTS = [*corpus(400, seed=5), *RARE, *HARD]
+
+
+@pytest.fixture(scope="module")
+def sp_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return train_sentencepiece(SENTENCES, tmp_path_factory.mktemp("sp") / "paranmt.model")
+
+
+@pytest.fixture(scope="module")
+def original(sp_model: Path) -> Original:
+    return Original(sp_model, SENTENCES)
+
+
+def test_training_text_has_runs_of_unknown_characters(sp_model: Path) -> None:
+    # Without them, the tests below would show little.
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(sp_model))
+    unknown = [piece for piece in vocabulary_of(sp_model, SENTENCES) if processor.piece_to_id(piece) == 0]
+    assert {"zz", "1984", "日本", "z", "!?"} <= set(unknown)
+
+
+KINDS: list[dict[str, Any]] = [
+    {},
+    {"zero_unk": 0},
+    {"lower_case": 0},
+    {"model": "lstm"},
+    {"model": "lstm", "pool": "max"},
+    {"model": "lstm", "zero_unk": 0, "lower_case": 0},
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_vectors_are_the_originals(sp_model: Path, tmp_path: Path, kind: dict[str, Any]) -> None:
+    original = Original(sp_model, SENTENCES, **kind)
+    checkpoint = original.save(tmp_path / "model.pt")
+    opened = load_model(checkpoint, sp_model=sp_model)
+    assert isinstance(opened, PartsEncoder if kind.get("model") else SentenceEncoder)
+    expected = original.embed(TEXTS)
+    np.testing.assert_allclose(opened.embed_raw_text(TEXTS), expected, rtol=0, atol=1e-6)
+    # No text depends on its neighbours, and a folder is the same model.
+    import_checkpoint(checkpoint, sp_model, tmp_path / "folder")
+    folder = load_model(tmp_path / "folder")
+    assert folder.digest == opened.digest
+    for text, vector in zip(HARD, expected[-len(HARD) :], strict=True):
+        np.testing.assert_allclose(folder.embed_raw_text([text])[0], vector, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("share", [(0, 1), (1, 0), (0, 0)], ids=["tables", "lstms", "both"])
+@pytest.mark.parametrize("kind", ["avg", "lstm"])
+def test_sides_of_their_own_are_languages(
+    sp_model: Path, tmp_path: Path, kind: str, share: tuple[int, int]
+) -> None:
+    original = Original(
+        sp_model, SENTENCES, model=kind, share_vocab=share[0], share_encoder=share[1]
+    )  # fmt: skip
+    checkpoint = original.save(tmp_path / "model.pt")
+    if kind == "avg" and share[0]:
+        np.testing.assert_allclose(
+            open_checkpoint(checkpoint, sp_model).embed_raw_text(TEXTS), original.embed(TEXTS), atol=1e-6
+        )
+        return
+    with pytest.raises(InputError, match="give its languages, in the order of the columns"):
+        open_checkpoint(checkpoint, sp_model)
+    import_checkpoint(checkpoint, sp_model, tmp_path / "folder", languages=["fr", "en"])
+    model = load_model(tmp_path / "folder")
+    for second, language in enumerate(["fr", "en"]):
+        expected = original.embed(TEXTS, second=bool(second))
+        found = model.embed_raw_text(TEXTS, language=language)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
+
+
+def test_real_captions_have_the_originals_vectors(mirror: Path, tmp_path: Path) -> None:
+    (path,) = mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task1/raw/train.en.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        captions = [line.strip() for line in file]
+    training = [caption.lower() for caption in captions[:15000]]
+    sp_model = train_sentencepiece(training, tmp_path / "sp.model", vocab_size=2000, character_coverage=0.995)
+    original = Original(sp_model, training, dim=64)
+    model = load_model(original.save(tmp_path / "model.pt"), sp_model=sp_model)
+    texts = captions[12000:18000]
+    np.testing.assert_allclose(model.embed_raw_text(texts), original.embed(texts), rtol=0, atol=1e-6)
+
+
+def test_text_without_pieces_is_zero_here(sp_model: Path, tmp_path: Path, original: Original) -> None:
+    # In the original it has the unknown vector, as text of only unknown pieces has in both.
+    model = load_model(original.save(tmp_path / "model.pt"), sp_model=sp_model)
+    assert not model.embed_raw_text(["", "  ", "\u200b"]).any()
+    nothing = Original(sp_model, ["the"])
+    model = load_model(nothing.save(tmp_path / "the.pt"), sp_model=sp_model)
+    np.testing.assert_array_equal(model.embed_raw_text(["dogs"])[0], nothing.vector("dogs"))
+    assert nothing.rows("dogs", nothing.vocab) == [nothing.vocab[UNKNOWN]]
+
+
+@pytest.mark.parametrize("way", ["legacy", "parallel", "gpu", "half precision", "without the rest"])
+def test_every_way_of_saving_is_read(
+    sp_model: Path, tmp_path: Path, original: Original, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    changed: dict[str, Any] = {}
+    if way == "parallel":
+        state = original.module.state_dict()
+        changed["state_dict"] = {f"module.{name}": value for name, value in state.items()}
+    elif way == "half precision":
+        changed["state_dict"] = {name: value.half() for name, value in original.module.state_dict().items()}
+    elif way == "without the rest":
+        changed = dict.fromkeys(("vocab_fr", "optimizer", "epoch"), "left out")
+    elif way == "gpu":
+        monkeypatch.setattr(torch.serialization, "location_tag", lambda storage: "cuda:0")
+    checkpoint = original.save(tmp_path / "model.pt", legacy=way == "legacy", **changed)
+    monkeypatch.undo()
+    model = open_checkpoint(checkpoint, sp_model)
+    tolerance = 2e-3 if way == "half precision" else 1e-6
+    np.testing.assert_allclose(model.embed_raw_text(TEXTS), original.embed(TEXTS), rtol=0, atol=tolerance)
+
+
+def test_config_says_what_the_checkpoint_does(sp_model: Path, tmp_path: Path, original: Original) -> None:
+    checkpoint = original.save(tmp_path / "model.para.lc.100.pt")
+    import_checkpoint(checkpoint, sp_model, tmp_path / "folder", languages=["en"])
+    config = load_model(tmp_path / "folder").config
+    assert (config["model"], config["languages"], config["lowercase"]) == ("model.para.lc.100", ["en"], True)
+    assert (config["encoder"], config["dimension"], config["unit"]) == ("averaged_subwords", 24, "subword")
+    assert config["training"] == {
+        "epochs": 25, "dimension": 24, "batch_size": 128, "dropout": 0.0, "megabatch": 100,
+        "megabatch_anneal": 150, "margin": 0.4, "learning_rate": 0.001,
+    }  # fmt: skip
+
+
+def test_models_of_tokenized_text_are_told_so(sp_model: Path, tmp_path: Path) -> None:
+    # As earlier code saved them: without these settings, always lower-casing.
+    original = Original(sp_model, SENTENCES)
+    del original.arguments["tokenize"], original.arguments["lower_case"]
+    checkpoint = original.save(tmp_path / "model.pt")
+    with pytest.raises(InputError, match="the Moses tokenizer had cut"):
+        open_checkpoint(checkpoint, sp_model)
+    model = open_checkpoint(checkpoint, sp_model, tokenized=True)
+    np.testing.assert_allclose(model.embed_raw_text(TEXTS), original.embed(TEXTS), rtol=0, atol=1e-6)
+    assert model.config["tokenized"] is True
+
+
+class Bomb:
+    """Makes a file when a pickle of it is loaded."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.system, (f"touch {self.path}",)
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["new", "legacy"])
+@pytest.mark.parametrize("key", ["args", "optimizer", "vocab"])
+def test_nothing_in_a_file_is_run(
+    sp_model: Path, tmp_path: Path, original: Original, key: str, legacy: bool
+) -> None:
+    checkpoint = original.save(tmp_path / "model.pt", legacy=legacy, **{key: Bomb(tmp_path / "boom")})
+    with pytest.raises(InputError, match=r"model\.pt: refused: it asks for (posix|nt)\.system"):
+        open_checkpoint(checkpoint, sp_model)
+    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Bomb(tmp_path / "boom")))
+    with pytest.raises(InputError, match=r"plain\.pt: not readable as a checkpoint"):
+        open_checkpoint(tmp_path / "plain.pt", sp_model)
+    assert not (tmp_path / "boom").exists()
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["new", "legacy"])
+def test_other_classes_are_refused_by_name(
+    sp_model: Path, tmp_path: Path, original: Original, legacy: bool
+) -> None:
+    checkpoint = original.save(tmp_path / "model.pt", legacy=legacy, epoch=collections.UserDict())
+    with pytest.raises(
+        InputError, match=r"it asks for collections\.UserDict, and of classes it may name argp"
+    ):
+        open_checkpoint(checkpoint, sp_model)
+
+
+def nan(original: Original) -> dict[str, torch.Tensor]:
+    return {"embedding.weight": original.module.embedding.weight.detach() * float("nan")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (lambda o: {"state_dict": "left out", "vocab": "left out"}, "has no state_dict and no vocab"),
+        (lambda o: {"args": {"model": "avg"}}, "args is not an argparse.Namespace"),
+        (lambda o: {"args": namespace(o, pool="max")}, "args.pool is 'max'; an average has 'mean'"),
+        (lambda o: {"args": namespace(o, model="gru")}, "args.model is 'gru'; known are 'avg' and 'lstm'"),
+        (lambda o: {"args": namespace(o, ngrams=3)}, "is a model of character 3-grams"),
+        (lambda o: {"args": namespace(o, model=["avg"])}, "args.model is of the type list"),
+        (lambda o: {"args": namespace(o, pool=None)}, "args.pool is None"),
+        (lambda o: {"args": namespace(o, zero_unk="left out")}, "args has no zero_unk"),
+        (
+            lambda o: {"args": namespace(o, dim=300)},
+            "embedding.weight is 36 × 24, but vocab has 36 pieces and",
+        ),
+        (lambda o: {"args": namespace(o, model="lstm")}, "state_dict has no lstm.weight_ih_l0 of numbers"),
+        (lambda o: {"state_dict": {}}, "state_dict has no embedding.weight of numbers"),
+        (lambda o: {"state_dict": {"embedding.weight": torch.ones(36)}}, "has 1 dimensions, not 2"),
+        (lambda o: {"state_dict": nan(o)}, "embedding.weight has numbers that are not finite"),
+        (
+            lambda o: {"vocab": {**o.vocab, "more": 36}},
+            "embedding.weight is 36 × 24, but vocab has 37 pieces",
+        ),
+        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 36}}, "the row of 'UUUNKKK' is 36, of 36 rows"),
+        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 1.0}}, "the row of 'UUUNKKK' is 1.0, of 36 rows"),
+        (
+            lambda o: {"vocab": {piece: row for piece, row in o.vocab.items() if piece != UNKNOWN}},
+            "no UUUNKKK",
+        ),
+        (lambda o: {"vocab": list(o.vocab)}, "vocab is not a dictionary of pieces"),
+    ],
+)
+def test_what_is_wrong_with_a_checkpoint_is_one_line(
+    sp_model: Path, tmp_path: Path, original: Original, changed: Any, message: str
+) -> None:
+    assert len(original.vocab) == 36
+    checkpoint = original.save(tmp_path / "model.pt", **changed(original))
+    with pytest.raises(InputError) as raised:
+        open_checkpoint(checkpoint, sp_model)
+    assert message in str(raised.value)
+    assert str(raised.value).startswith(f"{checkpoint}: ")
+    assert "\n" not in str(raised.value)
+
+
+def namespace(original: Original, **changed: Any) -> Any:
+    arguments = {**original.arguments, **changed}
+    return type(original.content()["args"])(**{k: v for k, v in arguments.items() if v != "left out"})
+
+
+def test_wrong_sizes_of_an_lstm(sp_model: Path, tmp_path: Path) -> None:
+    original = Original(sp_model, SENTENCES, model="lstm")
+    state = original.module.state_dict()
+    for name, value, message in (
+        ("lstm.bias_hh_l0_reverse", torch.zeros(39), "the sizes of lstm's weights do not fit each other"),
+        ("lstm.weight_ih_l0", torch.zeros(40, 23), "the weights of its LSTM do not fit its structure"),
+    ):
+        checkpoint = original.save(tmp_path / "model.pt", state_dict={**state, name: value})
+        with pytest.raises(InputError, match=f"model.pt.*: {message}"):
+            open_checkpoint(checkpoint, sp_model)
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["new", "legacy"])
+def test_damaged_files_are_named(sp_model: Path, tmp_path: Path, original: Original, legacy: bool) -> None:
+    path = tmp_path / "model.pt"
+    whole = original.save(path, legacy=legacy).read_bytes()
+    for length in (0, 1, 5, 200, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"model\.pt: not readable as a checkpoint"):
+            open_checkpoint(path, sp_model)
+    generator = np.random.default_rng(1)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for place in generator.integers(0, min(len(whole), 6000), 3):
+            damaged[place] = generator.integers(256)
+        path.write_bytes(damaged)
+        # Told as what it is, or a model whose damage is in a number; never another exception.
+        with contextlib.suppress(InputError):
+            open_checkpoint(path, sp_model)
+
+
+def test_missing_files_are_named(sp_model: Path, tmp_path: Path, original: Original) -> None:
+    with pytest.raises(InputError, match=r"no\.pt: is not a file"):
+        load_model(tmp_path / "no.pt", sp_model=sp_model)
+    checkpoint = original.save(tmp_path / "model.pt")
+    with pytest.raises(InputError, match=r"no\.model: not readable as a sentencepiece model"):
+        load_model(checkpoint, sp_model=tmp_path / "no.model")
+    with pytest.raises(InputError, match=r"model\.pt: is a file; of a checkpoint, sp_model is to be given"):
+        load_model(checkpoint)
+
+
+def other_vocabulary(path: Path, sentences: Sequence[str]) -> Path:
+    return train_sentencepiece([sentence[::-1] for sentence in sentences], path, character_coverage=1.0)
+
+
+def test_another_sentencepiece_model_is_noticed(tmp_path: Path, original: Original) -> None:
+    other = other_vocabulary(tmp_path / "other.model", SENTENCES)
+    with pytest.raises(InputError, match=r"pieces, such as '.*', are none of the sentencepiece model's"):
+        open_checkpoint(original.save(tmp_path / "model.pt"), other)
+
+
+@pytest.mark.parametrize("model_type", ["unigram", "bpe"])
+def test_spellings_change_no_piece(tmp_path: Path, model_type: str) -> None:
+    model = train_sentencepiece(SENTENCES, tmp_path / "sp.model", model_type=model_type)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    spelled = add_spellings(processor, list(vocabulary_of(model, SENTENCES)))
+    assert spelled.get_piece_size() > processor.get_piece_size() + 8
+    for kind in (int, str):
+        assert processor.encode(TEXTS, out_type=kind) == spelled.encode(TEXTS, out_type=kind)
+
+
+def test_models_that_cannot_tell_spellings_apart_are_refused(tmp_path: Path) -> None:
+    model = train_sentencepiece(SENTENCES, tmp_path / "word.model", model_type="word")
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
+    with pytest.raises(InputError, match="needed is one of the type unigram or bpe"):
+        add_spellings(processor, list(vocabulary_of(model, SENTENCES)))
+
+
+def test_the_example_of_the_command_runs(
+    sp_model: Path,
+    tmp_path: Path,
+    original: Original,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["import-checkpoint", "--help"])
+    example = re.search(r"^  paraphrastic (.*?\n)\n", capsys.readouterr().out, re.M | re.S)
+    assert example
+    original.save(Path("model.para.lc.100.pt"))
+    Path("paranmt.model").write_bytes(sp_model.read_bytes())
+    assert main(shlex.split(example[1].replace("\\\n", " "))) == 0
+    assert capsys.readouterr().out == "models/paranmt: 57 pieces, 24 dimensions\n"
+    model = load_model("models/paranmt")
+    assert (model.config["model"], model.config["languages"]) == ("paranmt", ["en"])
+
+
+def test_the_command_says_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "import-checkpoint",
+        "none.pt",
+        "--sp-model",
+        "none.model",
+        "--output",
+        str(tmp_path / "model"),
+    ]
+    assert main(arguments) == 1
+    assert capsys.readouterr().err == "paraphrastic: error: none.pt: is not a file\n"
+    assert not (tmp_path / "model").exists()
+    with pytest.raises(SystemExit):
+        main([*arguments, "--languages", "en-en"])
+    assert "'en-en' is not a language such as en, or a pair" in capsys.readouterr().err
