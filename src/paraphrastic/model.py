@@ -18,6 +18,7 @@ from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, read_json, sha256, write_json
 from paraphrastic.spellings import by_spelling
 from paraphrastic.team import available_cores, in_blocks
+from paraphrastic.units import UNITS
 
 if TYPE_CHECKING:
     from paraphrastic.embedding.pieces import Cutter, Pieces
@@ -230,6 +231,8 @@ class SentenceEncoder(RawTextEncoder):
         self.known = known
         self.unknown = unknown
         self.weights = weights
+        if (unit := config.get("unit", "subword")) not in UNITS:
+            raise InputError(f"unit is {unit!r}, which is none of {', '.join(UNITS)}")
 
     @property
     def dim(self) -> int:
@@ -334,15 +337,17 @@ def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> RawTe
     for name in (CONFIG, WEIGHTS, SENTENCEPIECE):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")
-    config = read_json(folder / CONFIG)
-    kinds = (ENCODER, PARTS)
-    if not isinstance(config, dict) or config.get("encoder") not in kinds or "sha256" not in config:
-        raise InputError(f"{folder / CONFIG}: does not describe a model of the kind {ENCODER} or {PARTS}")
+    config = _read_config(folder / CONFIG)
     for name, expected in config["sha256"].items():
+        if not (folder / name).is_file():
+            raise InputError(f"{folder / name}: is missing; {CONFIG} has its digest")
         if (actual := sha256(folder / name)) != expected:
             raise InputError(f"{folder / name}: damaged: sha256 is {actual}, {CONFIG} says {expected}")
-    tensors = safetensors.numpy.load_file(folder / WEIGHTS)
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / SENTENCEPIECE))
+    try:
+        tensors = safetensors.numpy.load_file(folder / WEIGHTS)
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / SENTENCEPIECE))
+    except (safetensors.SafetensorError, RuntimeError, OSError) as error:
+        raise InputError(f"{folder}: cannot be read: {' '.join(str(error).split())}") from None
     try:
         if config["encoder"] == ENCODER:
             embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
@@ -355,3 +360,26 @@ def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> RawTe
         raise InputError(f"{folder}: {WEIGHTS} and {CONFIG} do not agree: {error} is missing") from None
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """The content of `config.json`, with what earlier versions did not write."""
+    config = read_json(path)
+    if not isinstance(config, dict) or config.get("encoder") not in (ENCODER, PARTS):
+        raise InputError(f"{path}: does not describe a model of the kind {ENCODER} or {PARTS}")
+    config = {"unit": "subword", "segmentation": {}, "folding": {}, **config}
+    kinds = {
+        "model": str,
+        "lowercase": bool,
+        "unit": str,
+        "segmentation": dict,
+        "folding": dict,
+        "sha256": dict,
+    }
+    for key, kind in kinds.items():
+        if not isinstance(config.get(key), kind):
+            found = f"is {config[key]!r}" if key in config else "is missing"
+            raise InputError(f"{path}: {key} {found}; a {kind.__name__} is needed")
+    if missing := {WEIGHTS, SENTENCEPIECE} - set(config["sha256"]):
+        raise InputError(f"{path}: sha256 is without {' and '.join(sorted(missing))}")
+    return config

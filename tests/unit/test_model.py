@@ -1,5 +1,8 @@
 """Models as users load them."""
 
+import hashlib
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -116,6 +119,49 @@ def test_damage_is_named(folder: Path, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(damaged)
     with pytest.raises(InputError, match=f"{name}: damaged"):
         load_model(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"lowercase": None}, r"config.json: lowercase is None; a bool is needed"),
+        ({"lowercase": ...}, r"config.json: lowercase is missing; a bool is needed"),
+        ({"segmentation": "zh"}, r"config.json: segmentation is 'zh'; a dict is needed"),
+        ({"encoder": "other"}, r"config.json: does not describe a model of the kind"),
+        ({"sha256": {}}, r"config.json: sha256 is without model.safetensors and sentencepiece.model"),
+        ({"unit": "syllable"}, r"unit is 'syllable', which is none of subword, word, trigram"),
+    ],
+)
+def test_a_configuration_that_is_none(folder: Path, tmp_path: Path, change: dict, message: str) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config = {key: value for key, value in {**config, **change}.items() if value is not ...}
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=message):
+        load_model(tmp_path / "model")
+
+
+def test_a_configuration_of_an_earlier_version(folder: Path, tmp_path: Path, model: SentenceEncoder) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    for key in ("unit", "segmentation", "folding"):
+        del config[key]
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    earlier = load_model(tmp_path / "model")
+    np.testing.assert_array_equal(earlier.embed_raw_text(["the dog"]), model.embed_raw_text(["the dog"]))
+
+
+def test_weights_that_are_none(folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    for name in ("model.safetensors", "sentencepiece.model"):
+        (tmp_path / "model" / name).write_bytes(b"nothing of the kind")
+        digest = hashlib.sha256(b"nothing of the kind").hexdigest()
+        changed = {**config, "sha256": {**config["sha256"], name: digest}}
+        (tmp_path / "model/config.json").write_text(json.dumps(changed))
+        with pytest.raises(InputError, match=r"model: cannot be read: "):
+            load_model(tmp_path / "model")
+        shutil.copy(folder / name, tmp_path / "model" / name)
 
 
 def test_config_says_what_the_model_is(model: SentenceEncoder) -> None:
