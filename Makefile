@@ -22,7 +22,7 @@ install: .venv/installed  ## make .venv from the pinned requirements
 
 .PHONY: results
 results: .venv/installed  ## train and evaluate the sample's models: results/tables/sts.csv
-	$(BIN)/snakemake --cores all results/tables/sts.csv results/tables/sts.md
+	$(BIN)/snakemake --cores all all results/tables/sts.csv results/tables/sts.md
 	@$(BIN)/python -c 'import pandas; print(pandas.read_csv("results/tables/sts.csv").to_string(index=False))'
 
 .PHONY: test

@@ -79,6 +79,33 @@ rule evaluate_sts:
         "../workflow/scripts/evaluate_sts.py"
 
 
+# Its scores come with it, hence after the model.
+rule write_card:
+    input:
+        config="results/models/{model}/config.json",
+        sweep="results/models/{model}/sweep.csv",
+        counts=lambda wildcards: f"results/corpora/{DATA_MODELS[wildcards.model]}/counts.json",
+        results=lambda wildcards: card_results(wildcards.model),
+    output:
+        card="results/models/{model}/README.md",
+    log:
+        "results/logs/write_card/{model}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        licences=lambda wildcards: {
+            name: REGISTRY[name].licence for name in config["definitions"][wildcards.model]["corpora"]
+        },
+        code=code_version("paraphrastic.model_card"),
+    message:
+        "Write the card of {wildcards.model}"
+    script:
+        "../workflow/scripts/write_card.py"
+
+
 # For who makes vectors elsewhere.
 rule gather_sentences:
     input:

@@ -121,6 +121,12 @@ def tracks_of(system):
     return [name for name in config["evaluation"]["tracks"] if knows(system, *TRACKS[name].languages)]
 
 
+def card_results(model):
+    """The results that a model's card tells of, in the languages that the model knows."""
+    tasks = {"sts": knows(model, "en"), "xling_sts": tracks_of(model)}
+    return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
+
+
 def tatoeba_of(system):
     """The languages in which a system is evaluated on Tatoeba."""
     settings = config["evaluation"]["tatoeba"]

@@ -72,12 +72,10 @@ rule choose_model:
             run=sweep_runs(config, wildcards.model),
             file=["model.safetensors", "sentencepiece.model", "config.json"],
         ),
-        counts=lambda wildcards: f"results/corpora/{DATA_MODELS[wildcards.model]}/counts.json",
     output:
         weights="results/models/{model}/model.safetensors",
         sentencepiece="results/models/{model}/sentencepiece.model",
         config="results/models/{model}/config.json",
-        card="results/models/{model}/README.md",
         sweep="results/models/{model}/sweep.csv",
     log:
         "results/logs/choose_model/{model}.log",

@@ -1,6 +1,6 @@
 """Choose the best run of a model's sweep.
 
-Inputs: scores, models (the files of the runs), counts. Outputs: the model's folder.
+Inputs: scores, models (the files of the runs). Outputs: the model's folder.
 """
 
 from pathlib import Path
@@ -11,6 +11,5 @@ from paraphrastic.training.choose import choose_model
 with step(snakemake):
     choose_model(
         [Path(score) for score in snakemake.input.scores],
-        Path(snakemake.input.counts),
-        Path(snakemake.output.card).parent,
+        Path(snakemake.output.sweep).parent,
     )

@@ -15,7 +15,8 @@ def development_score(model: RawTextEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     first, second = (
-        model.embed_raw_text(pairs[column].to_list(), language="en") for column in ("sentence1", "sentence2")
+        model.embed_raw_text(pairs[column].to_list(), language="en", threads=1)
+        for column in ("sentence1", "sentence2")
     )
     scores: npt.NDArray[np.float64] = cosines(first, second)
     return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=f"{testsets}: STS 2017 en-en")

@@ -69,7 +69,7 @@ def choose_negatives(
     languages = model.config["languages"]
     vectors, fingerprints = [], []
     for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
-        embedded = torch.from_numpy(model.embed_raw_text(own, language=language))
+        embedded = torch.from_numpy(model.embed_raw_text(own, language=language, threads=threads))
         vectors.append(torch.nn.functional.normalize(embedded))
         fingerprints.append(_fingerprints(model, own, language))
     training = model.config.get("training", {})

@@ -1,0 +1,146 @@
+"""A model's card, in the format of the Hugging Face Hub: what it is, what it learned from, how good it is."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from paraphrastic.files import atomic_output, read_json
+from paraphrastic.model import CONFIG
+from paraphrastic.structure import Structure, encoder_name
+
+Json = Mapping[str, Any]
+
+# Figures of a card, of those that an evaluation's result has.
+_FIGURES = ("pearson avg", "spearman avg")
+_TRACKS = "pearson 2017/"
+_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
+
+
+def write_card(
+    folder: Path, counts: Path, results: Sequence[Path], output: Path, *, licences: Mapping[str, str]
+) -> None:
+    """Write the card of a model that `choose_model` chose.
+
+    Args:
+        folder: of the model, with the table of its sweep.
+        counts: JSON file of `merge_pairs`.
+        results: of the model, from `evaluate_sts`; none, if it does not know the languages of STS.
+        output: the card.
+        licences: by corpus; `-` is an unknown one.
+    """
+    config = read_json(folder / CONFIG)
+    figures = [figure for path in results for figure in _figures(read_json(path))]
+    corpora = zip(config["corpora"].items(), read_json(counts)["corpora"], strict=True)
+    sections = [
+        _front_matter(config, figures),
+        f"# Paraphrastic sentence embeddings: {config['model']}\n",
+        f"Languages: {' and '.join(config['languages'])}. {_description(config)}\n",
+        _usage(config),
+        "## Scores\n",
+        *([_table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
+        f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
+        "## Training data\n",
+        _table(
+            ["corpus", "version", "pairs", "licence"],
+            [
+                [name, version, f"{corpus['kept']:,}", _licence(licences[name])]
+                for (name, version), corpus in corpora
+            ],
+        ),
+        "## Settings\n",
+        _table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
+        "## Digests\n",
+        _table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in config["sha256"].items()]),
+    ]
+    with atomic_output(output) as temporary:
+        temporary.write_text("\n".join(sections), encoding="utf-8")
+
+
+def _figures(result: Json) -> list[list[str]]:
+    """Rows of the scores' table: test set, kind of figure, the figure × 100, its interval, which data."""
+    rows = []
+    without = "".join(f" without {name.partition('/')[2]}" for name in result.get("missing", ()))
+    for name, measured in result["measurements"].items():
+        statistic, _, testset = name.partition(" ")
+        if name in _FIGURES or name.startswith(_TRACKS):
+            named = (
+                f"STS 2012–2016{without}, average" if testset == "avg" else f"STS {testset.replace('/', ' ')}"
+            )
+            low, high = (100 * bound for bound in measured["interval"])
+            figure = f"{100 * measured['value']:.1f}"
+            rows.append(
+                [named, _NAMES[statistic] + " × 100", figure, f"{low:.1f} to {high:.1f}", result["data"]]
+            )
+    return rows
+
+
+def _front_matter(config: Json, figures: Sequence[Sequence[str]]) -> str:
+    """What the Hub reads."""
+    matter: dict[str, Any] = {
+        "language": list(config["languages"]),
+        "pipeline_tag": "sentence-similarity",
+        "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
+    }
+    # Those of the sample mean nothing elsewhere.
+    official = [figure for figure in figures if figure[-1] == "official"]
+    if official:
+        results = [
+            {
+                "task": {"type": "STS"},
+                "dataset": {"type": "sts", "name": testset},
+                "metrics": [{"type": statistic.split("'")[0].lower(), "value": float(value)}],
+            }
+            for testset, statistic, value, *_ in official
+        ]
+        matter["model-index"] = [{"name": config["model"], "results": results}]
+    return f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---\n"
+
+
+def _usage(config: Json) -> str:
+    embedded = scored = ""
+    if "structure" in config and Structure.from_json(config["structure"]).separate:
+        first = config["languages"][0]
+        embedded, scored = f', language="{first}"', f', languages=("{first}", "{first}")'
+    return f"""```python
+from paraphrastic import load_model
+
+model = load_model("results/models/{config["model"]}")
+model.embed_raw_text(["This is a test."]{embedded})  # float32 [1, {config["dimension"]}]
+model.score_raw_text([("This is a test.", "This is another test.")]{scored})  # cosines
+```
+"""
+
+
+def _description(config: Json) -> str:
+    """What a sentence's vector is, in words."""
+    if config["training"].get("epochs") == 0:
+        name = encoder_name(config)
+        return f"A baseline: {name}, in {config['dimension']} dimensions,\nwhose parameters were not trained."
+    if "structure" not in config:
+        unit = config.get("unit", "subword")
+        return (
+            f"A sentence is the average of its {unit}s' embeddings, in\n{config['dimension']} dimensions, "
+            "trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021)."
+        )
+    return (
+        f"The encoder is {encoder_name(config)}, in {config['dimension']} dimensions;\n"
+        "`config.json` has its parts under `structure`."
+    )
+
+
+def _licence(named: str) -> str:
+    return "not stated" if named == "-" else named
+
+
+def _chosen(sweep: Path) -> str:
+    with sweep.open(encoding="utf-8", newline="") as file:
+        (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
+    return score
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)

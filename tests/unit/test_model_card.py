@@ -1,0 +1,83 @@
+"""The card of a model."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paraphrastic.files import write_json
+from paraphrastic.model_card import write_card
+
+CONFIG = {
+    "encoder": "averaged_subwords",
+    "dimension": 4,
+    "model": "xx",
+    "languages": ["en", "xx"],
+    "corpora": {"mine": "1", "a|b": "v2"},
+    "training": {"epochs": 3, "dropout": 0.1},
+    "sha256": {"model.safetensors": "abc"},
+}
+FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pearson 2012/MSRpar": 0.2}
+TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
+
+
+def card(tmp_path: Path, config: dict, data: str = "official") -> str:
+    write_json(tmp_path / "config.json", config)
+    write_json(tmp_path / "counts.json", {"corpora": [{"kept": 12345}, {"kept": 6}]})
+    (tmp_path / "sweep.csv").write_text(
+        "dropout,megabatch,development,chosen\n0.0,5,71.00,\n0.1,5,74.32,yes\n"
+    )
+    results = []
+    for task, figures in (("sts", FIGURES), ("xling_sts", TRACKS)):
+        measured = {name: {"value": v, "interval": [v - 0.01, v + 0.02]} for name, v in figures.items()}
+        write_json(
+            tmp_path / f"{task}.json", {"measurements": measured, "data": data, "missing": ["2013/SMT"]}
+        )
+        results.append(tmp_path / f"{task}.json")
+    licences = {"mine": "CC-BY-4.0", "a|b": "-"}
+    write_card(tmp_path, tmp_path / "counts.json", results, tmp_path / "README.md", licences=licences)
+    return (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Path) -> None:
+    text = card(tmp_path, CONFIG)
+    for line in (
+        "# Paraphrastic sentence embeddings: xx",
+        "| STS 2012–2016 without SMT, average | Pearson's r × 100 | 66.1 | 65.1 to 68.1 | official |",
+        "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | 69.0 to 72.0 | official |",
+        "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | 49.0 to 52.0 | official |",
+        "On STS 2017 en-en, on which the run was chosen: 74.32.",
+        "| mine | 1 | 12,345 | CC-BY-4.0 |",
+        "| a&#124;b | v2 | 6 | not stated |",
+        "| dropout | 0.1 |",
+        "| model.safetensors | `abc` |",
+    ):
+        assert line in text.splitlines(), line
+    assert "MSRpar" not in text
+    assert "language=" not in text
+
+
+def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
+    matter = yaml.safe_load(card(tmp_path, CONFIG).split("---\n")[1])
+    assert (matter["language"], matter["pipeline_tag"]) == (["en", "xx"], "sentence-similarity")
+    (index,) = matter["model-index"]
+    assert index["name"] == "xx"
+    assert index["results"][0]["dataset"]["name"] == "STS 2012–2016 without SMT, average"
+    assert [each["metrics"][0] for each in index["results"]] == [
+        {"type": "pearson", "value": 66.1},
+        {"type": "spearman", "value": 70.0},
+        {"type": "pearson", "value": 50.0},
+    ]
+    assert "model-index" not in yaml.safe_load(card(tmp_path, CONFIG, "sample").split("---\n")[1])
+
+
+@pytest.mark.parametrize(("change", "sentence"), [
+    ({"training": {"epochs": 0}}, "A baseline: Random P-SP, in 4 dimensions,"),
+    ({}, "A sentence is the average of its subwords' embeddings, in"),
+    (
+        {"structure": {"parts": [{"kind": "average", "unit": "subword"}], "languages": "separate"}},
+        'model.embed_raw_text(["This is a test."], language="en")  # float32 [1, 4]',
+    ),
+])  # fmt: skip
+def test_encoders_are_described(tmp_path: Path, change: dict, sentence: str) -> None:
+    assert sentence in card(tmp_path, {**CONFIG, **change})

@@ -1,0 +1,18 @@
+"""Write the card of a model.
+
+Inputs: config (of the model), sweep, counts, results. Output: card.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.model_card import write_card
+
+with step(snakemake):
+    write_card(
+        Path(snakemake.input.config).parent,
+        Path(snakemake.input.counts),
+        [Path(result) for result in snakemake.input.results],
+        Path(snakemake.output.card),
+        licences=snakemake.params.licences,
+    )
