@@ -57,6 +57,7 @@ rule tabulate_differences:
     input:
         results=lambda wildcards: [paths[0] for paths in trained_results("sts").values()],
         published="config/published/dataset_differences.csv",
+        captions="config/published/caption_differences.csv",
     output:
         table="results/tables/dataset_differences.csv",
     log:
@@ -93,6 +94,7 @@ rule write_ledger:
     params:
         published_as=published_as(),
         config_digests=config_digests(),
+        gathered=config["models"],
         off=tables_off(),
         code=code_version("paraphrastic.evaluation.ledger"),
     message:

@@ -1,5 +1,6 @@
 """Faults of the evaluation's configuration that a schema cannot find."""
 
+import csv
 import difflib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +10,7 @@ from paraphrastic.structure import structure_of
 
 Json = Mapping[str, Any]
 
+PUBLISHED = Path("config/published")
 # What a system is opened by; each entry under `systems` has one of them.
 SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec", "vectors")
 
@@ -18,6 +20,7 @@ def evaluation_faults(config: Json) -> Iterator[str]:
     for name, system in config["systems"].items():
         yield from _kind_faults(f"systems.{name}", system)
     yield from _name_faults(config)
+    yield from _published_faults(config)
     yield from _only_faults(config)
 
 
@@ -57,6 +60,21 @@ def _name_faults(config: Json) -> Iterator[str]:
         if label in labels:
             yield f"systems.{system}.label: {label!r} is that of {labels[label]}: give it another label"
         labels.setdefault(label, f"systems.{system}")
+
+
+def _published_faults(config: Json) -> Iterator[str]:
+    """Names of published systems that no file of them has."""
+    known: set[str] = set()
+    for path in PUBLISHED.glob("*.csv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            known |= {row["system"] for row in csv.DictReader(file) if "system" in row}
+    for section in ("definitions", "systems"):
+        for name, entry in config[section].items():
+            for system in entry.get("published_as") or ():
+                if known and system not in known:
+                    guess = difflib.get_close_matches(system, known, n=1)
+                    hint = f"; did you mean {guess[0]!r}?" if guess else f"; {PUBLISHED} has the names"
+                    yield f"{section}.{name}.published_as: {system!r} is no published system{hint}"
 
 
 def is_trained(definition: Json) -> bool:

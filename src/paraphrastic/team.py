@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Rows that are worth a thread.
-_LEAST = 64
+_LEAST = 512
 # Items that are begun before the one that is waited for is done, for each thread.
 _AHEAD = 2
 

@@ -1,5 +1,6 @@
 """Tatoeba and BUCC: reading the data, error rates and F1, against plain computations."""
 
+import itertools
 import json
 import tarfile
 from collections.abc import Mapping
@@ -51,8 +52,15 @@ def not_a_number(sentences, language: str | None) -> np.ndarray:
 
 
 # Encoders that no figure can be made of, and what is said of them.
+def one_direction(sentences: list[str], _: str) -> np.ndarray:
+    """Of several lengths."""
+    vector = np.random.default_rng(0).normal(size=128)
+    return (vector * np.arange(1, len(sentences) + 1)[:, None]).astype(np.float32)
+
+
 FAULTY = [
     (constant, "all sentences in de have the same direction"),
+    (one_direction, "all sentences in de have the same direction"),
     (lambda sentences, _: np.zeros((len(sentences), 128), np.float32), "all sentences in de have the same"),
     (not_a_number, "the vector of '.*' is not finite"),
 ]
@@ -364,19 +372,28 @@ def test_the_best_threshold(scores: list, correct: list, n_gold: int, threshold:
 @pytest.mark.parametrize(("embed", "message"), FAULTY)
 def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
     encoder = Encoder("Odd", 128, "o", embed)
+    testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
-        evaluate_bucc(
-            encoder, {"de-en": prepared(tmp_path, *GOOD)}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS
-        )
+        evaluate_bucc(encoder, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
     with pytest.raises(InputError, match=r"^Odd: there is no test set of BUCC in its languages$"):
         evaluate_bucc(encoder, {}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
 
 
-def test_one_sentence_a_side(tmp_path: Path) -> None:
+def test_few_gold_pairs(tmp_path: Path) -> None:
+    """One is no test set; of two in one half of the sentences, the other half learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
-    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
-    content = json.loads((tmp_path / "r.json").read_text())
-    assert content["measurements"]["f1 de-en margin"]["value"] == 1.0
+    with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs, at least 2 are needed"):
+        evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+    shown = set()
+    for order in itertools.permutations(range(4)):
+        texts = ["Tom", "Mary sings", "ein Hund", "das Haus"]
+        german = "".join(f"de-{i}\t{texts[i]}\n" for i in order)
+        testset = prepared(tmp_path, german, german.replace("de-", "en-"), "de-0\ten-0\nde-1\ten-1\n")
+        evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+        found = json.loads((tmp_path / "r.json").read_text())["measurements"]
+        assert found["recall de-en margin"]["value"] == 1.0
+        shown.add("f1 de-en margin held-out" in found)
+    assert shown == {True, False}
 
 
 def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:

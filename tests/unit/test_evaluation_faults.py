@@ -25,7 +25,7 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         with_systems(
             {"sts": ["LaBSE", "de-untrained"]},
             LaBSE={"sentence_transformers": "sentence-transformers/LaBSE", "languages": ["en"]},
-            potion={"model2vec": str(tmp_path), "label": "potion 8M", "published_as": ["Potion"]},
+            potion={"model2vec": str(tmp_path), "label": "potion 8M", "published_as": ["LASER"]},
             elsewhere={"vectors": vectors},
             minilm={"sentence_transformers": "all-MiniLM-L6-v2"},
         )
@@ -57,6 +57,10 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         ({"model2vc": "a/b"}, "systems.x.model2vc: unknown key; did you mean 'model2vec'?"),
         ({"path": ".", "languages": []}, "systems.x.languages: is empty"),
         ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' does not match"),
+        (
+            {"path": ".", "published_as": ["LASSER"]},
+            "systems.x.published_as: 'LASSER' is no published system; did you mean 'LASER'",
+        ),
         ({"path": ".", "label": " a"}, "systems.x.label: ' a' does not match"),
         ({"path": ".", "label": "P-SP de"}, "systems.x.label: 'P-SP de' is that of definitions.de: give it"),
     ],

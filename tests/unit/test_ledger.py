@@ -39,7 +39,7 @@ def intervals(folder: Path, table: str, *cells: tuple[str, str, float, float, fl
 
 
 def ledger(folder: Path, published: Path, measured: dict[str, Path], **settings) -> list[dict[str, str]]:
-    reproduction = Reproduction(settings.get("published_as", {}), {"en": "c"})
+    reproduction = Reproduction(settings.get("published_as", {}), {"en": "c"}, ("en",))
     output = folder / "ledger.csv"
     tables = settings.get("tables", {})
     write_ledger([published], measured, tables, reproduction, output, off=settings.get("off", {}))
@@ -108,6 +108,69 @@ def test_a_lower_error_rate_is_better(tmp_path: Path) -> None:
     assert [row["verdict"] for row in rows] == ["better", "worse"]
 
 
+def test_means_over_other_data_have_no_verdict(tmp_path: Path) -> None:
+    published = write(
+        tmp_path / "tatoeba.csv",
+        [{"system": "P-SP", "de": "1.5", "fr": "5.4", "avg": "3.4", **ABOUT, "model": "*"}],
+    )
+    cells = [("*", "de", 1.5, 1.0, 2.0), ("*", "fr", 5.4, 5.0, 6.0), ("*", "avg", 3.4, 3.0, 4.0)]
+    measured = intervals(tmp_path, "tatoeba", *cells, data="official")
+    rows = ledger(tmp_path, published, {"tatoeba": measured})
+    assert [row["verdict"] for row in rows] == ["reproduced"] * 3
+    measured = intervals(tmp_path, "tatoeba", *cells, ("*", "zh", 9.0, 8.0, 9.5), data="official")
+    *others, average = ledger(tmp_path, published, {"tatoeba": measured})
+    assert [row["verdict"] for row in others] == ["reproduced"] * 2
+    assert (average["verdict"], average["measured"]) == ("not run", "3.40")
+    assert average["why"] == "the two means are not over the same columns: only one of them has zh"
+
+    published = write(
+        tmp_path / "sts.csv", [{"system": "P-SP", "2012": "60", "2013": "60", **ABOUT, "model": "en"}]
+    )
+    path = intervals(tmp_path, "sts", ("en", "2012", 60, 50, 70), ("en", "2013", 60, 50, 70), data="official")
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    lines[1]["without"] = "2013/SMT"
+    rows = ledger(tmp_path, published, {"sts": write(path, lines)})
+    assert [row["verdict"] for row in rows] == ["reproduced", "not run"]
+    assert rows[1]["why"] == "what was measured is without 2013/SMT, which the published figure is with"
+
+
+def test_figures_are_compared_in_one_unit(tmp_path: Path) -> None:
+    published = write(
+        tmp_path / "senteval.csv", [{"system": "P-SP", "SICK-R": "0.858", **ABOUT, "model": "en"}]
+    )
+    cell = ("en", "SICK-R", 79.59, 78.0, 81.0)
+    measured = {"senteval": intervals(tmp_path, "senteval", cell, data="official")}
+    (row,) = ledger(tmp_path, published, measured)
+    assert (row["published"], row["difference"], row["verdict"]) == ("85.8", "-6.21", "worse")
+
+
+def test_mined_pairs_are_those_of_the_cosine_whatever_the_system_is_called(tmp_path: Path) -> None:
+    published = write(
+        tmp_path / "bucc.csv", [{"system": "S", "pair": "de-en", "f1": "90", **ABOUT, "model": "en"}]
+    )
+    path = intervals(tmp_path, "bucc", ("en", "f1", 85, 84, 86), ("en", "f1", 87, 86, 88), data="official")
+    with path.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    for line, scoring in zip(lines, ("cosine", "margin"), strict=True):
+        line |= {"row": "de-en", "system": f"X (cosine) ({scoring})"}
+    (row,) = ledger(tmp_path, published, {"bucc": write(path, lines)})
+    assert row["measured"] == "85.00"
+
+
+def test_a_row_of_several_models_has_a_digest_of_all_their_configurations(tmp_path: Path) -> None:
+    published = write(tmp_path / "tatoeba.csv", [{"system": "P-SP", "de": "1.5", **ABOUT, "model": "*"}])
+    measured = {"tatoeba": intervals(tmp_path, "tatoeba", ("*", "de", 1.5, 1.0, 2.0), data="official")}
+    digests = []
+    for second in ("d", "e"):
+        reproduction = Reproduction({}, {"en": "c", "de": second, "system": "x"}, ("en", "de"))
+        write_ledger([published], measured, {}, reproduction, tmp_path / "ledger.csv", off={})
+        with (tmp_path / "ledger.csv").open(newline="") as file:
+            digests += [row["config_digest"] for row in csv.DictReader(file)]
+    assert len(set(digests)) == 2
+    assert {len(digest) for digest in digests} == {64}
+
+
 def test_tables_with_columns_of_their_own_are_compared(tmp_path: Path) -> None:
     named = intervals(tmp_path, "sts", ("word", "2012", 1, 1, 1), ("tri", "2012", 1, 1, 1), data="official")
     published = write(
@@ -158,19 +221,35 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
         )
         values[name] = np.array([found[f"pearson {dataset}"].value for dataset in datasets["datasets"]])
     published = write(tmp_path / "p.csv", [{"system": "A", "other": "B", "difference": "2.75"}])
-    tabulate_differences(paths, published, tmp_path / "t.csv")
+    captions = write(
+        tmp_path / "c.csv",
+        [
+            {"data": data, "InferSent (SNLI)": f"{number}.5", **ABOUT}
+            for number, data in enumerate(
+                ["Mean diff.", "MSRvid (2012) diff.", "Images (2014) diff.", "Images (2015) diff."]
+            )
+        ],
+    )
+    tabulate_differences(paths, published, captions, tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     differences = 100 * (values["word"] - values["tri"])
     assert (row["system"], row["other"], row["datasets"]) == ("P-SP word", "P-SP tri", "4")
     assert row["difference"] == f"{np.abs(differences).mean():.2f}"
     assert row["mean"] == f"{differences.mean():.2f}"
-    assert float(row["mean_low"]) < float(row["mean"]) < float(row["mean_high"])
+    for kind in ("mean", "difference"):
+        assert float(row[f"{kind}_low"]) < float(row[kind]) < float(row[f"{kind}_high"])
+    assert row["model_digest"] == "word,tri"
     assert row["2014/images"] == f"{differences[1]:.2f}"
     for path in (paths["word"][0], paths["tri"][0]):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"data": "official"}))
-    tabulate_differences(paths, published, tmp_path / "t.csv")
-    assert "A,B,published,official,25,2.75" in (tmp_path / "t.csv").read_text()
+    tabulate_differences(paths, published, captions, tmp_path / "t.csv")
+    text = (tmp_path / "t.csv").read_text()
+    assert "A,B,published,official,25,2.75" in text
+    with (tmp_path / "t.csv").open(newline="") as file:
+        printed = list(csv.DictReader(file))[1]
+    assert (printed["system"], printed["other"]) == ("Trigram-Word (concatenation)", "InferSent (SNLI)")
+    assert [printed[name] for name in ("mean", *CAPTION_DATASETS)] == ["0.5", "1.5", "2.5", "3.5"]
 
 
 def test_correlations_have_a_row_a_figure(tmp_path: Path) -> None:

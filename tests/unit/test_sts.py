@@ -224,10 +224,13 @@ def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
 @pytest.mark.parametrize(
     ("scores", "gold", "message"),
     [
-        ([1.0], [2.0], "sts: a correlation needs two pairs or more, not 1"),
-        ([1.0, 1.0], [2.0, 3.0], "sts: all 2 scores are 1: there is no correlation"),
-        ([1.0, 2.0], [3.0, 3.0], "sts: all 2 gold scores are 3"),
-        ([1.0, np.nan], [2.0, 3.0], "sts: not all scores are finite"),
+        ([1.0], [2.0], "sts: a correlation needs 3 pairs or more, not 1"),
+        ([1.0, 2.0], [2.0, 1.0], "sts: a correlation needs 3 pairs or more, not 2"),
+        ([1.0, 1.0, 1.0], [2.0, 3.0, 1.0], "sts: all 3 scores are 1: there is no correlation"),
+        # Vectors of one direction and several lengths.
+        ([1.0, 1 - 3e-8, 1 - 6e-8], [2.0, 3.0, 1.0], "sts: all 3 scores are 1: there is no correlation"),
+        ([1.0, 2.0, 4.0], [3.0, 3.0, 3.0], "sts: all 3 gold scores are 3"),
+        ([1.0, np.nan, 2.0], [2.0, 3.0, 1.0], "sts: not all scores are finite"),
     ],
 )
 def test_undefined_correlations_are_errors(correlation, scores: list, gold: list, message: str) -> None:

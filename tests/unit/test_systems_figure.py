@@ -20,6 +20,24 @@ def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
     return path
 
 
+def test_names_are_no_formulas_and_panels_are_in_the_order_of_the_table(tmp_path: Path) -> None:
+    measured = {
+        "low": "60",
+        "high": "70",
+        "value": "65.0",
+        "source": "measured",
+        "system": r"cost_$^$ $\frac$",
+    }
+    rows = [
+        {"system": "LASER", "source": "published", "column": "avg", "value": "63.1"},
+        *({"column": column, **measured} for column in ("2012", "2013", "avg")),
+    ]
+    draw_systems(intervals(tmp_path, rows), [tmp_path / "t.svg", tmp_path / "t.png"], title="$5 & $6")
+    texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(tmp_path / "t.svg").iter()]
+    assert {r"cost_$^$ $\frac$", "$5 & $6"} <= set(texts)
+    assert [text for text in texts if text in ("2012", "2013", "avg")][::2] == ["2012", "2013", "avg"]
+
+
 def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> None:
     measured = {"low": "60", "high": "70", "value": "65.0"}
     rows = [

@@ -161,6 +161,40 @@ def test_tables_are_rendered_for_reading_and_for_papers(tmp_path: Path) -> None:
     assert all(part in latex for part in (r"\toprule", r"\bottomrule", r"\caption{Figures 100\%}", "{lllrr}"))
 
 
+def test_long_and_wide_tables_fit_a_page(tmp_path: Path) -> None:
+    wide = ",".join(f"a_long_name_{i}" for i in range(12))
+    for rows, begun, turned in ((3, r"\resizebox{\textwidth}{!}{%", 0), (60, r"\begin{longtable}", 1)):
+        (tmp_path / "t.csv").write_text(f"system,{wide}\n" + ("x" + ",1" * 12 + "\n") * rows)
+        render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Wide")
+        latex = (tmp_path / "t.tex").read_text()
+        assert begun in latex
+        assert latex.count(r"\begin{landscape}") == latex.count(r"\end{landscape}") == turned
+        assert latex.count(r"\begin{") == latex.count(r"\end{")
+        assert latex.count("{") == latex.count("}")
+        assert latex.count(" & 1") == 12 * rows
+
+
+def test_signs_and_markup_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("system,ρ,empty\n<b>*x* `y` ≤ 3,1,\n", encoding="utf-8")
+    render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Spearman's ρ × 100")
+    markdown = (tmp_path / "t.md").read_text(encoding="utf-8")
+    assert r"&lt;b>\*x\* \`y\` ≤ 3" in markdown
+    # A column for other configurations.
+    assert "empty" not in markdown
+    latex = (tmp_path / "t.tex").read_text(encoding="utf-8")
+    assert latex.isascii()
+    assert r"Spearman's $\rho$ $\times$ 100" in latex
+    assert r"$<$b$>$*x* `y` $\leq$ 3 & 1 \\" in latex
+
+
+def test_published_rows_stand_together(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("system,source,f\nA,published,1\nB,measured,2\n")
+    render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Two")
+    latex = (tmp_path / "t.tex").read_text()
+    assert latex.index(r"\emph{published}") < latex.index("A & published") < latex.index("B & measured")
+    assert latex.count(r"\midrule") == 2
+
+
 def test_tables_of_other_columns_are_rendered_as_they_are(tmp_path: Path) -> None:
     source = tmp_path / "t.csv"
     source.write_text("model,read,near,note\nfr,20,,\ntr,9,3,x|y\n")

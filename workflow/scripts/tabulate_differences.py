@@ -1,6 +1,6 @@
 """Write how much systems differ from data set to data set.
 
-Inputs: results, published. Output: table.
+Inputs: results, published, captions. Output: table.
 """
 
 from pathlib import Path
@@ -13,5 +13,6 @@ with step(snakemake):
     tabulate_differences(
         dict(zip(snakemake.params.systems, results, strict=True)),
         Path(snakemake.input.published),
+        Path(snakemake.input.captions),
         Path(snakemake.output.table),
     )

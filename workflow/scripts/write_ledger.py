@@ -13,7 +13,9 @@ with step(snakemake):
         [Path(path) for path in snakemake.input.published],
         {Path(path).stem: Path(path) for path in snakemake.input.intervals},
         {Path(path).stem: Path(path) for path in snakemake.input.tables},
-        Reproduction(snakemake.params.published_as, snakemake.params.config_digests),
+        Reproduction(
+            snakemake.params.published_as, snakemake.params.config_digests, snakemake.params.gathered
+        ),
         Path(snakemake.output.ledger),
         off=snakemake.params.off,
     )

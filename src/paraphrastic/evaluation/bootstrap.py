@@ -60,7 +60,7 @@ def _correlations(x: Float64, y: Float64) -> Float64:
     x = x - x.mean(axis=1, keepdims=True)
     y = y - y.mean(axis=1, keepdims=True)
     norms = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    return np.divide((x * y).sum(axis=1), norms, out=np.zeros(len(x)), where=norms > 0)
+    return np.divide((x * y).sum(axis=1), norms, out=np.zeros(len(x)), where=norms > 0).clip(-1.0, 1.0)
 
 
 def interval(samples: Float64) -> list[float]:

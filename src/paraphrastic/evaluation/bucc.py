@@ -27,6 +27,9 @@ Float64 = npt.NDArray[np.float64]
 # Ways of scoring by the names that figures have.
 SCORINGS: dict[str, Margin] = {"cosine": "cosine", "margin": "ratio"}
 
+# Gold pairs below which no share is worth its name.
+MIN_GOLD = 2
+
 
 def evaluate_bucc(
     encoder: Encoder,
@@ -110,6 +113,10 @@ class _Data:
             ends.append(np.array([index_of[key] for key in gold[column]], np.int64))
         self.gold_lines = len(gold)
         self.gold = np.unique(self.keys(*ends))
+        if len(self.gold) < MIN_GOLD:
+            raise InputError(
+                f"BUCC {pair}: there are {len(self.gold)} gold pairs, at least {MIN_GOLD} are needed"
+            )
 
     def keys(self, sources: Int64, targets: Int64) -> Int64:
         """One number for each pair."""
@@ -147,6 +154,8 @@ class _Tuned:
         self.counts = self._counts(pairs.scores >= self.threshold, correct, gold)
         half = np.zeros(n, np.bool_)
         half[np.random.default_rng(zlib.crc32(data.pair.encode())).permutation(n)[: n // 2]] = True
+        # Without gold pairs in a half, no threshold can be learned there.
+        self.has_halves = bool(gold[half].any() and gold[~half].any())
         self.held_out_thresholds = []
         accepted = np.zeros(len(correct), np.bool_)
         for side in (half, ~half):
@@ -175,7 +184,7 @@ class _Tuned:
 
     def measurements(self, samples: int) -> Iterator[tuple[tuple[str, str], Measurement]]:
         """Figures by their name and what their names end with."""
-        for suffix, counts in (("", self.counts), (" held-out", self.held_out_counts)):
+        for suffix, counts in (("", self.counts), (" held-out", self.held_out_counts))[: 1 + self.has_halves]:
             sums = bootstrap_sums(counts, name=f"bucc {self.data.pair}", samples=samples)
             values, resampled = _figures(counts.sum(axis=0)), _figures(sums)
             for name in values if not suffix else ["f1"]:

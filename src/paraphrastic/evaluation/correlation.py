@@ -8,6 +8,11 @@ from paraphrastic.errors import InputError
 
 Float64 = npt.NDArray[np.float64]
 
+# Two pairs are always on a line.
+MIN_PAIRS = 3
+# Scores that differ by less, from largest to smallest, differ by the rounding of single precision alone.
+_ROUNDING = 1e-6
+
 
 def pearson(scores: Float64, gold: Float64, *, name: str) -> float:
     """Pearson's r of two vectors [n]; an `InputError` that says `name` where it is not defined."""
@@ -22,10 +27,10 @@ def spearman(scores: Float64, gold: Float64, *, name: str) -> float:
 
 
 def _check(scores: Float64, gold: Float64, *, name: str) -> None:
-    if len(scores) < 2:
-        raise InputError(f"{name}: a correlation needs two pairs or more, not {len(scores)}")
+    if len(scores) < MIN_PAIRS:
+        raise InputError(f"{name}: a correlation needs {MIN_PAIRS} pairs or more, not {len(scores)}")
     for what, values in (("scores", scores), ("gold scores", gold)):
         if not np.isfinite(values).all():
             raise InputError(f"{name}: not all {what} are finite")
-        if np.ptp(values) == 0:
+        if np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())):
             raise InputError(f"{name}: all {len(values)} {what} are {values[0]:g}: there is no correlation")

@@ -1,7 +1,8 @@
 """What each table of systems shows of their results."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import log10
 from typing import Any
 
 from paraphrastic.evaluation.tasks import BENCHMARK, TRACKS, YEARS
@@ -39,6 +40,7 @@ class Layout:
         average: whether a column `avg` has the mean of a row's figures.
         scale: what figures are multiplied by.
         digits: after the point.
+        published_scale: what published figures of a column are multiplied by, to be in the table's unit.
     """
 
     task: str
@@ -48,6 +50,15 @@ class Layout:
     average: bool = False
     scale: float = 100.0
     digits: int = 1
+    published_scale: Mapping[str, float] = field(default_factory=dict)
+
+    def published(self, column: str, printed: str) -> str:
+        """A published figure in the table's unit, with as many digits as are printed."""
+        if not printed or column not in self.published_scale:
+            return printed
+        scale = self.published_scale[column]
+        digits = len(printed.partition(".")[2]) - round(log10(scale))
+        return f"{scale * float(printed):.{max(0, digits)}f}"
 
 
 def _fixed(task: str, columns: Mapping[str, str], fields: tuple[str, ...] = (), *, digits: int = 1) -> Layout:
@@ -137,6 +148,7 @@ LAYOUTS = {
         columns=lambda _: ["precision", "recall", "f1", "threshold"],
         fields=("pair",),
     ),
-    "senteval": _fixed("senteval", _SENTEVAL, ("dim",)),
+    # The papers print it as a share, beside accuracies in per cent.
+    "senteval": replace(_fixed("senteval", _SENTEVAL, ("dim",)), published_scale={"SICK-R": 100.0}),
     "polish": _fixed("polish", _POLISH, ("dim",), digits=2),
 }

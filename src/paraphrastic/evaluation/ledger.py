@@ -1,13 +1,15 @@
 """The ledger: every published figure beside what was measured here, and whether it was reproduced."""
 
 import csv
+import hashlib
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraphrastic.evaluation.layouts import LAYOUTS
+from paraphrastic.evaluation.tasks import DATASETS
 from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
@@ -19,8 +21,11 @@ LEDGER_COLUMNS = [
 # Columns of published files that are no figures, beside the keys of their rows.
 _ABOUT = ("system", "paper", "table", "protocol", "model", "note", "group", "dim", "training_data",
           "training_pairs", "sentences")  # fmt: skip
+# Columns of tables without intervals that are no figures either.
+_NO_FIGURES = ("datasets", "test_digest", "model_digest")
 # BUCC's figures are of cosines, as those that it is compared with (Schwenk 2018).
 _SCORING = " (cosine)"
+STS_DATASETS = sum(map(len, DATASETS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +35,24 @@ class Reproduction:
     Attributes:
         published_as: names of published systems, by the name of ours.
         config_digests: digest of what defines a system, by its name.
+        gathered: the models of which tables have one row together.
     """
 
     published_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
     config_digests: Mapping[str, str] = field(default_factory=dict)
+    gathered: Sequence[str] = ()
 
     def candidates(self, row: Mapping[str, str]) -> list[str]:
         """Our systems that stand for a published row; its column `model` names one of the papers' models."""
         named = [name for name, systems in self.published_as.items() if row["system"] in systems]
         return named or ([row["model"]] if row["model"] else [])
+
+    def config_digest(self, name: str) -> str:
+        """Digest of what defines a system; of a row of several models (`*`), of all of them."""
+        if name != "*":
+            return self.config_digests.get(name, "")
+        digests = "".join(self.config_digests[each] for each in self.gathered)
+        return hashlib.sha256(digests.encode()).hexdigest()
 
 
 # A measured figure by name of the system, key of the row, and column.
@@ -96,7 +110,7 @@ def write_ledger(
                         "system": row.get("system", ""),
                         "row": _row_key(table, row),
                         "column": column,
-                        "published": row[column],
+                        "published": _in_unit(table, row, column),
                         "protocol": row["protocol"],
                     }
                     cell |= _verdict(table, row, column, measured, reproduction, off)
@@ -136,7 +150,7 @@ def _figures(path: Path) -> _Figures:
     return {
         (row["name"], row["row"], row["column"]): row
         for row in _read(path)
-        if row["source"] == "measured" and (not row["row"] or _SCORING in row["system"])
+        if row["source"] == "measured" and (not row["row"] or row["system"].endswith(_SCORING))
     }
 
 
@@ -158,16 +172,23 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
         other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
         for keys in [row, *({**row, "other": published} for published in other)]:
             for column, value in row.items():
-                if value and column not in (*_ABOUT, *_keys(table)):
+                if value and column not in (*_ABOUT, *_NO_FIGURES, *_keys(table)):
                     found[name, _row_key(table, keys), column] = {
                         "data": row.get("data", ""),
+                        "without": _lacking(row.get("datasets", "")),
                         "value": value,
                         "low": row.get(f"{column}_low") or value,
                         "high": row.get(f"{column}_high") or value,
-                        "test_digest": "",
-                        "model_digest": "",
+                        "test_digest": row.get("test_digest", ""),
+                        "model_digest": row.get("model_digest", ""),
                     }
     return found
+
+
+def _lacking(datasets: str) -> str:
+    """What a difference of two systems over so many data sets of STS is without."""
+    missing = STS_DATASETS - int(datasets or STS_DATASETS)
+    return f"{missing} of {STS_DATASETS} data sets" if missing else ""
 
 
 def _verdict(
@@ -192,15 +213,20 @@ def _verdict(
     if figure["data"] != "official":
         return _not_run(f"the test data of {name} are not those of the published figures")
     value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
-    printed = float(row[column])
+    text = _in_unit(table, row, column)
+    printed = float(text)
     # Half a unit of the last digit that is printed.
-    slack = 0.5 * 10.0 ** -len(row[column].partition(".")[2])
+    slack = 0.5 * 10.0 ** -len(text.partition(".")[2])
     lower_is_better = table == "tatoeba"
-    if low - slack <= printed <= high + slack:
+    why = _other_data(table, row, column, figure, {key[2] for key in measured if key[0] == name})
+    if why:
+        verdict = "not run"
+    elif low - slack <= printed <= high + slack:
         verdict = "reproduced"
     else:
         verdict = "better" if (value > printed) != lower_is_better else "worse"
     return {
+        "why": why,
         "name": name,
         "measured": f"{value:.2f}",
         "low": f"{low:.2f}",
@@ -209,8 +235,26 @@ def _verdict(
         "verdict": verdict,
         "test_digest": figure["test_digest"],
         "model_digest": figure["model_digest"],
-        "config_digest": reproduction.config_digests.get(name, ""),
+        "config_digest": reproduction.config_digest(name),
     }
+
+
+def _in_unit(table: str, row: Mapping[str, str], column: str) -> str:
+    """A published figure in the unit of the pipeline's table."""
+    return LAYOUTS[table].published(column, row[column]) if table in LAYOUTS else row[column]
+
+
+def _other_data(
+    table: str, row: Mapping[str, str], column: str, figure: Mapping[str, str], columns: Collection[str]
+) -> str:
+    """Why a measured mean is not of the same data sets as the published one; empty if it is."""
+    if figure.get("without"):
+        return f"what was measured is without {figure['without']}, which the published figure is with"
+    if table in LAYOUTS and LAYOUTS[table].average and column == "avg":
+        of_row = {name for name, value in row.items() if value and name not in (*_ABOUT, "avg")}
+        if others := sorted(of_row ^ (set(columns) - {"avg"})):
+            return f"the two means are not over the same columns: only one of them has {', '.join(others)}"
+    return ""
 
 
 def _not_run(why: str) -> dict[str, str]:

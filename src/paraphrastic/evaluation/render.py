@@ -16,9 +16,29 @@ _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
+    **{
+        sign: f"${command}$"
+        for sign, command in {
+            "±": r"\pm",
+            "×": r"\times",
+            "−": "-",
+            "·": r"\cdot",
+            "ρ": r"\rho",
+            "≤": r"\leq",
+            "≥": r"\geq",
+            "<": "<",
+            ">": ">",
+        }.items()
+    },
+    "–": "--",
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+
+_MARKDOWN = {"|": r"\|", "`": r"\`", "*": r"\*", "<": "&lt;", "\\": r"\\"}
+# What a paper's preamble needs for any of the tables.
+_PREAMBLE = r"% \usepackage{booktabs,graphicx,longtable,pdflscape}"
+# Characters that a line of a page has in small print, and rows that a page has.
+_PAGE_WIDTH, _PAGE_ROWS = 110, 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +57,8 @@ def render_table(
 
     With `intervals`, a figure has its deviation over training runs, where there are several, and its 95 %
     interval after it, and is bold where it is the best of its column and the difference holds. In LaTeX,
-    published rows stand under the name of their paper.
+    published rows stand under the name of their paper. Columns without any entry are left out. A table that
+    is wider than a page is scaled to its width, a long one goes on on the next page.
 
     Args:
         table: the CSV file; a column of figures has nothing but numbers and empty cells.
@@ -48,7 +69,9 @@ def render_table(
     """
     text = pd.read_csv(table, dtype=str, keep_default_na=False)
     values = text.apply(pd.to_numeric, errors="coerce")
-    figures = text.columns[(values.notna() | (text == "")).all()].to_list()
+    # Columns in which no row has anything are for other configurations.
+    text = text.loc[:, (text != "").any() | (len(text) == 0)]
+    figures = text.columns[(values[text.columns].notna() | (text == "")).all()].to_list()
     notes = _notes(intervals) if intervals else {}
     columns = [str(column) for column in text]
     rows = [dict(zip(columns, map(str, row), strict=True)) for row in text.itertuples(index=False)]
@@ -83,7 +106,7 @@ def _key(row: Mapping[str, str], column: str) -> _Key:
 
 
 def _markdown(row: Mapping[str, str], column: str, notes: Mapping[_Key, _Note]) -> str:
-    text = row[column].replace("|", "\\|")
+    text = re.sub(r"[|`*<\\]", lambda match: _MARKDOWN[match[0]], row[column])
     note = notes.get(_key(row, column))
     if note is None or not text:
         return text
@@ -97,24 +120,41 @@ def _latex(
     notes: Mapping[_Key, _Note],
     caption: str,
 ) -> str:
-    lines = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{_escaped(caption)}}}",
-        rf"\begin{{tabular}}{{{''.join('r' if column in figures else 'l' for column in columns)}}}",
-        r"\toprule",
-        _latex_row([_escaped(column) for column in columns]),
-        r"\midrule",
-    ]
+    cells = [[_latex_cell(row, column, notes) for column in columns] for row in rows]
+    shown = [[row[column] + notes[key].text if (key := _key(row, column)) in notes else row[column]
+              for column in columns] for row in rows]  # fmt: skip
+    width = sum(max(map(len, column)) + 2 for column in zip(columns, *shown, strict=True))
+    alignment = "".join("r" if column in figures else "l" for column in columns)
+    header = [r"\toprule", _latex_row([_escaped(column) for column in columns]), r"\midrule"]
+    body = []
     last: str | None = None
-    for row in rows:
-        group = next((note.group for column in columns if (note := notes.get(_key(row, column)))), "")
+    for row, line in zip(rows, cells, strict=True):
+        group = _latex_group(row, columns, notes)
         if group != last:
-            lines += [r"\midrule"] * (last is not None)
-            lines += [rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{_escaped(group)}}}}} \\"] * bool(group)
+            body += [r"\midrule"] * (last is not None)
+            body += [rf"\multicolumn{{{len(columns)}}}{{l}}{{\emph{{{_escaped(group)}}}}} \\"] * bool(group)
             last = group
-        lines.append(_latex_row([_latex_cell(row, column, notes) for column in columns]))
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+        body.append(_latex_row(line))
+    caption = rf"\caption{{{_escaped(caption)}}}"
+    if len(rows) > _PAGE_ROWS:
+        # Such a table cannot be scaled: where it is wide, the page is turned.
+        lines = [rf"\begin{{longtable}}{{{alignment}}}", caption + r" \\", *header, r"\endhead", *body]
+        lines = [r"\scriptsize", *lines, r"\bottomrule", r"\end{longtable}"]
+        if width > _PAGE_WIDTH:
+            lines = [r"\begin{landscape}", r"\setlength{\tabcolsep}{3pt}", *lines, r"\end{landscape}"]
+        return "\n".join([_PREAMBLE, r"\begingroup", *lines, r"\endgroup", ""])
+    tabular = [rf"\begin{{tabular}}{{{alignment}}}", *header, *body, r"\bottomrule", r"\end{tabular}"]
+    if width > _PAGE_WIDTH:
+        tabular = [r"\resizebox{\textwidth}{!}{%", *tabular, "}"]
+    lines = [r"\begin{table}", r"\centering", caption, *tabular, r"\end{table}"]
+    return "\n".join([_PREAMBLE, *lines, ""])
+
+
+def _latex_group(row: Mapping[str, str], columns: Sequence[str], notes: Mapping[_Key, _Note]) -> str:
+    """What a row stands under: its paper and table, or in tables without notes, that it is published."""
+    if not notes:
+        return "published" if row.get("source") == "published" else ""
+    return next((note.group for column in columns if (note := notes.get(_key(row, column)))), "")
 
 
 def _latex_row(cells: Sequence[str]) -> str:

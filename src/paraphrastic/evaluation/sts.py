@@ -12,6 +12,7 @@ import polars as pl
 
 from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.networks import predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, write_result
 from paraphrastic.evaluation.sts_data import content_digest, read_testsets
@@ -128,11 +129,11 @@ def _trained(found: "_Evaluation", parts: Mapping[str, pl.DataFrame], *, at: str
     rows, features = {}, {}
     for part in BENCHMARK_PARTS:
         pairs = parts[part].drop_nulls("gold")
+        if len(pairs) < MIN_PAIRS:
+            raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs, at least {MIN_PAIRS} are needed")
         found.pairs[f"{BENCHMARK}/{part}"] = pairs
         rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
         features[part] = pair_features(*found.vectors(rows[part], ("en", "en")))
-        if not np.isfinite(features[part]).all():
-            raise InputError(f"{at}: {found.encoder.label}: not all vectors of {part!r} are finite")
     train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
     scores, _ = predict_scores(train, dev, features["test"], at=at)
     return rows["test"].with_columns(score=pl.Series(scores))
@@ -160,12 +161,22 @@ class _Evaluation:
         return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
 
     def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
-        """Vectors of both sentences, [n, d] each."""
+        """Vectors of both sentences, [n, d] each; an `InputError` where one is not finite."""
         first, second = (
-            self.encoder.embed(pairs[column].to_list(), language)
+            self._embedded(pairs[column].to_list(), language, f"{pairs['year'][0]}/{pairs['dataset'][0]}")
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
         return first, second
+
+    def _embedded(self, sentences: Sequence[str], language: str, name: str) -> Float32:
+        vectors = self.encoder.embed(sentences, language)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            sentence = sentences[int(finite.argmin())]
+            raise InputError(
+                f"{self.testsets}: STS {name}: {self.encoder.label}: the vector of {sentence!r} is not finite"
+            )
+        return vectors
 
     def add(self, name: str, pairs: pl.DataFrame) -> None:
         self.pairs[name] = pairs

@@ -16,7 +16,7 @@ from paraphrastic.files import atomic_output
 GATHERED = "one model a language"
 INTERVAL_COLUMNS = [
     "name", "system", "source", "data", "row", "column", "value", "low", "high", "deviation", "n", "best",
-    "test_digest", "model_digest", "group",
+    "test_digest", "model_digest", "group", "without",
 ]  # fmt: skip
 
 
@@ -29,6 +29,7 @@ class _Row:
     fields: Mapping[str, str] = field(default_factory=dict)
     figures: dict[str, Figure] = field(default_factory=dict)
     digests: dict[str, str] = field(default_factory=dict)
+    without: dict[str, str] = field(default_factory=dict)
 
 
 def tabulate_systems(
@@ -56,7 +57,7 @@ def tabulate_systems(
             ones also the 95 % interval `low` to `high` over resamples of the test data; `deviation` over
             training runs, where there are several; `n`; `best`, yes where it is better than all others of
             its column and each difference holds (see `rows.best`); digests of the test data and of the
-            model. Of published ones, `group`: paper and table.
+            model; the data sets that a mean is `without`. Of published ones, `group`: paper and table.
         gather: systems of one language pair each, which are also shown together as one row, `name` being *.
     """
     layout = LAYOUTS[table]
@@ -68,6 +69,8 @@ def tabulate_systems(
     rows = [*together, *rows]
     official = all(content["data"] == "official" for content in contents)
     known = list(_published(published, layout, columns)) if published and official else []
+    groups = list(dict.fromkeys(row.cells["group"] for row in known))
+    known.sort(key=lambda row: groups.index(row.cells["group"]))
     marked = _marked(rows, known, columns, layout)
     header = ["system", "source", "data", *layout.fields, *columns]
     with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
@@ -102,7 +105,18 @@ def _rows(system: System, layout: Layout) -> Iterator[_Row]:
             **line.fields,
         }
         digests = dict.fromkeys(figures, str(first.content["digest"]))
-        yield _row(system.name, cells, line.fields, figures, digests, layout)
+        row = _row(system.name, cells, line.fields, figures, digests, layout)
+        row.without = _without(line.columns, first.content.get("missing", []))
+        yield row
+
+
+def _without(columns: Mapping[str, str], missing: Sequence[str]) -> dict[str, str]:
+    """What means lack of the data sets that are missing, by column."""
+    found: dict[str, str] = {}
+    for dataset in missing:
+        affected = (f"pearson {dataset.partition('/')[0]}", "pearson avg")
+        found |= {column: dataset for column, measurement in columns.items() if measurement in affected}
+    return found
 
 
 def _row(
@@ -161,7 +175,10 @@ def _published(path: Path, layout: Layout, columns: Sequence[str]) -> Iterator[_
     with path.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             fields = {key: row.get(key) or "" for key in layout.fields}
-            numbers = {column: row.get(column) or "" for column in columns}
+            numbers = {column: layout.published(column, row.get(column) or "") for column in columns}
+            if layout.average and {*numbers} - {name for name, value in numbers.items() if value}:
+                # A mean over other columns is another figure.
+                numbers["avg"] = ""
             if any(numbers.values()):
                 cells = {"system": row["system"], "source": "published", "data": "official"}
                 group = f"{row['paper']}, {row['table']}"
@@ -226,6 +243,7 @@ def _intervals(row: _Row, marked: set[str], layout: Layout) -> Iterator[dict[str
             "best": "yes" if column in marked else "",
             "test_digest": figure.measurement.digest,
             "model_digest": row.digests[column],
+            "without": row.without.get(column, ""),
         }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from paraphrastic.files import atomic_output
 
@@ -19,6 +20,9 @@ def read_rows(path: str | Path) -> list[dict[str, str]]:
 def save_figure(figure: Figure, outputs: Sequence[str | Path], *, name: str) -> None:
     """Write a figure to files, each in the format of its suffix; `name` tells it from other figures."""
     # Without a date and with names that are not random, the same figures are the same bytes.
+    for text in figure.findobj(Text):
+        # A dollar in somebody's name begins no formula.
+        text.set_parse_math(False)
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         for path in map(Path, outputs):
             metadata = {"Date": None} if path.suffix == ".svg" else {}

@@ -36,7 +36,9 @@ def draw_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
     if not rows:
         raise InputError(f"{intervals}: there are no figures in it")
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))
-    panels = list(dict.fromkeys((row["row"], row["column"]) for row in rows))
+    # In the order of the table, which published rows may have only some columns of.
+    measured = [row for row in rows if row["source"] != "published"]
+    panels = list(dict.fromkeys((row["row"], row["column"]) for row in [*measured, *rows]))
     columns = min(_COLUMNS, len(panels))
     lines = ceil(len(panels) / columns)
     labels = [_label(system, source) for system, source in systems]
