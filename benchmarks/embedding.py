@@ -1,0 +1,143 @@
+"""Speed of embedding: `python benchmarks/embedding.py [--text FILE] [--repeats N] [--dimension D]`.
+
+Embeds the sentences of a text file, one a line, from raw text to an array of vectors: by this library, by
+sentence-transformers and model2vec with the same model folder, and by a plain reference, sentencepiece and a
+padded batch in torch, all in the same run. The model has a vocabulary of the text and random embeddings.
+Writes results/benchmarks/embedding.json.
+"""
+
+import argparse
+import io
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece
+import torch
+
+from paraphrastic.export.folder import complete_folder
+from paraphrastic.files import write_json
+from paraphrastic.model import SentenceEncoder, save_model
+from paraphrastic.small import with_dtype
+
+PIECES = 50_000
+# Of the plain reference; what the papers take.
+BATCH = 128
+# Sentences by which every system is warmed up.
+WARM = 5_000
+CONFIG = {"model": "bench", "languages": ["en"], "lowercase": True, "segmentation": {}, "folding": {}}
+
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--text", default="data/sample/tatoeba/tatoeba.deu-eng.eng", help="UTF-8")
+    parser.add_argument("--sentences", type=int, default=100_000, help="of the text, again and again")
+    parser.add_argument("--dimension", type=int, default=1024)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3, help="of which the median counts")
+    parser.add_argument("--output", default="results/benchmarks/embedding.json")
+    options = parser.parse_args()
+    lines = Path(options.text).read_text(encoding="utf-8").splitlines()
+    sentences = [lines[number % len(lines)] for number in range(options.sentences)]
+    torch.set_num_threads(options.threads)
+    os.environ["RAYON_NUM_THREADS"] = str(options.threads)
+    figures: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        model = make_model(lines, options.dimension)
+        save_model(model, Path(folder), config=CONFIG)
+        complete_folder(Path(folder))
+        for name, embed in systems(model, folder, options.threads):
+            vectors = embed(sentences[:WARM])
+            if vectors.shape != (min(WARM, len(sentences)), options.dimension):
+                raise AssertionError(f"{name}: {vectors.shape}")
+            seconds = statistics.median(timed(embed, sentences) for _ in range(options.repeats))
+            figures[name] = len(sentences) / seconds
+            print(f"{name:44} {figures[name]:>11,.0f} sentences/s", flush=True)
+    about = {"text": options.text, "sentences": len(sentences), "dimension": options.dimension}
+    write_json(options.output, {**about, "threads": options.threads, "sentences_per_second": figures})
+
+
+def make_model(lines: Sequence[str], dimension: int) -> SentenceEncoder:
+    """A model with the text's vocabulary; its table is random, so that rows lie anywhere in it."""
+    proto = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=(line.lower() for line in lines), model_writer=proto, vocab_size=PIECES,
+        hard_vocab_limit=False, character_coverage=0.995, minloglevel=2,
+    )  # fmt: skip
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto.getvalue())
+    generator = np.random.default_rng(1)
+    table = generator.standard_normal((processor.get_piece_size(), dimension), np.float32)
+    known = np.ones(len(table), np.bool_)
+    known[processor.unk_id()] = False
+    table[~known] = 0
+    return SentenceEncoder(table, known, table[-1], processor, CONFIG)
+
+
+def systems(model: SentenceEncoder, folder: str, threads: int) -> list[tuple[str, Embed]]:
+    """All systems by name, each from raw sentences to vectors."""
+    from model2vec import StaticModel
+    from sentence_transformers import SentenceTransformer
+
+    half = with_dtype(model, "float16")
+    transformer = SentenceTransformer(folder, device="cpu")
+    static = StaticModel.from_pretrained(folder)
+    return [
+        ("plain: sentencepiece, padded batches in torch", plain(model)),
+        *(
+            (f"sentence-transformers, batches of {size}", by_transformer(transformer, size))
+            for size in (BATCH, 2048)
+        ),
+        ("model2vec", static.encode),
+        ("paraphrastic, 1 thread", lambda sentences: model.embed_raw_text(sentences, threads=1)),
+        (f"paraphrastic, {threads} threads", lambda s: model.embed_raw_text(s, threads=threads)),
+        ("paraphrastic, float16 table", lambda s: half.embed_raw_text(s, threads=threads)),
+        (
+            "paraphrastic, float16 table and vectors",
+            lambda s: half.embed_raw_text(s, threads=threads, dtype=np.float16),
+        ),
+    ]
+
+
+def by_transformer(transformer: Any, size: int) -> Embed:
+    """Sentence-transformers with batches of one size."""
+    return lambda sentences: transformer.encode(sentences, batch_size=size, show_progress_bar=False)
+
+
+def plain(model: SentenceEncoder) -> Embed:
+    """As the papers' code does it: pieces of one sentence after the other, and a padded batch."""
+    table = torch.from_numpy(model.embeddings)
+
+    def embed(sentences: Sequence[str]) -> np.ndarray:
+        found = []
+        for start in range(0, len(sentences), BATCH):
+            ids = [model.processor.encode(text.lower()) for text in sentences[start : start + BATCH]]
+            lengths = torch.tensor([max(1, len(each)) for each in ids])
+            batch = torch.zeros((len(ids), int(lengths.max())), dtype=torch.long)
+            mask = torch.zeros(batch.shape)
+            for row, each in enumerate(ids):
+                batch[row, : len(each)] = torch.tensor(each, dtype=torch.long)
+                mask[row, : len(each)] = 1
+            sums = (table[batch] * mask[:, :, None]).sum(dim=1)
+            found.append((sums / lengths[:, None]).numpy())
+        return np.concatenate(found)
+
+    return embed
+
+
+def timed(embed: Embed, sentences: Sequence[str]) -> float:
+    """Seconds that it takes."""
+    start = time.perf_counter()
+    embed(sentences)
+    return time.perf_counter() - start
+
+
+if __name__ == "__main__":
+    main()
