@@ -14,16 +14,22 @@ import base64
 from collections.abc import Collection, Mapping
 
 from paraphrastic.errors import InputError
-from paraphrastic.export.characters import PREPENDED, any_of, char_class, escaped
+from paraphrastic.export.characters import PREPENDED, any_of, char_class, escaped, spaces
 from paraphrastic.export.charsmap import read_charsmap
 from paraphrastic.export.preparation import Normalizer, replace, replace_text
 from paraphrastic.sentencepiece_proto import ModelProto, ModelType, PieceType
+from paraphrastic.spellings import UNKNOWN
 
 SPACE = "▁"
 # Each costs time with every text.
 _MOST_REPLACED = 100
 # Unassigned, and to be invisible if ever assigned; as such they are graphemes of their own.
 _STAND_INS = range(0xE01F0, 0xE1000)
+
+
+def is_by_spelling(model: ModelProto) -> bool:
+    """Whether the model's unknown pieces are looked up by their spelling; see `spellings`."""
+    return any(piece.piece == UNKNOWN and piece.type is PieceType.UNUSED for piece in model.pieces)
 
 
 class Normalization:
@@ -33,16 +39,19 @@ class Normalization:
         steps: normalizers, in their order.
         boundary: a character that is in no text after them.
         symbols: user-defined symbols of a BPE model, and what stands for each after them.
+        run: what stands before and behind each run of unknown characters, if `spellings` tells them apart.
+        spellings: of runs that a text can have.
 
     Args:
         model: the sentencepiece model.
         characters: those of the vocabulary; None where any character counts.
+        lowercase: whether the model is of lower-cased text.
 
     Raises:
         InputError: the model's normalization cannot be expressed.
     """
 
-    def __init__(self, model: ModelProto, characters: Collection[str] | None) -> None:
+    def __init__(self, model: ModelProto, characters: Collection[str] | None, *, lowercase: bool) -> None:
         self._spec = model.normalizer
         if not self._spec.escape_whitespaces:
             raise InputError("its sentencepiece model leaves spaces as they are (escape_whitespaces is off)")
@@ -57,12 +66,15 @@ class Normalization:
         self.boundary, self._inner, self._ending = (self._stand_in() for _ in range(3))
         self.steps: list[Normalizer] = []
         self.symbols: dict[str, str] = {}
+        self.run, self.spellings = "", set[str]()
         self._begin()
         if values:
             self._map_characters(symbols, characters)
         self._end()
         if model.trainer.model_type is ModelType.BPE:
             self._hide(symbols)
+        if is_by_spelling(model):
+            self._mark_runs(model, lowercase)
         # What stands for something in between is as unknown as any other such character before.
         self.steps.insert(0, replace(char_class(self._used), stranger))
 
@@ -161,3 +173,36 @@ class Normalization:
                     raise InputError(f"its user-defined symbols {symbol!r} and {other!r} can overlap")
             self.symbols[symbol] = self._stand_in()
             self.steps.append(replace_text(symbol, self.symbols[symbol]))
+
+    def _mark_runs(self, model: ModelProto, lowercase: bool) -> None:
+        """Mark both ends of runs of unknown characters, so that a spelling is that of a whole run."""
+        pieces = [piece.piece for piece in model.pieces if piece.type is PieceType.NORMAL]
+        known = {piece for piece in pieces if len(piece) == 1}
+        if model.trainer.model_type is not ModelType.UNIGRAM or not known.issuperset("".join(pieces)):
+            raise InputError(
+                "it looks unknown characters up by their spelling, in a model that is not unigram"
+            )
+        spellings = [model.pieces[number].piece for number in model.ids(PieceType.UNUSED)]
+        self.run = self._stand_in()
+        self.spellings = {text for text in spellings if not lowercase or text == text.lower()}
+        # White space parts runs.
+        inside = char_class({*known, *spaces()}, negated=True)
+        self.steps.append(replace(f"(?<!{inside})(?={inside})|(?<={inside})(?!{inside})", self.run))
+        if lowercase:
+            self._lowercase_runs(known)
+
+    def _lowercase_runs(self, known: Collection[str]) -> None:
+        """Lower-case unknown capitals, which the map makes even of lower-cased text, such as ℕ.
+
+        One that is known in lower case is left in a longer run, such as that of ™, which would be cut.
+        """
+        spelled = {letter for spelling in self.spellings for letter in spelling}
+        capitals = {
+            letter for value in self._map.values.values() for letter in value if letter.lower() != letter
+        }
+        for capital in sorted(capitals.difference(known)):
+            if (letter := capital.lower()) in known:
+                alone = self.run + capital + self.run
+                self.steps.append(replace_text(alone, alone.replace(capital, letter)))
+            elif letter in spelled:
+                self.steps.append(replace_text(capital, letter))

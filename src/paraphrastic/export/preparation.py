@@ -6,6 +6,7 @@ from typing import Any
 
 from paraphrastic.errors import InputError
 from paraphrastic.export.characters import char_class, marks, sigma_context, spaces
+from paraphrastic.text import fold
 
 Normalizer = dict[str, Any]
 
@@ -47,9 +48,6 @@ def preparation(config: Mapping[str, Any], characters: Collection[str] | None) -
 
 
 def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
-    # Not at the top: few models need what this module needs.
-    from paraphrastic.corpus.text import fold
-
     letters = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
     folded = dict(zip(letters, fold(letters, folding), strict=True))
     by_result: dict[str, set[str]] = {}

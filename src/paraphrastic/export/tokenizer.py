@@ -8,7 +8,7 @@ from typing import Any
 from paraphrastic.errors import InputError
 from paraphrastic.export.normalization import SPACE, Normalization
 from paraphrastic.export.preparation import preparation
-from paraphrastic.sentencepiece_proto import ModelProto, ModelType, PieceType
+from paraphrastic.sentencepiece_proto import ModelProto, ModelType, Piece, PieceType
 
 
 def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
@@ -32,7 +32,7 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
     ]
     # In bytes, no character is unknown.
     characters = None if model.trainer.byte_fallback else set("".join(spelled))
-    normalization = Normalization(model, characters)
+    normalization = Normalization(model, characters, lowercase=config["lowercase"])
     names = _names(model, normalization)
     steps = [*preparation(config, characters), *normalization.steps]
     build = {ModelType.UNIGRAM: _unigram, ModelType.BPE: _bpe, ModelType.WORD: _word}[kind]
@@ -59,6 +59,8 @@ def _names(model: ModelProto, normalization: Normalization) -> list[str]:
             names.append(piece)
         elif kind is PieceType.USER_DEFINED:
             names.append(normalization.symbols.get(piece, piece))
+        elif piece in normalization.spellings:
+            names.append(normalization.run + piece + normalization.run)
         else:
             names.append(normalization.boundary + piece)
     return names
@@ -96,15 +98,16 @@ def _unknown(model: ModelProto) -> int:
 
 
 def _unigram(model: ModelProto, names: list[str]) -> dict[str, Any]:
-    # Of user-defined symbols, sentencepiece 0.2.3 takes this for the score, whatever the model says.
-    scores = {
-        PieceType.NORMAL: lambda piece: piece.score,
-        PieceType.USER_DEFINED: lambda piece: (len(piece.piece.encode()) - 1) / 10,
-    }
-    vocabulary = [
-        [name, scores[piece.type](piece) if piece.type in scores else 0.0]
-        for name, piece in zip(names, model.pieces, strict=True)
-    ]
+    worst = min((piece.score for piece in model.pieces if piece.type is PieceType.NORMAL), default=0.0)
+
+    def score(piece: Piece) -> float:
+        if piece.type is PieceType.USER_DEFINED:
+            # As sentencepiece 0.2.3, whatever the model says.
+            return (len(piece.piece.encode()) - 1) / 10
+        # Those that no text has, and spellings: a lower score than the worst would count for what is unknown.
+        return piece.score if piece.type is PieceType.NORMAL else worst
+
+    vocabulary = [[name, score(piece)] for name, piece in zip(names, model.pieces, strict=True)]
     return {
         "type": "Unigram",
         "unk_id": _unknown(model),
