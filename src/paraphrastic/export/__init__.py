@@ -1,0 +1,1 @@
+"""Models for other libraries, and how far they agree there with what they are here."""
