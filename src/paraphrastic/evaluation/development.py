@@ -4,19 +4,33 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from paraphrastic.evaluation.correlation import pearson
 from paraphrastic.evaluation.sts_data import read_testsets
-from paraphrastic.evaluation.tasks import DEVELOPMENT
+from paraphrastic.evaluation.tasks import DEVELOPMENT, YEARS
 from paraphrastic.model import RawTextEncoder, cosines
 
 
 def development_score(model: RawTextEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
+    return _pearson(model, pairs, name=f"{testsets}: STS 2017 en-en")
+
+
+def average_score(model: RawTextEncoder, testsets: Path) -> float:
+    """Pearson's r × 100 averaged over the data sets of a year of STS 2012–2016, and over the years."""
+    pairs = read_testsets(testsets).filter(pl.col("year").is_in(YEARS)).drop_nulls("gold")
+    years: dict[str, list[float]] = {}
+    for (year, name), group in pairs.group_by("year", "dataset", maintain_order=True):
+        years.setdefault(str(year), []).append(_pearson(model, group, name=f"{testsets}: STS {year} {name}"))
+    return float(np.mean([np.mean(scores) for scores in years.values()]))
+
+
+def _pearson(model: RawTextEncoder, pairs: pl.DataFrame, *, name: str) -> float:
     first, second = (
         model.embed_raw_text(pairs[column].to_list(), language="en", threads=1)
         for column in ("sentence1", "sentence2")
     )
     scores: npt.NDArray[np.float64] = cosines(first, second)
-    return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=f"{testsets}: STS 2017 en-en")
+    return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=name)
