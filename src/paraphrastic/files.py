@@ -40,7 +40,7 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(0o666 & ~umask())
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
@@ -81,7 +81,8 @@ def full_disk_named(path: str | Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be written: no space left on the disk") from None
 
 
-def _umask() -> int:
+def umask() -> int:
+    """Permissions that new files of this process do not get."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
