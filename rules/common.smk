@@ -24,7 +24,7 @@ from paraphrastic.estimate import VOCABULARY_BYTES, estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.language_choice import prefixed_name
 from paraphrastic.registry import read_registry
-from paraphrastic.sources import opus_corpora
+from paraphrastic.sources import dataset_versions, opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
 from paraphrastic.studies import data_models, setting_name, variants
 
@@ -43,9 +43,13 @@ except InputError as error:
 
 # Corpora by name, the registry's and those that only the configuration names.
 CORPORA = [name for name, dataset in REGISTRY.items() if dataset.kind in CORPUS_KINDS]
-# Each model with each of its corpora, as the tables of the corpora list them.
+# Models that have training data of the original code in the place of corpora, and the others.
+DATASET_MODELS = [model for model, definition in config["definitions"].items() if definition["dataset"]]
+CORPUS_MODELS = [model for model in config["definitions"] if model not in DATASET_MODELS]
+# The models of the tables of corpora, and each with each of its corpora, as they list them.
+TABLE_MODELS = [model for model in config["models"] if model in CORPUS_MODELS]
 MODEL_CORPORA = [
-    (model, corpus) for model in config["models"] for corpus in config["definitions"][model]["corpora"]
+    (model, corpus) for model in TABLE_MODELS for corpus in config["definitions"][model]["corpora"]
 ]
 # Each model with the one whose training data and vocabularies are also its own.
 DATA_MODELS = data_models(config)
@@ -248,6 +252,11 @@ def dataset_units(model):
     ]
 
 
+def dataset_file(name):
+    """A function of the wildcards: a file of a model's `dataset`, which is known by its digest, not by its time."""
+    return lambda wildcards: ancient(config["definitions"][wildcards.model]["dataset"][name])
+
+
 def initial_vectors(model):
     """The file of word vectors that a model's embeddings begin with; none of random ones."""
     name = config["definitions"][model]["training"]["initial_vectors"]
@@ -282,13 +291,17 @@ def language_id_model():
 def model_description(model):
     """What a model's config.json says beside its training."""
     definition = config["definitions"][model]
+    corpora = {
+        name: REGISTRY[name].select(tuple(definition["languages"]))[0].version
+        for name in definition["corpora"]
+    }
+    if definition["dataset"]:
+        hdf5, version = next(iter(dataset_versions(DATA_MODELS[model], definition["dataset"]).items()))
+        corpora = {hdf5: version}
     return {
         "model": model,
         "languages": definition["languages"],
-        "corpora": {
-            name: REGISTRY[name].select(tuple(definition["languages"]))[0].version
-            for name in definition["corpora"]
-        },
+        "corpora": corpora,
         "lowercase": config["text"]["lowercase"],
         "unit": structure_of(definition).units[0],
         "segmentation": text_modes(definition["languages"], "segmentation"),

@@ -155,6 +155,8 @@ rule merge_pairs:
         "results/logs/merge_pairs/{model}.log",
     benchmark:
         "results/benchmarks/merge_pairs/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CORPUS_MODELS),
     conda:
         "../envs/corpus.yaml"
     resources:

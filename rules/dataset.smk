@@ -11,6 +11,8 @@ rule encode_dataset:
         "results/logs/encode_dataset/{model}.log",
     benchmark:
         "results/benchmarks/encode_dataset/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CORPUS_MODELS),
     conda:
         "../envs/train.yaml"
     resources:
@@ -24,3 +26,35 @@ rule encode_dataset:
         "Encode the training data of {wildcards.model}"
     script:
         "../workflow/scripts/encode_dataset.py"
+
+
+# In the place of select_pairs, merge_pairs, train_vocabulary and encode_dataset.
+rule import_dataset:
+    input:
+        hdf5=dataset_file("hdf5"),
+        vocabulary=dataset_file("vocabulary"),
+        sentencepiece=dataset_file("sentencepiece"),
+    output:
+        dataset="results/datasets/{model}/train.h5",
+        sentencepiece="results/vocabulary/{model}/sentencepiece.model",
+        counts="results/corpora/{model}/counts.json",
+    log:
+        "results/logs/import_dataset/{model}.log",
+    benchmark:
+        "results/benchmarks/import_dataset/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(DATASET_MODELS),
+    conda:
+        "../envs/train.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=60,
+    params:
+        versions=lambda wildcards: dataset_versions(
+            wildcards.model, config["definitions"][wildcards.model]["dataset"]
+        ),
+        code=code_version("paraphrastic.dataset_import"),
+    message:
+        "Import the training data of {wildcards.model}"
+    script:
+        "../workflow/scripts/import_dataset.py"

@@ -36,7 +36,7 @@ rule tabulate_corpora:
             f"results/statistics/{corpus}/{pair_name(model)}.sample.parquet"
             for model, corpus in MODEL_CORPORA
         ],
-        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in config["models"]],
+        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in TABLE_MODELS],
     output:
         table="results/tables/corpora.csv",
     log:
@@ -48,7 +48,7 @@ rule tabulate_corpora:
         runtime=30,
     params:
         corpora=MODEL_CORPORA,
-        models=config["models"],
+        models=TABLE_MODELS,
         code=code_version("paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate the corpora"
@@ -61,7 +61,7 @@ rule tabulate_funnel:
         selected=[
             f"results/selected/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA
         ],
-        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in config["models"]],
+        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in TABLE_MODELS],
     output:
         funnel="results/tables/funnel.csv",
         overlap="results/tables/filter_overlap.csv",
@@ -74,7 +74,7 @@ rule tabulate_funnel:
         runtime=10,
     params:
         corpora=MODEL_CORPORA,
-        models=config["models"],
+        models=TABLE_MODELS,
         code=code_version("paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate the filter funnel"

@@ -68,7 +68,11 @@ SPEED_TABLES = {
     "in one run on one machine",
 }
 # Speed is that of English sentences, as in the papers.
-SPEED_MODELS = [model for model in config["models"] if "en" in config["definitions"][model]["languages"]]
+SPEED_MODELS = [
+    model
+    for model in config["models"]
+    if "en" in config["definitions"][model]["languages"] and model in CORPUS_MODELS
+]
 SPEED = bool(config["evaluation"]["speed"] and SPEED_MODELS)
 # The languages of the paper's correlations, which those of fewer are not compared with.
 PAPER_LANGUAGES = 46
@@ -282,7 +286,7 @@ DIFFERENCE_TABLES = {
 TABLES = (
     SYSTEM_TABLES
     | (DIFFERENCE_TABLES if len(trained_results("sts")) > 1 else {})
-    | CORPUS_TABLES
+    | (CORPUS_TABLES if MODEL_CORPORA else {})
     | SWEEP_TABLES
     | (STUDY_TABLES if STUDY in config["models"] else {})
     | (STUDIES_TABLES if STUDY_MODELS else {})
@@ -291,7 +295,7 @@ TABLES = (
 )
 FIGURES = [
     *SYSTEM_TABLES,
-    "funnel",
+    *(["funnel"] if MODEL_CORPORA else []),
     "sweep",
     *(STUDY_TABLES if STUDY in config["models"] else []),
     *(["language_choice"] if config["language_choice"]["models"] else []),

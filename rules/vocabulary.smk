@@ -10,6 +10,8 @@ rule train_vocabulary:
         "results/logs/train_vocabulary/{model}/{vocabulary}.log",
     benchmark:
         "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
+    wildcard_constraints:
+        model=one_of(CORPUS_MODELS),
     conda:
         "../envs/train.yaml"
     resources:

@@ -13,7 +13,7 @@ from paraphrastic.ingredients import encoder_faults
 from paraphrastic.language_choice import choice_faults
 from paraphrastic.opus import OpusCorpus, list_command, read_list
 from paraphrastic.registry import Dataset
-from paraphrastic.sources import looks_like_a_path
+from paraphrastic.sources import dataset_faults, looks_like_a_path
 from paraphrastic.structure import structure_faults
 from paraphrastic.testset_faults import testset_faults
 
@@ -63,6 +63,7 @@ def semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset]
     yield from _dataset_faults("language_choice.uriel", distances, registry, ("uriel",))
     yield from evaluation_faults(config)
     for model, definition in config["definitions"].items():
+        yield from dataset_faults(f"definitions.{model}", definition)
         yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, config["mirror"])
         # A fault of a global section, found again in every definition, is told once, where it stands.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
@@ -79,7 +80,7 @@ def semantic_faults(config: Json, written: Json, registry: Mapping[str, Dataset]
         ):
             yield f"{path['max_pairs']}: {name!r} is none of this model's corpora"
         for kind, thresholds in definition["selection"].items():
-            needed = kind == selection_kind(definition)
+            needed = kind == selection_kind(definition) and definition["dataset"] is None
             yield from _selection_faults(
                 f"{path['selection']}.{kind}", thresholds, definition, config, registry, needed=needed
             )
@@ -97,6 +98,8 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
     for key in sorted(set(study["training"]) & set(WATCHING)):
         yield f"filter_study.training.{key}: the model's own is used"
     definition = config["definitions"][model]
+    if definition["dataset"] is not None:
+        yield f"filter_study.model: {model!r} has no corpora to rank, but a dataset"
     if "initial_vectors" in study["training"]:
         yield "filter_study.training.initial_vectors: those of the model serve its study; leave the key out"
     if study["training"]:

@@ -24,13 +24,12 @@ from typing import Literal, Self
 import h5py
 import numpy as np
 import numpy.typing as npt
-from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
 from paraphrastic.units import spell
-from paraphrastic.vocabulary import load_sentencepiece
+from paraphrastic.vocabulary import load_sentencepiece, spelled_alike
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
@@ -172,12 +171,14 @@ class _UnitEncoder:
         self.ids = [np.arange(size, dtype=np.int32) for size in sizes]
         if separate:
             self.ids[1] += sizes[0]
-        self.alike = _alike(*self.processors) if tables == "overlapping" else np.empty((0, 2), np.int32)
+        self.alike = (
+            spelled_alike(*self.processors) if tables == "overlapping" else np.empty((0, 2), np.int32)
+        )
         self.ids[1][self.alike[:, 1]] = self.alike[:, 0]
         self.row_of_piece = np.full(sum(self.sizes), -1, dtype=np.int32)
         self.n_rows = 0
         for side in SIDES:
-            _create_side(group, side)
+            create_side(group, side)
 
     def append(self, columns: Sequence[list[str]]) -> None:
         pieces = [
@@ -187,7 +188,7 @@ class _UnitEncoder:
         for side, sentences in zip(SIDES, pieces, strict=True):
             # A token of -1 is a piece-less sentence, whose row is known only at the end.
             rows = np.where(sentences.tokens < 0, -1, self.row_of_piece[sentences.tokens])
-            _append(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
+            append_sentences(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
 
     def finish(self, pairs: Path) -> None:
         if self.n_rows == 0:
@@ -196,10 +197,8 @@ class _UnitEncoder:
         for number, side in enumerate(SIDES):
             _replace_negative(self.group[side]["tokens"], self.n_rows + number * (len(self.sizes) - 1))
         known = np.flatnonzero(self.row_of_piece >= 0)
-        self.group["pieces"] = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
-        self.group["alike"] = self.alike
-        self.group.attrs["sizes"] = self.sizes
-        self.group.attrs["sentencepiece_sha256"] = [sha256(model) for model in self.vocabulary.models]
+        pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
+        write_pieces(self.group, pieces, self.sizes, self.alike, self.vocabulary.models)
 
     def _encode(self, side: int, sentences: list[str]) -> Sentences:
         processor, longest = self.processors[side], self.vocabulary.max_pieces
@@ -210,13 +209,6 @@ class _UnitEncoder:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
         return Sentences(np.where(tokens < 0, -1, self.ids[side][tokens]), offsets)
-
-
-def _alike(source: SentencePieceProcessor, target: SentencePieceProcessor) -> Int32:
-    """The two vocabularies' ids of every piece that is spelled alike in both, [k, 2]."""
-    ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
-    spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
-    return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
 
 
 def _interleave(sides: list[Sentences]) -> Int32:
@@ -235,13 +227,24 @@ def _number_by_appearance(row_of_piece: Int32, n_rows: int, tokens: Int32) -> in
     return n_rows + len(new)
 
 
-def _create_side(unit: h5py.Group, side: str) -> None:
+def write_pieces(
+    unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, models: Sequence[Path]
+) -> None:
+    """Say which pieces the rows of a unit's table are; see `UnitTable`."""
+    unit["pieces"], unit["alike"] = pieces, alike
+    unit.attrs["sizes"] = sizes
+    unit.attrs["sentencepiece_sha256"] = [sha256(model) for model in models]
+
+
+def create_side(unit: h5py.Group, side: str) -> None:
+    """Make room for the sentences of a side."""
     group = unit.create_group(side)
     group.create_dataset("tokens", (0,), np.int32, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
     group.create_dataset("offsets", (1,), np.int64, maxshape=(None,), chunks=(PAIRS_PER_BLOCK,))
 
 
-def _append(group: h5py.Group, sentences: Sentences) -> None:
+def append_sentences(group: h5py.Group, sentences: Sentences) -> None:
+    """Write more sentences of a side."""
     # HDF5 does not survive a full disk: it ends the process when it closes the file.
     size = sentences.tokens.nbytes + sentences.offsets.nbytes
     folder = Path(group.file.filename).parent

@@ -14,6 +14,7 @@ from paraphrastic.errors import InputError
 from paraphrastic.files import read_json, sha256, write_json
 from paraphrastic.opus import OpusCorpus, read_list
 from paraphrastic.registry import Dataset, RemoteFile, columns_fault
+from paraphrastic.structure import structure_of
 
 # Kinds that are one file, by the endings of their names.
 ENDINGS = {
@@ -25,6 +26,8 @@ ENDINGS = {
 }
 _COMPRESSED = (".gz", ".bz2", ".zst")
 DIGESTS = Path("resources/files")
+# Of training data of the original code, which a definition has in the place of corpora.
+DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
 Entry = Mapping[str, Any]
 
@@ -66,15 +69,43 @@ def file_faults(
             yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
         elif names.count(name) > 1 or others.get(name, completed) != completed:
             yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
-        if set("{}") & set(entry["path"]):
-            yield f"{at}.path: {entry['path']!r} has a brace, which is a wildcard's: rename the file"
-        if not Path(entry["path"]).is_file():
-            yield f"{at}.path: {entry['path']!r} is not a file"
+        yield from _path_faults(f"{at}.path", entry["path"])
         if completed["kind"] is None:
             known = ", ".join(ENDINGS)
             yield f"{at}.path: {entry['path']!r} has none of the endings {known}: give its kind"
         elif fault := columns_fault(completed["kind"], tuple(completed["columns"])):
             yield f"{at}.columns: {fault}"
+
+
+def _path_faults(key: str, path: str) -> Iterator[str]:
+    if set("{}") & set(path):
+        yield f"{key}: {path!r} has a brace, which is a wildcard's: rename the file"
+    if not Path(path).is_file():
+        yield f"{key}: {path!r} is not a file"
+
+
+def dataset_faults(key: str, definition: Mapping[str, Any]) -> Iterator[str]:
+    """Faults of the training data of a completed definition: of `dataset`, or of corpora that are missing."""
+    files = definition["dataset"]
+    if files is None:
+        if not definition["corpora"]:
+            yield f"{key}.corpora: is missing"
+        return
+    if definition["corpora"]:
+        yield f"{key}.dataset: takes the place of corpora: leave one of them out"
+    for name in DATASET_FILES:
+        yield from _path_faults(f"{key}.dataset.{name}", files[name])
+    structure = structure_of(definition)
+    if structure.units != ("subword",) or structure.separate:
+        yield f"{key}.dataset: is of subwords that the languages share, and not for {structure.name}"
+
+
+def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
+    """Digests of the files of `dataset`, by their names, as versions of what is made of them."""
+    return {
+        Path(files[name]).name: f"sha256:{_digest(f'{model}-{name}', Path(files[name]))}"
+        for name in DATASET_FILES
+    }
 
 
 def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -> dict[str, Dataset]:

@@ -11,7 +11,9 @@ from paraphrastic.structure import structure_of, vocabularies
 Json = dict[str, Any]
 
 # What training data and vocabularies are made by.
-_DATA = ("languages", "corpora", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary")
+_DATA = (
+    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary"
+)  # fmt: skip
 
 
 def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.errors import InputError
@@ -75,6 +77,15 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (OSError, RuntimeError) as error:
         raise InputError(f"{path}: not readable as a sentencepiece model: {error}") from None
+
+
+def spelled_alike(
+    source: sentencepiece.SentencePieceProcessor, target: sentencepiece.SentencePieceProcessor
+) -> npt.NDArray[np.int32]:
+    """The two vocabularies' ids of every piece that is spelled alike in both, [k, 2]."""
+    ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
+    spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
+    return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
 
 
 def _sentences(pairs: Path, unit: str, sides: Sequence[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ import os
 import pickle
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
-from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
 
+from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
 from paraphrastic import load_model
 from paraphrastic.checkpoint_import import import_checkpoint, open_checkpoint
 from paraphrastic.cli import main
@@ -31,9 +31,18 @@ SENTENCES = corpus(1500)
 HARD = [
     "The OLD dog", "JAZZ", "zzz", "jazzquiz", "日本", "日本語", "zoo" * 40, "ℕ of dogs ™", "½ of 42!?",
     "ﬁnds", "İstanbul ΑΣ", "a\x85b", "z\x85z", "\u3000a\u00a0b", "dog\u200bcat", UNKNOWN, "<s> </s> <unk>",
-    "▁▁ a", "the", "\t the \n", "?" * 300, "1984 42 50%", "dé\u0301jà", "…", "a" * 500,
+    "𝐀 dog", "▁▁ a", "the", "\t the \n", "?" * 300, "1984 42 50%", "dé\u0301jà", "…", "a" * 500,
 ]  # fmt: skip
-TEXTS = [*corpus(400, seed=5), *RARE, *HARD]
+TEXTS = [*corpus(200, seed=5), *RARE, *HARD]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    # Sentence by sentence, threads of torch would wait for each other most of the time.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

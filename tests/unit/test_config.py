@@ -24,6 +24,8 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
 DEFAULT = "config/datasets.tsv"
+# Of training data of the original code; these are files at least.
+THEIRS = dict.fromkeys(("hdf5", "vocabulary", "sentencepiece"), str(ROOT / "README.md"))
 REGISTRY = read_registry(ROOT / DEFAULT)
 
 
@@ -70,6 +72,18 @@ def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
         assert complete[section] == config[section], section
     # But for those that have their values by the recipe.
     assert complete["training"] == {**RECIPES[config["recipe"]], **config["training"]}
+
+
+def test_a_dataset_takes_the_place_of_corpora() -> None:
+    config = load("config")
+    config["definitions"]["en"] = {"languages": ["en"], "dataset": THEIRS}
+    # No text, no filters: those that need other data sets do not concern it.
+    config |= {"models": ["en"], "definitions": {"en": config["definitions"]["en"]}, "language_id": None}
+    config |= {"studies": {}, "language_choice": {}, "filter_study": {}}
+    assert checked(config)["definitions"]["en"]["corpora"] == []
+    config["filter_study"] = {"model": "en"}
+    with pytest.raises(InputError, match=r"filter_study\.model: 'en' has no corpora to rank, but a dataset"):
+        checked(config)
 
 
 def test_a_recipe_is_what_training_leaves_out() -> None:
@@ -137,6 +151,31 @@ def test_a_definition_overrides_key_by_key() -> None:
         ),
         ("definitions.fr.corpora", [], "definitions.fr.corpora: is empty"),
         ("definitions.fr", {"languages": ["en", "fr"]}, "definitions.fr.corpora: is missing"),
+        (
+            "definitions.fr.dataset",
+            THEIRS,
+            "definitions.fr.dataset: takes the place of corpora: leave one of them out",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {"hdf5": "x.h5", "sentencepiece": "x.model"}},
+            "definitions.fr.dataset.vocabulary: is missing",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {**THEIRS, "hdf5": "{x}.h5"}},
+            "definitions.fr.dataset.hdf5: '{x}.h5' has a brace, which is a wildcard's: rename the file",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {**THEIRS, "vocabulary": "x.vocab"}},
+            "definitions.fr.dataset.vocabulary: 'x.vocab' is not a file",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": THEIRS, "vocabulary": {"languages": "separate"}},
+            "definitions.fr.dataset: is of subwords that the languages share, and not for P-SP (separate",
+        ),
         (
             "definitions.fr.corpora",
             ["sample_alined"],

@@ -1,0 +1,15 @@
+"""Write training data of the original code as those of this project.
+
+Inputs: hdf5, vocabulary, sentencepiece. Outputs: dataset, sentencepiece, counts.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.dataset_import import import_dataset
+
+with step(snakemake):
+    import_dataset(
+        *(Path(snakemake.input[name]) for name in ("hdf5", "vocabulary", "sentencepiece")),
+        *(Path(snakemake.output[name]) for name in ("dataset", "sentencepiece", "counts")),
+    )
