@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import sentencepiece
 import torch
-from paraphrastic.export.folder import complete_folder
 
+from paraphrastic.export.folder import complete_folder
 from paraphrastic.files import write_json
 from paraphrastic.model import SentenceEncoder, save_model
 from paraphrastic.small import with_dtype

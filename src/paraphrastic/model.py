@@ -312,7 +312,8 @@ def save_model(model: RawTextEncoder, folder: Path, *, config: Mapping[str, Any]
     with atomic_output(folder / SENTENCEPIECE) as temporary:
         temporary.write_bytes(model.processor.serialized_model_proto())
     digests = {name: sha256(folder / name) for name in (WEIGHTS, SENTENCEPIECE)}
-    write_json(folder / CONFIG, {"encoder": model.kind, "dimension": model.dim, **config, "sha256": digests})
+    about = {"encoder": model.kind, "dimension": model.dim}
+    write_json(folder / CONFIG, {**about, **config, **about, "sha256": digests})
 
 
 def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> RawTextEncoder:

@@ -1,12 +1,11 @@
 """Smaller versions of an averaging model: fewer dimensions, fewer pieces, fewer bits."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.errors import InputError
@@ -28,13 +27,13 @@ class Reduction:
         dimension: of the vectors; None, as it is.
         method: `pca`, the directions in which the vectors of a corpus are longest, or `truncate`, the first
             columns.
-        dtype: of the table: `float32`, `float16`, or `int8` with a factor for each row.
+        dtype: of the table: `float32`, `float16`, or `int8` with a factor for each row; None, as it is.
     """
 
     prune: bool = False
     dimension: int | None = None
     method: Literal["pca", "truncate"] = "pca"
-    dtype: Literal["float32", "float16", "int8"] = "float32"
+    dtype: Literal["float32", "float16", "int8"] | None = None
 
     @property
     def needs_corpus(self) -> bool:
@@ -57,6 +56,7 @@ def reduce_model(
         InputError: the corpus has no sentence, or not as many as directions; more dimensions are asked for
             than there are.
     """
+    own = model
     sentences = list(corpus) if reduction.needs_corpus else []
     if reduction.needs_corpus and not sentences:
         raise InputError("a corpus is needed to make the model smaller, and there is no sentence in it")
@@ -70,7 +70,9 @@ def reduce_model(
         else:
             directions = principal_directions(model, sentences, reduction.dimension, threads=threads)
         model = project(model, directions)
-    return with_dtype(model, reduction.dtype)
+    dtype = reduction.dtype or str(own.embeddings.dtype)
+    model = with_dtype(model, dtype)
+    return _changed(model, config={**model.config, "reduction": {**asdict(reduction), "dtype": dtype}})
 
 
 def principal_directions(
@@ -157,6 +159,9 @@ def _as_floats(model: SentenceEncoder) -> Float32:
     return table if model.weights is None else table * model.weights[:, None]
 
 
-def _changed(model: SentenceEncoder, **changes: npt.NDArray[Any] | None) -> SentenceEncoder:
-    parts = {"embeddings": model.embeddings, "unknown": model.unknown, "weights": model.weights, **changes}
-    return SentenceEncoder(**parts, known=model.known, processor=model.processor, config=model.config)  # type: ignore[arg-type]
+def _changed(model: SentenceEncoder, **changes: Any) -> SentenceEncoder:
+    parts = {
+        "embeddings": model.embeddings, "known": model.known, "unknown": model.unknown,
+        "processor": model.processor, "config": model.config, "weights": model.weights, **changes,
+    }  # fmt: skip
+    return SentenceEncoder(**parts)

@@ -2,13 +2,21 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from paraphrastic.cli.arguments import Commands, extra
+from paraphrastic.cli.arguments import Commands, count, extra
+from paraphrastic.errors import InputError
+
+if TYPE_CHECKING:
+    from paraphrastic.model import RawTextEncoder
 
 _EXAMPLE = """\
-example:
+examples:
   paraphrastic export --model results/models/en --format onnx --output exported/en-onnx \\
       --text data/sample/tatoeba/tatoeba.deu-eng.eng
+  paraphrastic export --model results/models/en --format paraphrastic --output exported/en-small \\
+      --dimension 64 --dtype int8 --corpus data/sample/tatoeba/tatoeba.deu-eng.eng \\
+      --sts results/testsets/sts.parquet
 
 The text is embedded here and there. If the cosines of its sentences differ, nothing is exported, and their
 lines are named; what was found is in the README.md of the export. A model's folder loads in
@@ -16,6 +24,7 @@ sentence-transformers and model2vec as it is; the first two formats copy it, and
 """
 # What has the packages of a format.
 _EXTRAS = {
+    "paraphrastic": "",
     "sentence-transformers": "sentence-transformers",
     "model2vec": "model2vec",
     "onnx": "export",
@@ -40,6 +49,24 @@ def add(commands: Commands) -> None:
         metavar="FILE",
         help="sentences to compare with, one a line, also compressed (some of many languages)",
     )
+    smaller = parser.add_argument_group(
+        "smaller models", "What is lost is printed: size, speed, points on STS."
+    )
+    smaller.add_argument("--dimension", type=count, metavar="N", help="of the vectors (as it is)")
+    smaller.add_argument(
+        "--reduce",
+        choices=("pca", "truncate"),
+        default="pca",
+        help="to the directions in which a corpus's vectors are longest, or the first columns (pca)",
+    )
+    smaller.add_argument(
+        "--prune", action="store_true", help="leave out pieces that the corpus does not need"
+    )
+    smaller.add_argument("--dtype", choices=("float32", "float16", "int8"), help="of the table (as it is)")
+    smaller.add_argument(
+        "--corpus", metavar="FILE", help="sentences for pca and --prune, one a line, also compressed"
+    )
+    smaller.add_argument("--sts", metavar="FILE", help="test sets: results/testsets/sts.parquet, or STS.zip")
     parser.set_defaults(run=_run)
 
 
@@ -48,13 +75,55 @@ def _run(options: argparse.Namespace) -> None:
     from paraphrastic.model import load_model
 
     card = Path(options.model) / CARD
+    model = load_model(options.model)
+    smaller = _smaller(model, options)
+    text = Path(options.text) if options.text else TEXT
     with extra(_EXTRAS[options.format]):
         parity = export_model(
-            load_model(options.model),
+            smaller,
             options.format,
             Path(options.output),
-            text=Path(options.text) if options.text else TEXT,
+            text=text,
             card=card.read_text(encoding="utf-8") if card.is_file() else None,
         )
-    for what, found in parity.table():
+    rows = parity.table()
+    if smaller is not model:
+        rows += _costs(model, smaller, text, options)
+    for what, found in rows:
         print(f"{what}: {found}")
+
+
+def _smaller(model: "RawTextEncoder", options: argparse.Namespace) -> "RawTextEncoder":
+    """The model, or a smaller version where one is asked for."""
+    if not (options.dimension or options.prune or options.dtype):
+        return model
+    from paraphrastic.embedding.files import read_sentences
+    from paraphrastic.model import SentenceEncoder
+    from paraphrastic.small import Reduction, reduce_model
+
+    if not isinstance(model, SentenceEncoder):
+        raise InputError(f"{options.model}: is more than one average, of which there is no smaller version")
+    reduction = Reduction(
+        prune=options.prune,
+        dimension=options.dimension,
+        method=options.reduce,
+        dtype=options.dtype,
+    )
+    if reduction.needs_corpus and not options.corpus:
+        raise InputError("--corpus is needed: sentences such as the smaller model is for")
+    return reduce_model(model, reduction, read_sentences(options.corpus) if reduction.needs_corpus else ())
+
+
+def _costs(
+    model: "RawTextEncoder", smaller: "RawTextEncoder", text: Path, options: argparse.Namespace
+) -> list[tuple[str, str]]:
+    from paraphrastic.embedding.files import read_sentences
+    from paraphrastic.export.costs import cost_table, measure, opened_testsets
+
+    sentences = list(read_sentences(str(text)))
+    with extra("pipeline"), opened_testsets(options.sts) as sts:
+        before, after = (
+            measure(each, Path(folder), sentences, sts)
+            for each, folder in ((model, options.model), (smaller, options.output))
+        )
+    return cost_table(before, after)

@@ -127,6 +127,13 @@ def score_file(
     return scored, done - scored
 
 
+def read_sentences(path: str) -> Iterator[str]:
+    """The lines of a text file; see `embed_file` and `read_batches`."""
+    with _opened(path) as stream:
+        for batch in read_batches(stream, path, BLOCK_SENTENCES):
+            yield from batch
+
+
 def read_batches(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
     """The lines of a text in UTF-8, at most `size` at a time, without their ends (LF or CR LF).
 

@@ -1,12 +1,15 @@
 """What a smaller model costs and gains: bytes, sentences a second, points on STS."""
 
 import statistics
+import tempfile
 import time
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model import RawTextEncoder
 
 # Sentences that speed is measured on, and how often; the median counts.
 _SENTENCES, _REPEATS = 20_000, 3
@@ -28,7 +31,7 @@ class Costs:
 
 
 def measure(
-    model: SentenceEncoder, folder: Path, sentences: Sequence[str], testsets: Path | None = None
+    model: RawTextEncoder, folder: Path, sentences: Sequence[str], testsets: Path | None = None
 ) -> Costs:
     """The figures of a model.
 
@@ -68,6 +71,19 @@ def cost_table(before: Costs, after: Costs) -> list[tuple[str, str]]:
         return [*rows, ("STS 2012–2016", "not measured: --sts names the test sets")]
     lost = before.sts - after.sts
     return [*rows, ("STS 2012–2016", f"{after.sts:.2f}, of {before.sts:.2f}: {lost:.2f} points lost")]
+
+
+@contextmanager
+def opened_testsets(path: str | None) -> Iterator[Path | None]:
+    """Parquet file of test sets of STS, which may be given as their archive; None of none."""
+    if path is None or not zipfile.is_zipfile(path):
+        yield Path(path) if path else None
+        return
+    from paraphrastic.evaluation.sts_data import prepare_sts
+
+    with tempfile.TemporaryDirectory() as folder:
+        prepare_sts(Path(path), Path(folder, "sts.parquet"))
+        yield Path(folder, "sts.parquet")
 
 
 def _bytes(size: int) -> str:

@@ -3,13 +3,12 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.archive import open_stream
-from paraphrastic.embedding.files import read_batches
+from paraphrastic.embedding.files import read_sentences
 from paraphrastic.errors import InputError
 from paraphrastic.export import glove, onnx_graph, static, usage
 from paraphrastic.export.parity import Other, Parity, compare
@@ -21,8 +20,6 @@ TEXT = Path(__file__).with_name("sentences.txt")
 
 CARD = "README.md"
 _HEADING = "## As exported"
-_MOST_TEXT = 1 << 40
-_BATCH = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +40,7 @@ class Format:
 
 
 FORMATS = {
+    "paraphrastic": Format("paraphrastic", static.write_own, static.in_this_library, usage.PARAPHRASTIC),
     "sentence-transformers": Format(
         "sentence-transformers",
         static.write_folder,
@@ -86,7 +84,7 @@ def export_model(
             raise InputError(
                 f"{model.config['model']}: cannot be exported for {target.name}: {error}"
             ) from None
-        parity = compare(model, target.open(model, folder), _lines(text))
+        parity = compare(model, target.open(model, folder), read_sentences(str(text)))
         parity.check(str(text), target.name)
         files = {path.name: sha256(path) for path in sorted(folder.iterdir())}
         sections = [
@@ -99,16 +97,6 @@ def export_model(
         ]
         (folder / CARD).write_text("\n".join(sections), encoding="utf-8")
     return parity
-
-
-def _lines(text: Path) -> Iterator[str]:
-    with ExitStack() as stack:
-        try:
-            stream = stack.enter_context(open_stream(text, max_bytes=_MOST_TEXT))
-        except OSError as error:
-            raise InputError(f"{text}: cannot be read: {error.strerror}") from None
-        for batch in read_batches(stream, str(text), _BATCH):
-            yield from batch
 
 
 @contextmanager

@@ -1,13 +1,15 @@
 """Model folders as sentence-transformers and model2vec load them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.errors import InputError
 from paraphrastic.export.folder import TOKENIZER, complete_folder
 from paraphrastic.export.parity import Other
-from paraphrastic.model import Float32, SentenceEncoder, save_model
+from paraphrastic.model import Float32, SentenceEncoder, load_model, save_model
 
 # By which cosines may differ: in single precision, and in the half precision of a table of float16, which is
 # that of the vectors there.
@@ -18,6 +20,23 @@ def write_folder(model: SentenceEncoder, folder: Path) -> None:
     """Write a folder that sentence-transformers, model2vec and `load_model` load."""
     save_model(model, folder, config=model.config)
     complete_folder(folder)
+
+
+def write_own(model: SentenceEncoder, folder: Path) -> None:
+    """Write a folder that `load_model` loads, and the other two if they can."""
+    save_model(model, folder, config=model.config)
+    with suppress(InputError):
+        complete_folder(folder)
+
+
+def in_this_library(model: SentenceEncoder, folder: Path) -> Other:
+    """The folder here."""
+    loaded = load_model(folder)
+
+    def embed(sentences: list[str]) -> Float32:
+        return loaded.embed_raw_text(sentences)
+
+    return Other(lambda sentences: loaded.tokenize(sentences).lists(), embed, TOLERANCE, unknown=True)
 
 
 def in_sentence_transformers(model: SentenceEncoder, folder: Path) -> Other:

@@ -3,6 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
+PARAPHRASTIC = """\
+```python
+from paraphrastic import load_model
+
+vectors = load_model("{folder}").embed_raw_text(["This is a test."])
+```
+"""
 SENTENCE_TRANSFORMERS = """\
 ```python
 from sentence_transformers import SentenceTransformer
