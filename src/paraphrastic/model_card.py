@@ -7,6 +7,8 @@ from typing import Any
 
 import yaml
 
+from paraphrastic.export import usage
+from paraphrastic.export.folder import TOKENIZER
 from paraphrastic.files import atomic_output, read_json
 from paraphrastic.model import CONFIG
 from paraphrastic.structure import Structure, encoder_name
@@ -39,6 +41,7 @@ def write_card(
         f"# Paraphrastic sentence embeddings: {config['model']}\n",
         f"Languages: {' and '.join(config['languages'])}. {_description(config)}\n",
         _usage(config),
+        *([_elsewhere(config)] if (folder / TOKENIZER).is_file() else []),
         "## Scores\n",
         *([_table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
         f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
@@ -112,6 +115,21 @@ model.embed_raw_text(["This is a test."]{embedded})  # float32 [1, {config["dime
 model.score_raw_text([("This is a test.", "This is another test.")]{scored})  # cosines
 ```
 """
+
+
+def _elsewhere(config: Json) -> str:
+    """How other libraries load the folder as it is."""
+    folder = f"results/models/{config['model']}"
+    but = ""
+    if config.get("segmentation"):
+        but = " (but for the words of Chinese, which jieba finds: put spaces between them first)"
+    examples = "\n".join(
+        text.format(folder=folder) for text in (usage.SENTENCE_TRANSFORMERS, usage.MODEL2VEC)
+    )
+    return (
+        f"The folder loads in sentence-transformers and model2vec as it is, with the same cosines{but}:\n\n"
+        f"{examples}"
+    )
 
 
 def _description(config: Json) -> str:

@@ -2,7 +2,9 @@
 
 import re
 import shlex
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -38,12 +40,16 @@ def test_commands_plan(finished_once: Path, line: str) -> None:
     assert run.returncode == 0, run.stdout
 
 
-MINING = [
-    pytest.param(command.replace("\\\n", " "), id=page.stem)
-    for page in PAGES
-    for block in blocks(page, "sh")
-    for command in re.findall(r"^paraphrastic mine (?:.*\\\n)*.*$", block, re.M)
-]
+def examples(command: str) -> list[Any]:
+    return [
+        pytest.param(example.replace("\\\n", " "), id=page.stem)
+        for page in PAGES
+        for block in blocks(page, "sh")
+        for example in re.findall(rf"^paraphrastic {command} (?:.*\\\n)*.*$", block, re.M)
+    ]
+
+
+MINING, EXPORTS = examples("mine"), examples("export")
 
 
 @pytest.mark.parametrize("line", MINING)
@@ -56,8 +62,19 @@ def test_mining_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatc
     output.unlink()
 
 
-def test_there_is_an_example_of_mining() -> None:
+@pytest.mark.parametrize("line", EXPORTS)
+def test_export_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    monkeypatch.chdir(finished_once)
+    arguments = shlex.split(line)[1:]
+    assert main(arguments) == 0
+    output = Path(arguments[arguments.index("--output") + 1])
+    assert "| with identical pieces | 100 % |" in (output / "README.md").read_text(encoding="utf-8")
+    shutil.rmtree(output)
+
+
+def test_there_are_examples_of_mining_and_export() -> None:
     assert MINING
+    assert EXPORTS
 
 
 @pytest.mark.parametrize(

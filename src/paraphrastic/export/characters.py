@@ -99,6 +99,12 @@ PREPENDED = frozenset(
 
 
 @cache
+def decomposed() -> frozenset[str]:
+    """Characters that NFC never leaves as they are."""
+    return frozenset(chr(code) for code in _CODES if not unicodedata.is_normalized("NFC", chr(code)))
+
+
+@cache
 def marks() -> frozenset[str]:
     """Punctuation marks and symbols, as `units.spell` knows them."""
     return frozenset(chr(code) for code in _CODES if unicodedata.category(chr(code))[0] in "PS")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.errors import InputError
-from paraphrastic.export.characters import any_of, joining
+from paraphrastic.export.characters import any_of, decomposed, joining
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,23 @@ class Charsmap:
         sequences: those of the keys that are several characters.
         pattern: a regular expression of the longest of the sequences; empty without any.
         joins: characters that may belong to what stands before them, by Unicode or by the map.
+        composes: whether text is to be composed (NFC) after its characters are mapped, since that changes no
+            character that stands alone.
         kept: characters that are not to be mapped when they go on a sequence.
         exceptions: sequences that may not become their value when their characters are mapped, but for
-            `kept`, and composed (NFC); with their value and what they become.
+            `kept`, and composed; with their value and what they become.
     """
 
     values: dict[str, str]
     sequences: list[str]
     pattern: str
     joins: frozenset[str]
+    composes: bool
     kept: frozenset[str]
     exceptions: dict[str, tuple[str, str]]
 
 
-@lru_cache(maxsize=1)  # Nearly all models have the same, which takes a second.
+@lru_cache(maxsize=2)  # Nearly all models have the same or none; this takes a second.
 def read_charsmap(blob: bytes) -> Charsmap:
     """Read and analyse a map.
 
@@ -53,9 +56,12 @@ def read_charsmap(blob: bytes) -> Charsmap:
     sequences = [key for key in values if len(key) > 1]
     joins = joining() | {character for key in sequences for character in key[1:]}
     joins |= {key for key, value in values.items() if len(key) == 1 and value[:1] in joins}
-    kept, exceptions = _exceptions(values, sequences)
+    alone = decomposed() | {key for key in values if len(key) == 1}
+    results = {values.get(character, character) for character in alone}
+    composes = bool(sequences) and all(unicodedata.is_normalized("NFC", result) for result in results)
+    kept, exceptions = _exceptions(values, sequences, composes=composes)
     pattern = any_of(sequences) if sequences else ""
-    return Charsmap(values, sequences, pattern, joins, kept, exceptions)
+    return Charsmap(values, sequences, pattern, joins, composes, kept, exceptions)
 
 
 def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -88,18 +94,17 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _exceptions(
-    values: dict[str, str], sequences: Collection[str]
+    values: dict[str, str], sequences: Collection[str], *, composes: bool
 ) -> tuple[frozenset[str], dict[str, tuple[str, str]]]:
     """`kept` and `exceptions` of a map."""
+    table = {ord(key): value for key, value in values.items() if len(key) == 1}
 
-    def composed(key: str, kept: Collection[str]) -> str:
-        mapped = [
-            character if place and character in kept else values.get(character, character)
-            for place, character in enumerate(key)
-        ]
-        return unicodedata.normalize("NFC", "".join(mapped))
+    def composed(key: str, kept: Collection[str] = ()) -> str:
+        rest = (part if part in kept else part.translate(table) for part in key[1:])
+        mapped = key[0].translate(table) + "".join(rest) if kept else key.translate(table)
+        return unicodedata.normalize("NFC", mapped) if composes else mapped
 
-    wrong = {key for key in sequences if composed(key, ()) != values[key]}
+    wrong = {key for key in sequences if composed(key) != values[key]}
     kept = frozenset(
         character
         for character in {character for key in wrong for character in key[1:] if character in values}

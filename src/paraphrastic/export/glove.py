@@ -69,7 +69,7 @@ def in_glove(model: SentenceEncoder, folder: Path) -> Other:
         for row, each in enumerate(pieces(sentences)):
             if each:
                 known = [vectors[piece] for piece in each if piece in vectors] or [vectors[UNKNOWN]]
-                means[row] = np.mean(known, axis=0)
+                means[row] = np.mean(known, axis=0, dtype=np.float64)
         return means
 
     return Other(cut, embed, TOLERANCE, unknown=True)

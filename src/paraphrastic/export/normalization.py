@@ -130,7 +130,8 @@ class Normalization:
         after = self._replace(replaced, [*self._map.sequences, *symbols])
         if self._map.sequences:
             self.steps.append(replace(f"(?<=[^{escaped(self.boundary)}])(?={join})", self._inner))
-            after = [replace_text(self._inner, ""), {"type": "NFC"}, replace_text(self.boundary, ""), *after]
+            compose: list[Normalizer] = [{"type": "NFC"}] if self._map.composes else []
+            after = [replace_text(self._inner, ""), *compose, replace_text(self.boundary, ""), *after]
             for character in sorted(self._map.kept):
                 stand_in = self._stand_in()
                 self.steps.append(replace_text(self._inner + character, stand_in))

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.errors import InputError
+from paraphrastic.export.folder import complete_folder
 from paraphrastic.files import atomic_output, read_json
 from paraphrastic.model import CONFIG, SENTENCEPIECE, WEIGHTS
 
@@ -19,7 +21,8 @@ SWEEP = ["dropout", "megabatch", "development", "chosen"]
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, with the sweep's table.
 
-    Of runs with equal scores the first is taken.
+    Of runs with equal scores the first is taken. A model that sentence-transformers and model2vec can hold
+    gets what they need (`export.folder`), so that the folder is theirs, too.
 
     Args:
         scores: one `development.json` a run, in the folder of the run's model.
@@ -32,6 +35,10 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
+    try:
+        complete_folder(output)
+    except InputError as error:
+        log.warning("%s", error)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]

@@ -1,0 +1,342 @@
+"""Exports: other libraries have our cosines, or nothing is exported."""
+
+import re
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_export_tokenizer import LOWER, SENTENCES, trained
+
+from paraphrastic.cli import main
+from paraphrastic.errors import InputError
+from paraphrastic.export import export, onnx_graph, static
+from paraphrastic.export.export import FORMATS, TEXT, export_model
+from paraphrastic.export.folder import complete_folder
+from paraphrastic.export.parity import Other, compare
+from paraphrastic.files import read_json, write_json
+from paraphrastic.model import SentenceEncoder, cosines, load_model
+from paraphrastic.small import with_dtype
+from paraphrastic.training.choose import choose_model
+
+ROOT = Path(__file__).resolve().parents[2]
+NEEDED = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "onnx": "onnxruntime"}
+LONG = "the word again and " * 400
+
+
+def model_of(**options: Any) -> SentenceEncoder:
+    """A model with random numbers, some of whose pieces training never met."""
+    config = {**LOWER, "model": "en", "segmentation": {}, "languages": ["en"], **options.pop("config", {})}
+    processor = trained(**options)
+    generator = np.random.default_rng(0)
+    pieces = processor.get_piece_size()
+    known = generator.random(pieces) < 0.9
+    known[: processor.unk_id() + 1] = False
+    # So that there is a sentence without any known piece.
+    known[processor.piece_to_id(["▁", "狗", "▁狗"])] = False
+    table = (generator.normal(size=(pieces, 48)) * known[:, None]).astype(np.float32)
+    return SentenceEncoder(table, known, generator.normal(size=48).astype(np.float32), processor, config)
+
+
+@pytest.fixture(scope="module")
+def model() -> SentenceEncoder:
+    return model_of()
+
+
+@pytest.fixture(scope="module")
+def folder(model: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "en"
+    static.write_folder(model, path)
+    return path
+
+
+def needs(form: str) -> None:
+    if form in NEEDED:
+        pytest.importorskip(NEEDED[form], reason=f"{NEEDED[form]} is not installed")
+
+
+def of_neighbours(vectors: Any) -> Any:
+    vectors = np.asarray(vectors, np.float32)
+    return cosines(vectors[:-1], vectors[1:])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("library", ["sentence-transformers", "model2vec"])
+def test_a_folder_is_that_of_both_libraries(
+    model: SentenceEncoder, tmp_path: Path, library: str, dtype: str
+) -> None:
+    needs(library)
+    static.write_folder(with_dtype(model, dtype), tmp_path / "en")
+    ours = load_model(tmp_path / "en")
+    sentences = [line for line in SENTENCES if "狗" not in line] + [LONG, LONG + "human rights"]
+    if library == "model2vec":
+        from model2vec import StaticModel
+
+        embed = StaticModel.from_pretrained(tmp_path / "en").encode
+    else:
+        from sentence_transformers import SentenceTransformer
+
+        embed = SentenceTransformer(str(tmp_path / "en"), device="cpu").encode
+    theirs = of_neighbours(embed(sentences))
+    expected = of_neighbours(ours.embed_raw_text(sentences))
+    assert 0 < expected[-1] < 1
+    np.testing.assert_allclose(theirs, expected, atol=1e-3 if dtype == "float16" else 1e-6)
+    assert not np.asarray(embed(["", "  ", "\u0001"])).any()
+
+
+def test_what_is_theirs_in_a_folder(folder: Path) -> None:
+    config = read_json(folder / "config.json")
+    assert (config["normalize"], config["max_length"]) == (False, None)
+    assert {path.name for path in folder.iterdir()} == {
+        "config.json", "model.safetensors", "modules.json", "sentencepiece.model", "tokenizer.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("change", [{"encoder": "parts"}, {"unit": "trigram"}])
+def test_folders_of_other_models_are_not_theirs(folder: Path, tmp_path: Path, change: dict[str, str]) -> None:
+    shutil.copytree(folder, tmp_path / "other")
+    write_json(tmp_path / "other" / "config.json", {**read_json(folder / "config.json"), **change})
+    with pytest.raises(InputError, match="other: not for sentence-transformers and model2vec: "):
+        complete_folder(tmp_path / "other")
+    # Those of an earlier model would be another's.
+    assert not (tmp_path / "other" / "tokenizer.json").exists()
+    assert not (tmp_path / "other" / "modules.json").exists()
+
+
+def test_chosen_models_are_theirs(folder: Path, tmp_path: Path) -> None:
+    run = tmp_path / "runs" / "one"
+    run.mkdir(parents=True)
+    for name in ("model.safetensors", "sentencepiece.model"):
+        shutil.copy(folder / name, run)
+    config = {**read_json(folder / "config.json"), "training": {"dropout": 0.1, "megabatch": 5}}
+    write_json(
+        run / "config.json", {key: config[key] for key in config if key not in ("normalize", "max_length")}
+    )
+    write_json(run / "development.json", {"pearson": 70.0})
+    choose_model([run / "development.json"], tmp_path / "chosen")
+    assert (tmp_path / "chosen" / "tokenizer.json").read_bytes() == (folder / "tokenizer.json").read_bytes()
+    assert read_json(tmp_path / "chosen" / "config.json")["max_length"] is None
+    load_model(tmp_path / "chosen")
+    write_json(run / "config.json", {**config, "unit": "trigram"})
+    choose_model([run / "development.json"], tmp_path / "chosen")
+    assert not (tmp_path / "chosen" / "tokenizer.json").exists()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_exports_agree_and_say_so(model: SentenceEncoder, tmp_path: Path, form: str, dtype: str) -> None:
+    needs(form)
+    card = "---\nlanguage: [en]\n---\n# A model\n\n## As exported for something else\n\nold\n"
+    text = tmp_path / "text"
+    text.write_text("\n".join([*SENTENCES, LONG]), encoding="utf-8")
+    found = export_model(with_dtype(model, dtype), form, tmp_path / "out", text=text, card=card)
+    assert found.sentences == found.identical == len(SENTENCES) + 1
+    assert found.largest < (1e-3 if dtype == "float16" else 1e-6)
+    pieces = model.tokenize(SENTENCES)
+    unknown = [i + 1 for i, ids in enumerate(pieces.lists()) if pieces.has_text[i] and not ids]
+    assert SENTENCES.index("狗") + 1 in unknown
+    own_vector = form in ("onnx", "glove")
+    assert found.unknown == ([] if own_vector else unknown)
+    assert found.pairs == len(SENTENCES) - (0 if own_vector else len({*unknown, *(i - 1 for i in unknown)}))
+    written = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert written.startswith("---\nlanguage: [en]\n---\n# A model\n\n## As exported for ")
+    assert "old" not in written
+    assert "| with identical pieces | 100 % |" in written
+    assert (f"| {len(unknown)} (line {unknown[0]}" in written) != own_vector
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("form", ["onnx", "glove"])
+def test_onnx_and_text_have_our_vectors(model: SentenceEncoder, tmp_path: Path, form: str) -> None:
+    needs(form)
+    FORMATS[form].write(model, tmp_path)
+    other = FORMATS[form].open(model, tmp_path)
+    sentences = ["", " ", "狗", "the word", LONG, *SENTENCES]
+    ours = model.embed_raw_text(sentences)
+    assert ours[2].any()
+    np.testing.assert_allclose(other.embed(sentences), ours, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_card_shows_how(model: SentenceEncoder, tmp_path: Path, form: str, monkeypatch: Any) -> None:
+    needs(form)
+    export_model(model, form, tmp_path / "exported")
+    monkeypatch.chdir(tmp_path)
+    (example,) = re.findall(r"^```python\n(.*?)^```$", Path("exported/README.md").read_text(), re.M | re.S)
+    names: dict[str, Any] = {}
+    exec(compile(example, form, "exec"), names)
+    vector = names["vector"] if form == "glove" else names["vectors"][0]
+    expected = model.embed_raw_text(["This is a test."])[0]
+    assert cosines(vector[None], expected[None])[0] > 1 - 1e-6
+
+
+def broken(write: Callable[[SentenceEncoder, Path], None]) -> Callable[[SentenceEncoder, Path], None]:
+    def without_lower_case(model: SentenceEncoder, folder: Path) -> None:
+        write(model, folder)
+        path = folder / "tokenizer.json"
+        path.write_text(path.read_text("utf-8").replace('{"type": "Lowercase"}', '{"type": "NFC"}'), "utf-8")
+
+    return without_lower_case
+
+
+@pytest.mark.parametrize("form", ["sentence-transformers", "model2vec", "onnx"])
+def test_what_differs_is_named_and_nothing_is_left(
+    model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    needs(form)
+    monkeypatch.setitem(FORMATS, form, replace(FORMATS[form], write=broken(FORMATS[form].write)))
+    text = tmp_path / "text"
+    text.write_text("the human\nThe Human\nfree\nfree rights\n")
+    with pytest.raises(InputError) as error:
+        export_model(model, form, tmp_path / "out", text=text)
+    assert "1 of 4 sentences are cut into other pieces (line 2); 2 cosines of sentences" in str(error.value)
+    assert str(error.value).endswith("(line 1, 2)")
+    assert "\n" not in str(error.value)
+    assert list(tmp_path.iterdir()) == [text]
+
+
+def test_chinese_words_are_the_reason(tmp_path: Path) -> None:
+    needs("onnx")
+    model = model_of(config={"segmentation": {"zh": "accurate"}})
+    model.known[model.processor.piece_to_id("▁")] = True
+    with pytest.raises(InputError, match=r"2 of them with Chinese characters, among which jieba"):
+        export_model(model, "onnx", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    text = tmp_path / "text"
+    text.write_text("\n".join(SENTENCES[:20]), encoding="utf-8")
+    assert export_model(model, "onnx", tmp_path / "out", text=text).identical == 20
+    # Prepared text is cut as ours.
+    assert export_model(model, "glove", tmp_path / "text_out").different == []
+    assert "words of zh by jieba (accurate)" in (tmp_path / "text_out" / "README.md").read_text("utf-8")
+
+
+def test_what_is_wrong_is_one_line(model: SentenceEncoder, tmp_path: Path, monkeypatch: Any) -> None:
+    def refused(cause: str, **options: Any) -> None:
+        with pytest.raises(InputError, match=cause):
+            export_model(model, "glove", options.pop("output", tmp_path / "out"), **options)
+        assert not (tmp_path / "out").exists()
+
+    (tmp_path / "empty").write_text("")
+    (tmp_path / "latin").write_bytes(b"free\n\xff\n")
+    refused("empty: there is no sentence", text=tmp_path / "empty")
+    refused("missing: cannot be read: No such file", text=tmp_path / "missing")
+    refused("latin:2: not UTF-8", text=tmp_path / "latin")
+    refused("is there already, and no empty folder", output=tmp_path)
+    refused("cannot be written", output=tmp_path / "empty" / "out")
+    needs("onnx")
+    monkeypatch.setattr(onnx_graph, "_MOST_BYTES", 1000)
+    with pytest.raises(
+        InputError, match="en: cannot be exported for ONNX Runtime: a table of more than 2 GB"
+    ):
+        export_model(model, "onnx", tmp_path / "out")
+
+
+def test_pieces_with_white_space_cannot_begin_a_line(tmp_path: Path) -> None:
+    model = model_of(user_defined_symbols=["a\u00a0b"])
+    model.known[model.processor.piece_to_id("a\u00a0b")] = True
+    with pytest.raises(InputError, match=r"the piece 'a\\xa0b' cannot begin a line of text"):
+        export_model(model, "glove", tmp_path / "out")
+
+
+def other_of(model: SentenceEncoder, **changed: Any) -> Other:
+    tokens = {"cut": lambda texts: model.processor.encode([text.lower() for text in texts])}
+    return Other(**{**tokens, "embed": model.embed_raw_text, "tolerance": 1e-5, "unknown": True, **changed})
+
+
+def test_differences_are_found(model: SentenceEncoder) -> None:
+    sentences = SENTENCES[:30] * 50
+
+    def with_nan(texts: Sequence[str]) -> Any:
+        vectors = model.embed_raw_text(texts)
+        vectors[5, 3] = np.nan
+        return vectors
+
+    def shifted(texts: Sequence[str]) -> Any:
+        vectors = model.embed_raw_text(texts)
+        return np.vstack([vectors[:-1], vectors[:1]]) if len(texts) < 1024 else vectors
+
+    assert compare(model, other_of(model), sentences).apart == []
+    # Lines of the first and the second block.
+    assert compare(model, other_of(model, embed=with_nan), sentences).apart == [5, 6, 1029, 1030]
+    assert compare(model, other_of(model, embed=shifted), sentences).apart == [1499]
+    reverse = other_of(model, cut=lambda texts: [ids[::-1] for ids in other_of(model).cut(texts)])
+    assert len(compare(model, reverse, sentences).reordered) == 1500
+    without = other_of(model, cut=lambda texts: [ids[1:] for ids in other_of(model).cut(texts)])
+    assert len(compare(model, without, sentences).different) > 500
+    with pytest.raises(InputError, match=r"here \(30, 48\)"):
+        compare(model, other_of(model, embed=lambda texts: np.zeros((len(texts), 3))), SENTENCES[:30])
+
+
+def test_equal_scores_are_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    from paraphrastic.export import parity
+
+    model = model_of()
+    pieces = {piece: model.processor.piece_to_id(piece) for piece in ("▁the", "▁all", "▁and")}
+    proto = parity.read_model_proto(model.processor.serialized_model_proto())
+    equal = proto.pieces[pieces["▁the"]].score
+    changed = replace(
+        proto,
+        pieces=tuple(
+            piece._replace(score=equal + 1e-9) if number == pieces["▁all"] else piece
+            for number, piece in enumerate(proto.pieces)
+        ),
+    )
+    monkeypatch.setattr(parity, "read_model_proto", lambda _: changed)
+    for name in ("▁the", "▁all", "▁and"):
+        model.known[pieces[name]] = True
+    for piece, ties, different in (("▁all", [1], []), ("▁and", [], [1])):
+        found = compare(model, other_of(model, cut=lambda texts, p=piece: [[pieces[p]]]), ["the"])
+        assert (found.ties, found.different) == (ties, different)
+
+
+def test_the_example_of_the_command_runs(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    needs("onnx")
+    shutil.copytree(folder, tmp_path / "results" / "models" / "en")
+    (tmp_path / "data").symlink_to(ROOT / "data")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["export", "--help"])
+    example = re.search(r"^  paraphrastic (.*?\n)\n", capsys.readouterr().out, re.M | re.S)
+    assert example
+    assert main(shlex.split(example[1].replace("\\\n", " "))) == 0
+    assert "with identical pieces: 100 %" in capsys.readouterr().out
+    assert {path.name for path in Path("exported/en-onnx").iterdir()} == {
+        "README.md", "model.onnx", "tokenizer.json",
+    }  # fmt: skip
+
+
+def test_a_missing_library_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    arguments = ["--model", str(folder), "--format", "onnx", "--output", str(tmp_path / "out")]
+    assert main(["export", *arguments]) == 1
+    assert capsys.readouterr().err == (
+        "paraphrastic: error: onnx is not installed; pip install 'paraphrastic[export]'\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_interrupt_leaves_nothing(
+    model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(export, "compare", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        export_model(model, "glove", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:
+    text = TEXT.read_text(encoding="utf-8")
+    for letter in "aßéжωאعहবதก모あ狗İ▁":
+        assert letter in text
