@@ -288,20 +288,24 @@ def language_id_model():
     return [f"resources/language_id/{name}.bin"] if REGISTRY[name].kind == "labelled" else downloads(name)
 
 
+def corpora_of(model):
+    """Version and licence of each corpus that a model is trained on, by its name; `-` is an unknown licence."""
+    definition = config["definitions"][model]
+    if definition["dataset"]:
+        hdf5, version = next(iter(dataset_versions(DATA_MODELS[model], definition["dataset"]).items()))
+        return {hdf5: (version, "-")}
+    languages = tuple(definition["languages"])
+    sets = {name: REGISTRY[name] for name in definition["corpora"]}
+    return {name: (corpus.select(languages)[0].version, corpus.licence) for name, corpus in sets.items()}
+
+
 def model_description(model):
     """What a model's config.json says beside its training."""
     definition = config["definitions"][model]
-    corpora = {
-        name: REGISTRY[name].select(tuple(definition["languages"]))[0].version
-        for name in definition["corpora"]
-    }
-    if definition["dataset"]:
-        hdf5, version = next(iter(dataset_versions(DATA_MODELS[model], definition["dataset"]).items()))
-        corpora = {hdf5: version}
     return {
         "model": model,
         "languages": definition["languages"],
-        "corpora": corpora,
+        "corpora": {name: version for name, (version, _) in corpora_of(model).items()},
         "lowercase": config["text"]["lowercase"],
         "unit": structure_of(definition).units[0],
         "segmentation": text_modes(definition["languages"], "segmentation"),

@@ -97,7 +97,7 @@ rule write_card:
         runtime=10,
     params:
         licences=lambda wildcards: {
-            name: REGISTRY[name].licence for name in config["definitions"][wildcards.model]["corpora"]
+            name: licence for name, (_, licence) in corpora_of(wildcards.model).items()
         },
         code=code_version("paraphrastic.model_card"),
     message:
