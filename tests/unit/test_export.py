@@ -22,6 +22,7 @@ from paraphrastic.export.parity import Other, compare
 from paraphrastic.files import read_json, write_json
 from paraphrastic.model import SentenceEncoder, cosines, load_model
 from paraphrastic.small import with_dtype
+from paraphrastic.spellings import add_spellings
 from paraphrastic.training.choose import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -340,3 +341,24 @@ def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:
     text = TEXT.read_text(encoding="utf-8")
     for letter in "aßéжωאعहবதก모あ狗İ▁":
         assert letter in text
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_models_of_the_original_code_know_runs_of_characters(tmp_path: Path, form: str) -> None:
+    needs(form)
+    lines = [*SENTENCES, "room 2011", "2011 is in room 50%", "50% of $ 5.99 at 20 ℃"]
+    processor = trained(character_coverage=0.98)
+    pieces = processor.encode([line.lower() for line in lines], out_type=str)
+    extended = add_spellings(processor, list(dict.fromkeys(piece for line in pieces for piece in line)))
+    size = extended.get_piece_size()
+    known = np.arange(size) > processor.unk_id()
+    generator = np.random.default_rng(1)
+    table = (generator.normal(size=(size, 32)) * known[:, None]).astype(np.float32)
+    config = {**LOWER, "model": "para", "segmentation": {}}
+    model = SentenceEncoder(table, known, np.ones(32, np.float32), extended, config)
+    spelled = processor.get_piece_size()
+    assert sum(piece >= spelled for each in model.known_tokens(lines) for piece in each) > 10
+    text = tmp_path / "text"
+    text.write_text("\n".join(lines), encoding="utf-8")
+    found = export_model(model, form, tmp_path / "out", text=text)
+    assert found.identical + len(found.reordered) == len(lines)

@@ -24,9 +24,8 @@ class Charsmap:
         joins: characters that may belong to what stands before them, by Unicode or by the map.
         composes: whether text is to be composed (NFC) after its characters are mapped, since that changes no
             character that stands alone.
-        kept: characters that are not to be mapped when they go on a sequence.
-        exceptions: sequences that may not become their value when their characters are mapped, but for
-            `kept`, and composed; with their value and what they become.
+        exceptions: sequences that may not become their value when their characters are mapped and composed;
+            with their value and what they become.
     """
 
     values: dict[str, str]
@@ -34,7 +33,6 @@ class Charsmap:
     pattern: str
     joins: frozenset[str]
     composes: bool
-    kept: frozenset[str]
     exceptions: dict[str, tuple[str, str]]
 
 
@@ -59,9 +57,9 @@ def read_charsmap(blob: bytes) -> Charsmap:
     alone = decomposed() | {key for key in values if len(key) == 1}
     results = {values.get(character, character) for character in alone}
     composes = bool(sequences) and all(unicodedata.is_normalized("NFC", result) for result in results)
-    kept, exceptions = _exceptions(values, sequences, composes=composes)
+    exceptions = _exceptions(values, sequences, composes=composes)
     pattern = any_of(sequences) if sequences else ""
-    return Charsmap(values, sequences, pattern, joins, composes, kept, exceptions)
+    return Charsmap(values, sequences, pattern, joins, composes, exceptions)
 
 
 def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -95,29 +93,16 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 def _exceptions(
     values: dict[str, str], sequences: Collection[str], *, composes: bool
-) -> tuple[frozenset[str], dict[str, tuple[str, str]]]:
-    """`kept` and `exceptions` of a map."""
+) -> dict[str, tuple[str, str]]:
+    """`exceptions` of a map."""
     table = {ord(key): value for key, value in values.items() if len(key) == 1}
-
-    def composed(key: str, kept: Collection[str] = ()) -> str:
-        rest = (part if part in kept else part.translate(table) for part in key[1:])
-        mapped = key[0].translate(table) + "".join(rest) if kept else key.translate(table)
-        return unicodedata.normalize("NFC", mapped) if composes else mapped
-
-    wrong = {key for key in sequences if composed(key) != values[key]}
-    kept = frozenset(
-        character
-        for character in {character for key in wrong for character in key[1:] if character in values}
-        if all(composed(key, character) == values[key] for key in sequences if character in key[1:])
-    )
     found = {}
     for key in sequences:
+        value, reached = values[key], key.translate(table)
+        if composes:
+            reached = unicodedata.normalize("NFC", reached)
         # Compositions beyond the first plane are newer than some libraries' Unicode.
-        newer = any(
-            character > "\uffff" and unicodedata.decomposition(character) for character in values[key]
-        )
-        if newer or key in wrong or not kept.isdisjoint(key[1:]):
-            reached = composed(key, kept)
-            if newer or reached != values[key]:
-                found[key] = (values[key], reached)
-    return kept, found
+        newer = any(character > "\uffff" and unicodedata.decomposition(character) for character in value)
+        if newer or reached != value:
+            found[key] = (value, reached)
+    return found

@@ -22,7 +22,7 @@ from paraphrastic.spellings import UNKNOWN
 
 SPACE = "▁"
 # Each costs time with every text.
-_MOST_REPLACED = 100
+_MOST_REPLACED = 200
 # Unassigned, and to be invisible if ever assigned; as such they are graphemes of their own.
 _STAND_INS = range(0xE01F0, 0xE1000)
 
@@ -132,10 +132,6 @@ class Normalization:
             self.steps.append(replace(f"(?<=[^{escaped(self.boundary)}])(?={join})", self._inner))
             compose: list[Normalizer] = [{"type": "NFC"}] if self._map.composes else []
             after = [replace_text(self._inner, ""), *compose, replace_text(self.boundary, ""), *after]
-            for character in sorted(self._map.kept):
-                stand_in = self._stand_in()
-                self.steps.append(replace_text(self._inner + character, stand_in))
-                after.insert(0, replace_text(stand_in, character))
         else:
             after.insert(0, replace_text(self.boundary, ""))
         blob = base64.b64encode(self._spec.precompiled_charsmap).decode()
