@@ -20,7 +20,7 @@ examples:
 
 The text is embedded here and there. If the cosines of its sentences differ, nothing is exported, and their
 lines are named; what was found is in the README.md of the export. A model's folder loads in
-sentence-transformers and model2vec as it is; the first two formats copy it, and compare.
+sentence-transformers and model2vec as it is; the formats of these names copy it, and compare.
 """
 # What has the packages of a format.
 _EXTRAS = {
