@@ -181,7 +181,9 @@ def test_order_is_kept_and_errors_are_told() -> None:
         done.extend(in_order(slow_first, iter(range(10**9)), 4))
     assert done == list(range(30))
     assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 128, 2) == [(0, 128), (128, 256), (256, 300)]
-    assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 1000, 2) == [(0, 150), (150, 300)]
+    assert in_blocks(lambda rows: (rows.start, rows.stop), 2000, 4096, 2) == [(0, 1000), (1000, 2000)]
+    # So few are not worth a second thread.
+    assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 4096, 2) == [(0, 300)]
     assert in_blocks(lambda rows: rows, 0, 10, 2) == []
 
 
