@@ -95,6 +95,10 @@ class Search:
         # Threads take a block as they get to it, in the order of the rows.
         blocks = iter(slices(len(self.rows), BLOCK_ROWS))
 
+        def tell(rows: int) -> None:
+            if self.progress:
+                self.progress((panel.start + len(columns) * rows / len(self.rows)) / len(self.columns))
+
         def work(index: int) -> None:
             own = by_column[index]
             bars = own.values[:, -1].copy()
@@ -107,9 +111,8 @@ class Search:
                         by_row.values[block], by_row.indices[block],
                         own.values[part], own.indices[part], bars[part],
                     )  # fmt: skip
-                if index == 0 and self.progress:
-                    done = panel.start + len(columns) * block.stop / len(self.rows)
-                    self.progress(done / len(self.columns))
+                if index == 0 and block.stop < len(self.rows):
+                    tell(block.stop)
 
         def work_or_end(index: int) -> None:
             try:
@@ -120,8 +123,8 @@ class Search:
                     pass
 
         self.team.run(work_or_end)
-        if self.progress:
-            self.progress((panel.start + len(columns)) / len(self.columns))
+        # Whichever thread did the last block.
+        tell(len(self.rows))
 
     def _similarities(self, left: Tensor, right: Tensor) -> npt.NDArray[Any]:
         """Products of all rows with all columns, as integers in their order."""
