@@ -33,7 +33,14 @@ import h5py
 import numpy as np
 import torch
 
-from paraphrastic.dataset import SIDES, PairDataset, Sentences, UnitTable, _append, _create_side
+from paraphrastic.dataset import (
+    SIDES,
+    PairDataset,
+    Sentences,
+    UnitTable,
+    append_sentences,
+    create_side,
+)
 from paraphrastic.errors import InputError
 from paraphrastic.files import write_json
 from paraphrastic.structure import Structure
@@ -295,12 +302,12 @@ def measure_memory(options: argparse.Namespace) -> None:
         with h5py.File(path, "w") as file:
             unit = file.create_group("subword")
             for side in SIDES:
-                _create_side(unit, side)
+                create_side(unit, side)
             for start in range(0, options.memory_pairs, 1 << 20):
                 n = min(1 << 20, options.memory_pairs - start)
                 sentences = megabatch_sentences(generator, n, options.rows - 1)
-                _append(unit["source"], sentences.part(0, n))
-                _append(unit["target"], sentences.part(n, 2 * n))
+                append_sentences(unit["source"], sentences.part(0, n))
+                append_sentences(unit["target"], sentences.part(n, 2 * n))
             unit["pieces"] = np.arange(options.rows - 1, dtype=np.int32)
             unit["alike"] = np.empty((0, 2), np.int32)
             unit.attrs["sizes"], unit.attrs["sentencepiece_sha256"] = [options.rows - 1], [""]
