@@ -71,7 +71,8 @@ def test_the_encoder_is_trained_before(mined: Path) -> None:
 
 
 def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
-    run = snakemake(mined, *RUN, MODEL, "results/tables/funnel.csv", "results/tables/corpora.csv")
+    card = "results/models/en/README.md"
+    run = snakemake(mined, *RUN, MODEL, card, "results/tables/funnel.csv", "results/tables/corpora.csv")
     assert run.returncode == 0, run.stdout
     pairs = pl.read_parquet(mined / f"{PAIRS}.parquet")
     translations = bitext(mined / "bitext.jsonl")
@@ -83,7 +84,7 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert (mined / f"{PAIRS}.examples.tsv").read_text().count("\ngroup\t") == 40
     corpora = json.loads((mined / MODEL).read_text())["corpora"]
     assert re.fullmatch(r"xx-en of bitext sha256:\w{64}, by the encoder xx at 0\.5", corpora["bitext_mined"])
-    assert "| bitext_mined | xx-en of bitext" in (mined / "results/models/en/README.md").read_text()
+    assert "| bitext_mined | xx-en of bitext" in (mined / card).read_text()
     assert f"en,bitext_mined,{len(drawn)}," in (mined / "results/tables/funnel.csv").read_text()
 
     assert planned(mined, *RUN, MODEL).rules == set()

@@ -67,8 +67,12 @@ def test_the_best_run_of_the_sweep_is_the_model(finished_once: Path, model: str)
     assert len(scores) == 2
     best = max(scores, key=lambda run: scores[run])
     chosen = finished_once / "results/models" / model
-    for name in ("model.safetensors", "sentencepiece.model", "config.json"):
+    for name in ("model.safetensors", "sentencepiece.model"):
         assert (chosen / name).read_bytes() == (best / name).read_bytes()
+    # With what makes the folder one of other libraries.
+    configs = [json.loads((folder / "config.json").read_text()) for folder in (chosen, best)]
+    assert configs[0] == {**configs[1], "normalize": False, "max_length": None}
+    assert (chosen / "tokenizer.json").is_file()
 
 
 def test_models_know_paraphrases_and_translations(finished_once: Path) -> None:
