@@ -3,9 +3,11 @@
 import bz2
 import gzip
 import io
+import os
 import random
 import resource
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -172,3 +174,24 @@ def test_memory_does_not_grow_with_the_file(folder: Path, tmp_path: Path) -> Non
 def test_errors_of_a_batch_end_the_work(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="x:3: not UTF-8"):
         list(read_batches(io.BytesIO(b"a\nb\n\xff\n"), "x", 1))
+
+
+def test_nothing_of_a_pipe_is_lost(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        written = pool.submit(pipe.write_text, "the dog\n" * 5000)
+        assert run("embed", folder, pipe, tmp_path / "out.npy") == 0
+        written.result(timeout=30)
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), model.embed_raw_text(["the dog"] * 5000))
+
+
+def test_a_device_stays_one(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.tsv").write_text("the dog\tthe cat\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_text)
+        assert run("score", folder, tmp_path / "in.tsv", pipe) == 0
+        assert read.result(timeout=30).endswith("\tthe dog\tthe cat\n")
+    assert pipe.is_fifo()
