@@ -4,6 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from paraphrastic.errors import InputError
 from paraphrastic.model import Float32
 
 
@@ -38,3 +41,12 @@ class Encoder:
     digest: str
     embed: Callable[[Sequence[str], str | None], Float32]
     stages: Stages | None = None
+
+    def embed_finite(self, sentences: Sequence[str], language: str | None, *, name: str) -> Float32:
+        """Vectors of sentences that `name` has, [n, dim]; an `InputError` if one is not finite."""
+        vectors = self.embed(sentences, language)
+        finite = np.isfinite(vectors).all(axis=1)
+        if not finite.all():
+            sentence = sentences[int(finite.argmin())]
+            raise InputError(f"{self.label}: {name}: the vector of {sentence!r} is not finite")
+        return vectors

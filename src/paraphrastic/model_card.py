@@ -10,6 +10,7 @@ import yaml
 from paraphrastic.export import usage
 from paraphrastic.export.folder import TOKENIZER
 from paraphrastic.files import atomic_output, read_json
+from paraphrastic.markdown import table
 from paraphrastic.model import CONFIG
 from paraphrastic.structure import Structure, encoder_name
 
@@ -43,10 +44,10 @@ def write_card(
         _usage(config),
         *([_elsewhere(config)] if (folder / TOKENIZER).is_file() else []),
         "## Scores\n",
-        *([_table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
+        *([table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
         f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
         "## Training data\n",
-        _table(
+        table(
             ["corpus", "version", "pairs", "licence"],
             [
                 [name, version, f"{corpus['kept']:,}", _licence(licences[name])]
@@ -54,9 +55,9 @@ def write_card(
             ],
         ),
         "## Settings\n",
-        _table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
+        table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
         "## Digests\n",
-        _table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in config["sha256"].items()]),
+        table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in config["sha256"].items()]),
     ]
     with atomic_output(output) as temporary:
         temporary.write_text("\n".join(sections), encoding="utf-8")
@@ -157,8 +158,3 @@ def _chosen(sweep: Path) -> str:
     with sweep.open(encoding="utf-8", newline="") as file:
         (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
     return score
-
-
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)

@@ -166,8 +166,15 @@ def keep_pieces(content: bytes, kept: Sequence[bool]) -> bytes:
         # All fields of a model are messages.
         if number != 1 or next(pieces):
             message = _message(value)
-            parts += [_as_varint(number << 3 | _LENGTH), _as_varint(len(message)), message]
+            parts.append(_as_field(number, message))
     return b"".join(parts)
+
+
+def piece_field(piece: Piece) -> bytes:
+    """An entry of a model's pieces; behind a serialized model, it is added to it."""
+    score = _as_varint(2 << 3 | _FIXED32) + struct.pack("<f", piece.score)
+    kind = _as_varint(3 << 3 | _VARINT) + _as_varint(piece.type)
+    return _as_field(1, _as_field(1, piece.piece.encode()) + score + kind)
 
 
 def _piece(content: bytes) -> Piece:
@@ -231,6 +238,10 @@ def _varint(content: bytes, place: int) -> tuple[int, int]:
         shift += 7
         if shift > 63:
             raise ValueError(f"byte {place}: a number of too many digits")
+
+
+def _as_field(number: int, message: bytes) -> bytes:
+    return _as_varint(number << 3 | _LENGTH) + _as_varint(len(message)) + message
 
 
 def _as_varint(value: int) -> bytes:

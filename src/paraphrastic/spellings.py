@@ -9,7 +9,6 @@ Such spellings stand in the sentencepiece model behind its own pieces, of the ty
 never cut into. `SpellingProcessor` gives runs of unknown characters their ids.
 """
 
-import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,13 +16,14 @@ import numpy as np
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.errors import InputError
+from paraphrastic.sentencepiece_proto import Piece, PieceType, piece_field
 
 # The original's name of a sentence without any known piece. As a spelling it marks models that have some.
 UNKNOWN = "UUUNKKK"
 # Of more spellings, in percent, that a model cannot have made, it is another vocabulary's.
 MAX_FOREIGN_PERCENT = 1.0
-# Of sentencepiece's `ModelProto`.
-_UNUSED = 5
+# Below those of the pieces, for readers that know no types: they take one spelling for a run, not several.
+_SCORE = -100.0
 _SPACE = "▁"
 
 
@@ -97,7 +97,9 @@ def add_spellings(processor: SentencePieceProcessor, vocabulary: Sequence[str]) 
         )
     if processor.piece_to_id(UNKNOWN) == unknown:
         new.append(UNKNOWN)
-    model = processor.serialized_model_proto() + b"".join(map(_unused_piece, new))
+    model = processor.serialized_model_proto() + b"".join(
+        piece_field(Piece(spelling, _SCORE, PieceType.UNUSED)) for spelling in new
+    )
     extended = SentencePieceProcessor(model_proto=model)
     if _SPACE not in known or processor.encode(new) != extended.encode(new):
         raise InputError(
@@ -111,24 +113,3 @@ def _characters(processor: SentencePieceProcessor) -> frozenset[str]:
     """Characters that are pieces; of no others are unknown pieces made."""
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
     return frozenset(piece for piece in pieces if len(piece) == 1)
-
-
-def _unused_piece(spelling: str) -> bytes:
-    """An entry of `ModelProto.pieces`, in the wire format of protocol buffers.
-
-    Entries that follow a serialized model are added to it. For readers that know no types, the score is below
-    those of the pieces, so that they take one spelling for a run rather than several.
-    """
-    text = spelling.encode()
-    body = (
-        b"\x0a" + _varint(len(text)) + text + b"\x15" + struct.pack("<f", -100.0) + b"\x18" + bytes([_UNUSED])
-    )
-    return b"\x0a" + _varint(len(body)) + body
-
-
-def _varint(number: int) -> bytes:
-    encoded = b""
-    while number > 127:
-        encoded += bytes([number & 127 | 128])
-        number >>= 7
-    return encoded + bytes([number])

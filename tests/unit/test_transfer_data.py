@@ -9,11 +9,8 @@ import polars as pl
 import pytest
 
 from paraphrastic.errors import InputError
-from paraphrastic.evaluation.transfer_data import (
-    content_digest,
-    prepare_transfer,
-    read_transfer_data,
-)
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS
 from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
@@ -29,12 +26,12 @@ def prepared(tmp_path: Path, **changed: str | bytes) -> pl.DataFrame:
     members = senteval_members() | {name.replace("__", "/"): text for name, text in changed.items()}
     archive = write_senteval(tmp_path / "senteval.tar.gz", members)
     prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")
-    return read_transfer_data(tmp_path / "senteval.parquet")
+    return read_testsets(tmp_path / "senteval.parquet")
 
 
 def prepared_polish(tmp_path: Path) -> pl.DataFrame:
     prepare_transfer("polish", polish_files(tmp_path), tmp_path / "polish.parquet")
-    return read_transfer_data(tmp_path / "polish.parquet")
+    return read_testsets(tmp_path / "polish.parquet")
 
 
 def test_senteval(tmp_path: Path) -> None:
@@ -74,12 +71,12 @@ def test_folders_that_archives_have(tmp_path: Path) -> None:
             tmp_path / "other.tar.gz", members | {"__MACOSX/MR/rt-polarity.pos": "x"}, folder
         )
         prepare_transfer("senteval", {"senteval": [path]}, tmp_path / "other.parquet")
-        assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
+        assert read_testsets(tmp_path / "other.parquet").equals(plain)
     with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
         for name, text in members.items():
             archive.writestr(f"data/downstream/{name}", text)
     prepare_transfer("senteval", {"senteval": [tmp_path / "other.zip"]}, tmp_path / "other.parquet")
-    assert read_transfer_data(tmp_path / "other.parquet").equals(plain)
+    assert read_testsets(tmp_path / "other.parquet").equals(plain)
 
 
 def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -174,7 +171,7 @@ def test_bad_polish_files_are_named(tmp_path: Path) -> None:
     files["cds"][0].write_text(judged(3).replace("1.5", "0"), encoding="utf-8")
     tags.write_text("1 film\n", encoding="utf-8")
     prepare_transfer("polish", files, output)
-    assert read_transfer_data(output)["score"].min() == 0
+    assert read_testsets(output)["score"].min() == 0
 
 
 def test_digests_are_of_the_content_and_not_of_white_space(tmp_path: Path) -> None:
@@ -197,7 +194,7 @@ def test_digests_are_of_the_content_and_not_of_white_space(tmp_path: Path) -> No
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet"):
-        read_transfer_data(tmp_path / "x.parquet")
+        read_testsets(tmp_path / "x.parquet")
 
 
 def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
@@ -207,7 +204,7 @@ def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
     files = {name: [path for path in paths if path.name != "README.txt"] for name, paths in files.items()}
     prepare_transfer("polish", files, tmp_path / "polish.parquet")
     for suite in ("senteval", "polish"):
-        data = read_transfer_data(tmp_path / f"{suite}.parquet")
+        data = read_testsets(tmp_path / f"{suite}.parquet")
         digests = json.loads((PUBLISHED / f"{suite}_digests.json").read_text())
         assert digests == {
             task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS[suite]

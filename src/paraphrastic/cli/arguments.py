@@ -5,7 +5,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self, TypeAlias
 
@@ -15,6 +15,22 @@ from paraphrastic.errors import InputError
 _SECONDS = 0.5
 # What a command adds its parser to.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Run: TypeAlias = Callable[[argparse.Namespace], None]
+
+
+def add_command(
+    commands: Commands, run: Run, *, help: str, description: str, example: str
+) -> argparse.ArgumentParser:
+    """Add a command, named after the module of the function that runs it, with an example in its help."""
+    parser = commands.add_parser(
+        run.__module__.rpartition(".")[2].replace("_", "-"),
+        help=help,
+        description=description,
+        epilog=example,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=run)
+    return parser
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import argparse
 import difflib
 
-from paraphrastic.cli.arguments import Commands, pair
+from paraphrastic.cli.arguments import Commands, add_command, pair
 from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
@@ -18,12 +18,12 @@ Afterwards the names can stand in a configuration:
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "corpora",
+    parser = add_command(
+        commands,
+        _run,
         help="list what OPUS has in a language pair",
         description="List what OPUS has in a language pair, largest first; the pipeline uses the list.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument(
         "--languages",
@@ -42,7 +42,6 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--refresh", action="store_true", help="fetch the list again, and newer versions with it"
     )
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

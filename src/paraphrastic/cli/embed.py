@@ -2,7 +2,7 @@
 
 import argparse
 
-from paraphrastic.cli.arguments import Commands, Counter, count
+from paraphrastic.cli.arguments import Commands, Counter, add_command, count
 
 _EXAMPLE = """\
 example:
@@ -15,12 +15,12 @@ In Python, numpy.load("vectors.npy", mmap_mode="r") opens the file, row i of lin
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "embed",
+    parser = add_command(
+        commands,
+        _run,
         help="turn sentences into vectors",
         description="Turn the sentences of a text file, one a line, into vectors.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
     parser.add_argument(
@@ -39,7 +39,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("--normalize", action="store_true", help="make vectors as long as 1")
     parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
     parser.add_argument("--batch", type=count, default=2048, metavar="N", help="sentences at a time (2048)")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraphrastic.cli.arguments import Commands, count, extra
+from paraphrastic.cli.arguments import Commands, add_command, count, extra
 from paraphrastic.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,12 +34,12 @@ _EXTRAS = {
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "export",
+    parser = add_command(
+        commands,
+        _run,
         help="write a model for another library",
         description="Write a model for another library, and compare it there with what it is here.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
     parser.add_argument("--format", required=True, choices=list(_EXTRAS), help="what it is for")
@@ -67,7 +67,6 @@ def add(commands: Commands) -> None:
         "--corpus", metavar="FILE", help="sentences for pca and --prune, one a line, also compressed"
     )
     smaller.add_argument("--sts", metavar="FILE", help="test sets: results/testsets/sts.parquet, or STS.zip")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ import argparse
 import re
 from pathlib import Path
 
-from paraphrastic.cli.arguments import Commands, extra
+from paraphrastic.cli.arguments import Commands, add_command, extra
 
 _EXAMPLE = """\
 example:
@@ -18,12 +18,12 @@ vectors are the original code's (Wieting et al. 2021), but for text without any 
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "import-checkpoint",
+    parser = add_command(
+        commands,
+        _run,
         help="make a model folder of a checkpoint of the original code",
         description="Make a model folder of a checkpoint of the original code.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument(
         "checkpoint", metavar="FILE", help="what its training saved, such as model.para.lc.100.pt"
@@ -46,7 +46,6 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="sentences will be given as the Moses tokenizer cuts them, which some models need",
     )
-    parser.set_defaults(run=_run)
 
 
 def _languages(text: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from paraphrastic.cli.arguments import Commands, Progress, count, extra, number, pair
+from paraphrastic.cli.arguments import Commands, Progress, add_command, count, extra, number, pair
 
 _EXAMPLE = """\
 example:
@@ -18,12 +18,12 @@ cosine over the mean cosine of both sentences with their 4 nearest neighbours (A
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "mine",
+    parser = add_command(
+        commands,
+        _run,
         help="find translations among the sentences of two files",
         description="Find translations, or paraphrases, among the sentences of two files, one a line.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument(
         "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
@@ -52,7 +52,6 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--ids", action="store_true", help="add the numbers of the lines, source and target")
     parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

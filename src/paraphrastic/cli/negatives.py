@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, count, extra
+from paraphrastic.cli.arguments import Commands, add_command, count, extra
 from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
@@ -17,12 +17,12 @@ A mega-batch has the pairs of the sentences and then the first pairs of the file
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "negatives",
+    parser = add_command(
+        commands,
+        _run,
         help="show the negatives that training chooses",
         description="Show the negatives that training would choose by a model, by size of the mega-batch.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
     parser.add_argument(
@@ -45,7 +45,6 @@ def add(commands: Commands) -> None:
     parser.add_argument("--batch-size", type=count, default=128, metavar="N", help="pairs a mini-batch (128)")
     parser.add_argument("--threads", type=count, default=1, metavar="N", help="to search with (1)")
     parser.add_argument("--output", default="-", metavar="FILE", help="TSV; - is standard output")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

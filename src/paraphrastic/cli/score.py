@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, Counter, count, pair
+from paraphrastic.cli.arguments import Commands, Counter, add_command, count, pair
 
 _EXAMPLE = """\
 example:
@@ -16,12 +16,12 @@ Lines of the input are two sentences with a tab between them; lines of the outpu
 
 def add(commands: Commands) -> None:
     """Add the command."""
-    parser = commands.add_parser(
-        "score",
+    parser = add_command(
+        commands,
+        _run,
         help="say how alike two sentences are",
         description="Say how alike the two sentences of each line are, by the cosine of their vectors.",
-        epilog=_EXAMPLE,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        example=_EXAMPLE,
     )
     parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
     parser.add_argument(
@@ -47,7 +47,6 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
     parser.add_argument("--batch", type=count, default=2048, metavar="N", help="pairs at a time (2048)")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -1,7 +1,8 @@
 """What an evaluation leaves behind: figures with their sampling error, and what comparing systems takes."""
 
+import hashlib
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -99,6 +100,18 @@ def share(
         n=len(hits),
         digest=digest,
         higher_is_better=higher_is_better,
+    )
+
+
+def mean_of(measurements: Sequence[Measurement]) -> Measurement:
+    """The mean of figures on several test sets; each resample has its own of all of them."""
+    digests = "".join(each.digest for each in measurements)
+    return Measurement(
+        value=float(np.mean([each.value for each in measurements])),
+        samples=np.mean([each.samples for each in measurements], axis=0),
+        n=sum(each.n for each in measurements),
+        digest=hashlib.sha256(digests.encode()).hexdigest(),
+        higher_is_better=measurements[0].higher_is_better,
     )
 
 

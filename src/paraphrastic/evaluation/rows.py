@@ -1,6 +1,5 @@
 """Rows of tables: what one system, its training runs, or several models together reach."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -48,21 +47,6 @@ class System:
             gold=None,
         )
         return Figure(mean, float(np.std(values, ddof=1)))
-
-
-def mean(figures: Sequence[Figure]) -> Figure:
-    """The mean of a system's figures on several test sets; each resample has its own of all of them."""
-    found = [each.measurement for each in figures]
-    digests = "".join(each.digest for each in found)
-    return Figure(
-        Measurement(
-            value=float(np.mean([each.value for each in found])),
-            samples=np.mean([each.samples for each in found], axis=0),
-            n=sum(each.n for each in found),
-            digest=hashlib.sha256(digests.encode()).hexdigest(),
-            higher_is_better=found[0].higher_is_better,
-        )
-    )
 
 
 def best(figures: Sequence[Figure | None], published: Sequence[float] = ()) -> int | None:

@@ -1,6 +1,5 @@
 """Semantic textual similarity: how well cosines follow people's judgements."""
 
-import hashlib
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.networks import predict_scores
-from paraphrastic.evaluation.results import Measurement, Source, correlations, write_result
+from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, write_result
 from paraphrastic.evaluation.sts_data import content_digest, read_testsets
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.transfer import pair_features, toolkit_order
@@ -162,21 +161,12 @@ class _Evaluation:
 
     def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
         """Vectors of both sentences, [n, d] each; an `InputError` where one is not finite."""
+        name = f"{self.testsets}: STS {pairs['year'][0]}/{pairs['dataset'][0]}"
         first, second = (
-            self._embedded(pairs[column].to_list(), language, f"{pairs['year'][0]}/{pairs['dataset'][0]}")
+            self.encoder.embed_finite(pairs[column].to_list(), language, name=name)
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
         return first, second
-
-    def _embedded(self, sentences: Sequence[str], language: str, name: str) -> Float32:
-        vectors = self.encoder.embed(sentences, language)
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            sentence = sentences[int(finite.argmin())]
-            raise InputError(
-                f"{self.testsets}: STS {name}: {self.encoder.label}: the vector of {sentence!r} is not finite"
-            )
-        return vectors
 
     def add(self, name: str, pairs: pl.DataFrame) -> None:
         self.pairs[name] = pairs
@@ -201,14 +191,7 @@ class _Evaluation:
 
     def average(self, name: str, parts: Sequence[str]) -> None:
         """Of correlations; each resample has its own of all parts."""
-        measured = [self.measurements[part] for part in parts]
-        digests = "".join(part.digest for part in measured)
-        self.measurements[name] = Measurement(
-            value=float(np.mean([part.value for part in measured])),
-            samples=np.mean([part.samples for part in measured], axis=0),
-            n=sum(part.n for part in measured),
-            digest=hashlib.sha256(digests.encode()).hexdigest(),
-        )
+        self.measurements[name] = mean_of([self.measurements[part] for part in parts])
 
     def write(self, result: Path, *, task: Task, source: Source, missing: Sequence[str] = ()) -> None:
         datasets = {

@@ -19,6 +19,7 @@ from paraphrastic.evaluation.tasks import (
     LICENSED,
     TRACKS,
 )
+from paraphrastic.evaluation.text_lines import decoded_lines
 from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
@@ -61,14 +62,7 @@ class _Member:
         return f"{self.archive}: {self.file.parent.name}/{self.file.name}"
 
     def lines(self) -> list[str]:
-        lines = []
-        content = self.file.read_bytes().removesuffix(b"\n")
-        for number, line in enumerate(content.split(b"\n") if content else [], start=1):
-            try:
-                lines.append(line.decode("utf-8").removesuffix("\r").removeprefix("\ufeff"))
-            except UnicodeDecodeError as error:
-                raise InputError(f"{self}:{number}: not UTF-8: {error.reason}") from None
-        return lines
+        return decoded_lines(self.file.read_bytes(), str(self))
 
 
 def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:

@@ -8,8 +8,8 @@ from typing import Any
 
 from paraphrastic.evaluation.bootstrap import interval
 from paraphrastic.evaluation.layouts import LAYOUTS, Layout
-from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.rows import Figure, System, best, gathered, mean
+from paraphrastic.evaluation.results import Result, mean_of
+from paraphrastic.evaluation.rows import Figure, System, best, gathered
 from paraphrastic.files import atomic_output
 
 # What the name of the row that gathers models says after their encoder's.
@@ -128,7 +128,7 @@ def _row(
     layout: Layout,
 ) -> _Row:
     if layout.average and len(figures) > 1:
-        figures = figures | {"avg": mean(list(figures.values()))}
+        figures = figures | {"avg": Figure(mean_of([each.measurement for each in figures.values()]))}
         digests = digests | {"avg": ",".join(sorted(set(digests.values())))}
     numbers = {column: _number(each.measurement.value, layout) for column, each in figures.items()}
     return _Row(name, {**cells, **numbers}, fields, figures, digests)

@@ -1,6 +1,5 @@
 """Transfer: how well a sentence's vector tells its class, or two sentences' vectors what relates them."""
 
-import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,9 @@ from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
-from paraphrastic.evaluation.results import Measurement, Source, correlations, share, write_result
-from paraphrastic.evaluation.transfer_data import content_digest, read_transfer_data
+from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.transfer_data import content_digest
 from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
 from paraphrastic.evaluation.validation import (
     Classified,
@@ -72,18 +72,18 @@ def evaluate_transfer(
     """
     named = {task.name: task for task in TASKS[suite]}
     chosen = [named[name] for name in tasks or named]
-    everything, digests = read_transfer_data(testsets), read_json(official)
+    everything, digests = read_testsets(testsets), read_json(official)
     measurements: Measurements = {}
     details: dict[str, Details] = {}
     torch.set_num_threads(threads)
     for dataset in dict.fromkeys(task.dataset for task in chosen):
-        at = f"{testsets}: {dataset}: {encoder.label}"
+        at = f"{testsets}: {dataset}"
         rows = everything.filter(dataset=dataset)
         features = _features(encoder, rows, LANGUAGES[suite], at)
         for task in chosen:
             if task.dataset == dataset:
                 start = time.monotonic()
-                data = _Data(task, rows, features, at)
+                data = _Data(task, rows, features, f"{at}: {encoder.label}")
                 found, details[task.name] = _evaluate(data, suite, bootstrap_samples)
                 details[task.name]["official"] = digests.get(task.name) == data.digest
                 measurements |= found
@@ -91,7 +91,7 @@ def evaluate_transfer(
                 log.info("%s: %s, in %.0f s", encoder.label, figures, time.monotonic() - start)
     if suite == "polish" and len(chosen) == len(named):
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
-        measurements["avg"] = _average([measurements[name] for name in averaged])
+        measurements["avg"] = mean_of([measurements[name] for name in averaged])
     write_result(
         result,
         encoder,
@@ -109,10 +109,7 @@ def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> F
         raise InputError(f"{at}: there are no data of this name")
     columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
     sentences = list(dict.fromkeys(text for column in columns for text in column))
-    vectors = encoder.embed(sentences, language)
-    finite = np.isfinite(vectors).all(axis=1)
-    if not finite.all():
-        raise InputError(f"{at}: the vector of {sentences[int(finite.argmin())]!r} is not finite")
+    vectors = encoder.embed_finite(sentences, language, name=at)
     places = {text: place for place, text in enumerate(sentences)}
     first, *second = (vectors[[places[text] for text in column]] for column in columns)
     return pair_features(first, second[0]) if second else first
@@ -214,13 +211,3 @@ def _f1(data: _Data, found: Classified, gold: Int64, samples: int) -> Measuremen
 def _ratio(counts: Float64) -> Float64:
     """F1 of counts [..., 2]; 0 where neither is there."""
     return counts[..., 0] / np.maximum(counts[..., 1], 1)
-
-
-def _average(figures: Sequence[Measurement]) -> Measurement:
-    digests = "".join(figure.digest for figure in figures)
-    return Measurement(
-        value=float(np.mean([figure.value for figure in figures])),
-        samples=np.mean([figure.samples for figure in figures], axis=0),
-        n=sum(figure.n for figure in figures),
-        digest=hashlib.sha256(digests.encode()).hexdigest(),
-    )

@@ -12,6 +12,7 @@ import polars as pl
 
 from paraphrastic.archive import extract_archive
 from paraphrastic.errors import InputError
+from paraphrastic.evaluation.text_lines import decoded_lines
 from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
 from paraphrastic.files import atomic_output
 
@@ -51,20 +52,14 @@ class _File:
 
     def lines(self, *, latin: bool = False) -> list[str]:
         """Its lines, in UTF-8; with `latin`, in ISO 8859-1 if they are not."""
-        content = self.path.read_bytes().removesuffix(b"\n")
+        content = self.path.read_bytes()
         if not content.strip():
             raise InputError(f"{self.name}: there is no sentence in it")
         encoding = "utf-8"
         if latin and not _is_utf8(content):
             log.info("%s: read as ISO 8859-1, since it is not UTF-8", self.name)
             encoding = "latin-1"
-        lines = []
-        for number, line in enumerate(content.split(b"\n"), start=1):
-            try:
-                lines.append(line.decode(encoding).removesuffix("\r").removeprefix("\ufeff"))
-            except UnicodeDecodeError as error:
-                raise InputError(f"{self.name}:{number}: not UTF-8: {error.reason}") from None
-        return lines
+        return decoded_lines(content, self.name, encoding=encoding)
 
     def rows(self, *, latin: bool = False) -> list[str]:
         """Its lines without blank ones at the end."""
@@ -229,14 +224,6 @@ def _read_polish(files: Mapping[str, Sequence[Path]]) -> list[pl.DataFrame]:
                 raise InputError(f"{names}: one file with {' or '.join(words)} in its name expected")
             frames.append(_frame(dataset, part, reader(_File(paths[0], str(paths[0])))))
     return frames
-
-
-def read_transfer_data(path: Path) -> pl.DataFrame:
-    """Read the file that `prepare_transfer` wrote; a damaged one is an `InputError` that names it."""
-    try:
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise InputError(f"{path}: not readable as Parquet: {str(error).splitlines()[0]}") from None
 
 
 def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from paraphrastic.errors import InputError
 from paraphrastic.export import glove, onnx_graph, static, usage
 from paraphrastic.export.parity import Other, Parity, compare
 from paraphrastic.files import OWNER, full_disk_named, remove_leftovers, sha256, umask
+from paraphrastic.markdown import table
 from paraphrastic.model import RawTextEncoder, SentenceEncoder
 
 # Sentences of many languages and scripts, and such as are hard to cut alike.
@@ -92,8 +93,8 @@ def export_model(
             f"{_HEADING} for {target.name}\n",
             target.usage.format(folder=output.name, **usage.preparation(model.config)),
             f"Compared with the model that was exported, on `{text.name}`:\n",
-            _table(("comparison", "result"), parity.table()),
-            _table(("file", "SHA-256"), [(name, f"`{digest}`") for name, digest in files.items()]),
+            table(("comparison", "result"), parity.table()),
+            table(("file", "SHA-256"), [(name, f"`{digest}`") for name, digest in files.items()]),
         ]
         (folder / CARD).write_text("\n".join(sections), encoding="utf-8")
     return parity
@@ -125,8 +126,3 @@ def _card(config: Mapping[str, Any]) -> str:
     languages = "".join(f"- {language}\n" for language in config.get("languages", ()))
     matter = f"language:\n{languages}" if languages else ""
     return f"---\n{matter}pipeline_tag: sentence-similarity\n---\n# {config['model']}\n"
-
-
-def _table(header: tuple[str, str], rows: Iterable[tuple[str, str]]) -> str:
-    lines = [header, ("---", "---"), *rows]
-    return "".join(f"| {first} | {second} |\n" for first, second in lines)

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
 from paraphrastic.mining.directions import Directions
 from paraphrastic.mining.neighbours import Neighbours
 
@@ -54,12 +53,7 @@ def embed_directions(
     directions = Directions.empty(len(sentences), encoder.dim, in_16_bits=in_16_bits)
     for start in range(0, len(sentences), EMBEDDED_ROWS):
         block = sentences[start : start + EMBEDDED_ROWS]
-        vectors = encoder.embed(block, language)
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            sentence = block[int(finite.argmin())]
-            raise InputError(f"{encoder.label}: {name}: the vector of {sentence!r} is not finite")
-        directions.fill(start, vectors)
+        directions.fill(start, encoder.embed_finite(block, language, name=name))
         if progress:
             progress((start + len(block)) / len(sentences))
     return directions
