@@ -42,16 +42,20 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     with ExitStack() as stack:
-        magic = _first_bytes(path)
-        stream: IO[bytes] = stack.enter_context(path.open("rb"))
+        stream, magic = _opened_file(path)
+        stack.enter_context(stream)
         if magic.startswith(b"\x1f\x8b"):
             stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
         elif magic.startswith(b"BZh"):
             stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
         elif magic == b"\x28\xb5\x2f\xfd":
             # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
-            import pyarrow
-
+            try:
+                import pyarrow
+            except ImportError:
+                raise InputError(
+                    f"{path}: reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
+                ) from None
             stream = stack.enter_context(pyarrow.CompressedInputStream(stream, "zstd"))
         yield stack.enter_context(_bounded(stream, str(path), max_bytes))
 
@@ -256,9 +260,16 @@ def _write(stream: BinaryIO, target: Path) -> None:
         raise InputError(f"{target}: cannot be written: {error.strerror}") from None
 
 
-def _first_bytes(path: Path) -> bytes:
+def _opened_file(path: Path) -> tuple[IO[bytes], bytes]:
+    """A file, and the bytes that it begins with, which are still to be read: from a pipe, they come once."""
     try:
-        with path.open("rb") as file:
-            return file.read(4)
+        file = path.open("rb")
+        return file, file.peek(4)[:4]
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _first_bytes(path: Path) -> bytes:
+    file, magic = _opened_file(path)
+    file.close()
+    return magic

@@ -26,9 +26,14 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
 
     The temporary name is unique to the process, so that a run which was killed, or one that goes on
     unseen, cannot spoil the next one's file; what a killed process left is removed by the next one.
-    Nothing is left behind when the block raises; a full disk is an `InputError`.
+    Nothing is left behind when the block raises; a full disk is an `InputError`. A device or a pipe, such as
+    `/dev/null`, stays what it is: it is yielded itself.
     """
     final = Path(path)
+    if final.exists() and not (final.is_file() or final.is_dir()):
+        with full_disk_named(final):
+            yield final
+        return
     with full_disk_named(final):
         final.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(final.parent, f".{final.name}.")
