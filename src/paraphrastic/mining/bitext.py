@@ -7,9 +7,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.encoders import Encoder
+from paraphrastic.encoder import Encoder
 from paraphrastic.errors import InputError
 from paraphrastic.mining.directions import Directions
+from paraphrastic.mining.kernels import Float32
 from paraphrastic.mining.neighbours import Neighbours
 
 Margin = Literal["ratio", "distance", "cosine"]
@@ -54,15 +55,24 @@ def embed_directions(
     directions = Directions.empty(len(sentences), encoder.dim, in_16_bits=in_16_bits)
     for start in range(0, len(sentences), EMBEDDED_ROWS):
         block = sentences[start : start + EMBEDDED_ROWS]
-        vectors = encoder.embed(block, language)
-        finite = np.isfinite(vectors).all(axis=1)
-        if not finite.all():
-            sentence = block[int(finite.argmin())]
-            raise InputError(f"{encoder.label}: {name}: the vector of {sentence!r} is not finite")
-        directions.fill(start, vectors)
+        directions.fill(start, finite_vectors(encoder, block, language, name=name))
         if progress:
             progress((start + len(block)) / len(sentences))
     return directions
+
+
+def finite_vectors(encoder: Encoder, sentences: Sequence[str], language: str | None, *, name: str) -> Float32:
+    """Vectors of the sentences, float32 [n, dim].
+
+    Raises:
+        InputError: a vector is not finite; `name` says where the sentences are from.
+    """
+    vectors = encoder.embed(sentences, language)
+    finite = np.isfinite(vectors).all(axis=1)
+    if not finite.all():
+        sentence = sentences[int(finite.argmin())]
+        raise InputError(f"{encoder.label}: {name}: the vector of {sentence!r} is not finite")
+    return vectors
 
 
 def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> MinedPairs:
