@@ -42,3 +42,4 @@ bench: .venv/installed  ## measure speed and memory beside plain references: res
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/mining.py
+	$(BIN)/python benchmarks/search.py

@@ -1,9 +1,10 @@
 """Speed of mining: `python benchmarks/mining.py [--repeats N] [--threads N] [--clock cpu]`.
 
-Looks for the 4 nearest neighbours of sentences in both directions, in each precision that the first search
-can be in, and by a plain reference beside it in the same run: the whole matrix by numpy, and the highest
-entries of its rows and of its columns. Sentences are averages of 14 random vectors drawn by Zipf's law, the
-rare ones weighing more, and translations share half of them. Writes results/benchmarks/mining.json.
+Looks for the 4 nearest neighbours of sentences in both directions, by codes of eight and of 16 bits and by
+the plan that a sample chooses, and by a plain reference beside it in the same run: the whole matrix by numpy,
+and the highest entries of its rows and of its columns. Sentences are averages of 14 random vectors drawn by
+Zipf's law, the rare ones weighing more, and translations share half of them. Writes
+results/benchmarks/mining.json.
 
 With --sentences N, the time and the memory that mining two files of so many sentences takes, in a process of
 its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
@@ -26,14 +27,14 @@ from paraphrastic.files import write_json
 from paraphrastic.mining.directions import Directions
 from paraphrastic.mining.files import mine_files
 from paraphrastic.mining.neighbours import nearest_neighbours
-from paraphrastic.training.mining import fastest_precision
+from paraphrastic.mining.plans import Plan
+from paraphrastic.mining.tiles import HAS_BYTES
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 TOKENS = 14
 ROWS = 30_000
 # Sentences of a side and dimension of each case.
 CASES = [(10_000, 300), (10_000, 1024), (40_000, 300)]
-PRECISIONS = ("int8", "bfloat16", "float32")
 NEIGHBOURS = 4
 # Larger matrices are not made whole.
 MAX_REFERENCE = 10_000
@@ -62,7 +63,7 @@ def main() -> None:
         figures[name] = measure(n, dimension, options)
         for kind, seconds in figures[name].items():
             print(f"{name}, {kind}: {seconds:.2f} s, {n * n / seconds / 1e6:,.0f} million pairs a second")
-    about = {"clock": options.clock, "threads": options.threads, "auto": fastest_precision()}
+    about = {"clock": options.clock, "threads": options.threads}
     write_json(options.output or "results/benchmarks/mining.json", {**about, "seconds": figures})
 
 
@@ -73,12 +74,15 @@ def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, fl
     source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
     x, y = table[source].sum(axis=1), table[target].sum(axis=1)
     sides = Directions.of(x), Directions.of(y)
+    sample = sides[1][slice(BLOCK)].units()
+    plans = {"8 bits": Plan.of(sample, in_bytes=True)} if HAS_BYTES else {}
+    plans |= {"16 bits": Plan.of(sample, in_bytes=False), "chosen": None}
     times: dict[str, list[float]] = {}
     for _ in range(options.repeats):
-        for precision in PRECISIONS:
+        for name, plan in plans.items():
             start = clock()
-            nearest_neighbours(*sides, NEIGHBOURS, threads=options.threads, precision=precision)
-            times.setdefault(precision, []).append(clock() - start)
+            nearest_neighbours(*sides, NEIGHBOURS, threads=options.threads, plan=plan)
+            times.setdefault(name, []).append(clock() - start)
         if n <= MAX_REFERENCE:
             start = clock()
             whole_matrix(x, y)

@@ -3,11 +3,26 @@
 import numpy as np
 import pytest
 
-from paraphrastic.mining import neighbours, search
+from paraphrastic.mining import neighbours
+from paraphrastic.mining.choice import plan_for_neighbours, plan_for_threshold
 from paraphrastic.mining.directions import Directions
 from paraphrastic.mining.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.mining.plans import Plan
+from paraphrastic.mining.sketches import Sketch, bounds
+from paraphrastic.mining.tiles import HAS_BYTES, ROWS, WIDTH
+from paraphrastic.team import Team
 
-PRECISIONS = ("int8", "bfloat16", "float32")
+# Bits of codes, and the share of the dimensions that are kept.
+CODES = [(8, 1), (8, 0.4), (16, 1), (16, 0.4)] if HAS_BYTES else [(16, 1), (16, 0.4)]
+
+
+def plan_of(vectors: np.ndarray, codes: tuple[int, float]) -> Plan:
+    bits, share = codes
+    dim = vectors.shape[1]
+    generator = np.random.default_rng(0)
+    basis = np.linalg.qr(generator.normal(size=(dim, dim)))[0][:, : max(1, int(share * dim))]
+    units = Directions.of(vectors).units()
+    return Plan.of(units, in_bytes=bits == 8, basis=None if share == 1 else basis.astype(np.float32))
 
 
 def similarities(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -40,30 +55,29 @@ def translated(n: int, m: int, dim: int, seed: int = 0) -> tuple[np.ndarray, np.
 
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "BLOCK_ROWS", 32)
-    monkeypatch.setattr(search, "BLOCK_COLUMNS", 80)
-    monkeypatch.setattr(search, "PANEL", 200)
+    monkeypatch.setattr(neighbours, "BLOCK_ROWS", 5 * ROWS)
+    monkeypatch.setattr(neighbours, "PANEL", 3 * WIDTH)
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("codes", CODES)
 @pytest.mark.parametrize("in_16_bits", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_neighbours_are_the_nearest(precision: str, in_16_bits: bool, threads: int) -> None:
+def test_neighbours_are_the_nearest(codes: tuple[int, float], in_16_bits: bool, threads: int) -> None:
     x, y = translated(500, 700, 40)
     sides = (Directions.of(side, in_16_bits=in_16_bits) for side in (x, y))
-    forward, backward = nearest_neighbours(*sides, 4, threads=threads, precision=precision)
+    forward, backward = nearest_neighbours(*sides, 4, threads=threads, plan=plan_of(y, codes))
     tolerance = 3e-5 if in_16_bits else 1e-6
     agree(forward, similarities(x, y), 4, tolerance)
     agree(backward, similarities(y, x), 4, tolerance)
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_of_equals_the_first_is_taken(precision: str) -> None:
+@pytest.mark.parametrize("codes", CODES)
+def test_of_equals_the_first_is_taken(codes: tuple[int, float]) -> None:
     x, y = translated(300, 400, 24)
     y[200:] = y[:200]
     x[7] = y[3]
-    forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 2, precision=precision)
+    forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 2, plan=plan_of(y, codes))
     # Every nearest one has a copy, which comes next.
     np.testing.assert_array_equal(forward.indices[:, 1], forward.indices[:, 0] + 200)
     assert forward.indices[7].tolist() == [3, 203]
@@ -71,42 +85,56 @@ def test_of_equals_the_first_is_taken(precision: str) -> None:
     np.testing.assert_array_equal(backward.indices[:200], backward.indices[200:])
 
 
-@pytest.mark.parametrize("precision", PRECISIONS)
-def test_sets_of_any_size(precision: str) -> None:
+@pytest.mark.parametrize("codes", CODES)
+def test_sets_of_any_size(codes: tuple[int, float]) -> None:
     for n, m in ((1, 1), (1, 9), (2, 3), (33, 1), (40, 24), (24, 25)):
         x, y = translated(n, m, 5)
-        forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, precision=precision)
+        plan = plan_of(y, codes)
+        forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, plan=plan)
         agree(forward, similarities(x, y), 4)
         agree(backward, similarities(y, x), 4)
 
 
-def test_what_is_too_close_to_tell_in_few_bits_is_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("in_16_bits", [False, True])
+def test_products_of_codes_bound_cosines(codes: tuple[int, float], in_16_bits: bool) -> None:
     generator = np.random.default_rng(0)
-    center = generator.normal(size=64)
-    # All cosines are within some thousandths.
-    x, y = ((center + 0.02 * generator.normal(size=(300, 64))).astype(np.float32) for _ in range(2))
-    searches: list[str] = []
-    for name in ("both", "one_way"):
-        plain = getattr(search.Search, name)
+    x, y = translated(150, 250, 60)
+    # Zero; one entry alone; one that is much larger than the others; and others of any length.
+    x[3], y[7] = 0, 0
+    x[4], y[8] = np.eye(60)[2], np.eye(60)[2]
+    x[5, 9], y[9, 9] = 40, -40
+    y[10:40] *= np.geomspace(1e-30, 1e30, 30)[:, None]
+    y[40:60] = x[40:60]
+    plan = plan_of(generator.normal(size=(100, 60)).astype(np.float32), codes)
+    if plan.basis is not None:
+        # Nothing of it is kept.
+        x[6] = y[6] = x[6] - plan.basis @ (x[6] @ plan.basis)
+    sides = [Directions.of(side, in_16_bits=in_16_bits) for side in (x, y)]
+    cosines = sides[0].units().astype(np.float64) @ sides[1].units().astype(np.float64).T
+    excess = bounds(*(Sketch.of(side, plan, Team(1)) for side in sides)) - cosines
+    assert excess.min() >= 0
+    # All dimensions: rounding is all that they are loose by.
+    assert codes[1] < 1 or np.median(excess) < {8: 0.03, 16: 1e-3}[codes[0]]
 
-        def counted(self: search.Search, name: str = name, plain=plain):
-            searches.append(f"{name} {self.precision}")
-            return plain(self)
 
-        monkeypatch.setattr(search.Search, name, counted)
-    sides = Directions.of(x), Directions.of(y)
-    forward, backward = nearest_neighbours(*sides, 4, precision="int8")
-    agree(forward, similarities(x, y), 4)
-    agree(backward, similarities(y, x), 4)
-    assert {"both torch.int8", "one_way torch.bfloat16", "one_way torch.float32"} <= set(searches)
-    # Where most rows would be searched again, the fastest numbers are not the ones to begin with.
-    monkeypatch.setattr(neighbours, "fastest_precision", lambda: "int8")
-    searches.clear()
-    nearest_neighbours(*sides, 4)
-    assert "both torch.bfloat16" in searches
-    searches.clear()
-    nearest_neighbours(*(Directions.of(side) for side in translated(300, 300, 40)), 4)
-    assert "both torch.int8" in searches
+def test_the_plan_fits_the_vectors() -> None:
+    generator = np.random.default_rng(0)
+    team = Team(1)
+    flat = generator.normal(size=(3000, 64)).astype(np.float32)
+    plan = plan_for_neighbours(Directions.of(flat), Directions.of(flat[::-1]), 4, team)
+    assert (plan.basis, plan.in_bytes) == (None, HAS_BYTES)
+    # All cosines are within some thousandths, which eight bits do not tell apart.
+    near = generator.normal(size=64) + 0.02 * generator.normal(size=(3000, 64))
+    sides = [Directions.of(side.astype(np.float32)) for side in (near, near[::-1])]
+    plan = plan_for_neighbours(*sides, 4, team)
+    assert (plan.basis, plan.in_bytes) == (None, False)
+    agree(nearest_neighbours(*sides, 4)[0], similarities(near, near[::-1]), 4)
+    # Few dimensions say of most pairs that they are far from near.
+    low = generator.normal(size=(20_000, 8)) @ generator.normal(size=(8, 64))
+    vectors = (low + 0.1 * generator.normal(size=low.shape)).astype(np.float32)
+    plan = plan_for_threshold(Directions.of(vectors), 0.95, team)
+    assert plan.kept < 32
 
 
 def test_vectors_that_do_not_fit_into_eight_bits_are_found() -> None:
@@ -117,7 +145,9 @@ def test_vectors_that_do_not_fit_into_eight_bits_are_found() -> None:
     y[spiky] *= 0.01
     y[spiky, np.arange(5)] += 1
     x[np.arange(60), np.arange(60) % 10] += 6
-    forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, precision="int8")
+    forward, backward = nearest_neighbours(
+        Directions.of(x), Directions.of(y), 4, plan=plan_of(x[60:], CODES[0])
+    )
     agree(forward, similarities(x, y), 4)
     agree(backward, similarities(y, x), 4)
     near = [row for row in range(60) if row % 10 < 5]
@@ -129,19 +159,20 @@ def test_the_rounding_of_the_other_side_counts() -> None:
     # Signs are exact in eight bits; vectors around them are not.
     x = np.sign(generator.normal(size=(20, 64))).astype(np.float32)
     y = np.repeat(x, 150, axis=0) + 0.05 * generator.normal(size=(3000, 64)).astype(np.float32)
-    for precision in PRECISIONS:
-        forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, precision=precision)
+    for codes in CODES:
+        plan = plan_of(x, codes)
+        forward, backward = nearest_neighbours(Directions.of(x), Directions.of(y), 4, plan=plan)
         agree(forward, similarities(x, y), 4)
         agree(backward, similarities(y, x), 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("codes", CODES)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_of_many_equals_the_first_are_taken(precision: str, threads: int) -> None:
+def test_of_many_equals_the_first_are_taken(codes: tuple[int, float], threads: int) -> None:
     x, y = np.ones((700, 6), np.float32), translated(10, 300, 6)[1]
     sides = Directions.of(x), Directions.of(y)
-    _, backward = nearest_neighbours(*sides, 4, threads=threads, precision=precision)
+    _, backward = nearest_neighbours(*sides, 4, threads=threads, plan=plan_of(y, codes))
     assert (backward.indices == [0, 1, 2, 3]).all()
 
 
@@ -181,7 +212,7 @@ def test_directions_keep_cosines(in_16_bits: bool, tolerance: float) -> None:
         directions.fill(start, vectors[start : start + 64])
     whole = Directions.of(vectors, in_16_bits=in_16_bits)
     np.testing.assert_array_equal(directions.entries, whole.entries)
-    units = directions.units().numpy().astype(np.float64)
+    units = directions.units().astype(np.float64)
     np.testing.assert_allclose(units @ units.T, similarities(vectors, vectors), atol=tolerance)
     assert directions.entries.nbytes * (2 if in_16_bits else 1) == vectors.nbytes
 
@@ -192,19 +223,22 @@ def test_progress_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     shares: list[float] = []
     nearest_neighbours(x, y, 1, progress=shares.append)
     assert shares == sorted(shares)
-    assert len(shares) == 10 * 3
+    assert len(set(shares)) > 10
     assert shares[-1] == 1.0
 
     def interrupt(_: float) -> None:
         raise KeyboardInterrupt
 
-    offered = []
-    offer = search.offer
-    monkeypatch.setattr(search, "offer", lambda *arguments: offered.append(1) or offer(*arguments))
+    compared = []
+    nearest = neighbours.nearest
+    monkeypatch.setattr(neighbours, "nearest", lambda *arguments: compared.append(1) or nearest(*arguments))
+    nearest_neighbours(x, y, 1)
+    everything = len(compared)
+    compared.clear()
     with pytest.raises(KeyboardInterrupt):
-        nearest_neighbours(x, y, 1, threads=2, precision="float32", progress=interrupt)
+        nearest_neighbours(x, y, 1, threads=2, progress=interrupt)
     # The other thread ends with the block that it has.
-    assert len(offered) < 0.5 * 10 * 3 * 3
+    assert len(compared) < everything / 2
 
 
 def test_real_sentences(mirror) -> None:
@@ -218,8 +252,9 @@ def test_real_sentences(mirror) -> None:
             for start in range(len(text) - 2):
                 vectors[row, hash_of(text[start : start + 3]) % 200] += 1
         sides.append(vectors)
-    for precision in PRECISIONS:
-        found = nearest_neighbours(*map(Directions.of, sides), 4, threads=2, precision=precision)
+    for codes in CODES:
+        plan = plan_of(sides[1], codes)
+        found = nearest_neighbours(*map(Directions.of, sides), 4, threads=2, plan=plan)
         agree(found[0], similarities(*sides), 4)
         agree(found[1], similarities(*sides[::-1]), 4)
 

@@ -3,6 +3,8 @@
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,7 +57,7 @@ OUTPUTS = ("--output", "--report")
 
 def test_there_are_examples() -> None:
     commands = {line.split()[1] for example in EXAMPLES for line in example.values[0]}
-    assert {"embed", "score", "mine", "export"} <= commands
+    assert {"embed", "score", "mine", "search", "dedup", "export"} <= commands
 
 
 @pytest.mark.parametrize("lines", EXAMPLES)
@@ -75,6 +77,19 @@ def test_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, line
         else:
             assert path.stat().st_size > 0
             path.unlink()
+
+
+@pytest.mark.parametrize("command", ["embed", "score", "search", "dedup", "mine"])
+def test_examples_of_help_run(finished_once: Path, command: str) -> None:
+    run = [sys.executable, "-m", "paraphrastic.cli"]
+    page = subprocess.run([*run, command, "--help"], capture_output=True, text=True, check=True).stdout
+    example = page.split("example:\n")[1].split("\n\n")[0]
+    before = set(finished_once.iterdir())
+    shell = f'paraphrastic() {{ {shlex.join(run)} "$@"; }}\nset -eo pipefail\n{example}'
+    subprocess.run(["bash", "-c", shell], cwd=finished_once, check=True)
+    for path in set(finished_once.iterdir()) - before:
+        assert path.stat().st_size
+        path.unlink()
 
 
 @pytest.mark.parametrize(

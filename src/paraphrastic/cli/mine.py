@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 
-from paraphrastic.cli.arguments import Commands, Progress, add_command, count, extra, number, pair
+from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number, pair
 
 _EXAMPLE = """\
 example:
@@ -55,9 +55,9 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    with extra("pipeline"):
-        from paraphrastic.encoders import open_encoder
-        from paraphrastic.mining.files import mine_files
+    from paraphrastic.encoders import open_encoder
+    from paraphrastic.mining.files import mine_files
+
     threads = options.threads or os.cpu_count() or 1
     shown = Progress()
     try:

@@ -61,7 +61,7 @@ def embed_file(
 
     count = 0
     # Opened first, so that an output that cannot be written is told before work is lost.
-    with _npy_output(output, model.dim, np.dtype(dtype)) as write, _opened(source) as stream:
+    with _npy_output(output, model.dim, np.dtype(dtype)) as write, text_input(source) as stream:
         for vectors in in_order(embed, read_batches(stream, source, batch), threads or available_cores()):
             write(vectors)
             count += len(vectors)
@@ -118,7 +118,7 @@ def score_file(
             number += len(lines)
 
     scored = done = 0
-    with text_output(output) as file, _opened(source) as stream:
+    with text_output(output) as file, text_input(source) as stream:
         for text, pairs, lines in in_order(score, numbered(stream), threads or available_cores()):
             file.write(text)
             scored, done = scored + pairs, done + lines
@@ -129,7 +129,7 @@ def score_file(
 
 def read_sentences(path: str) -> Iterator[str]:
     """The lines of a text file; see `embed_file` and `read_batches`."""
-    with _opened(path) as stream:
+    with text_input(path) as stream:
         for batch in read_batches(stream, path, BLOCK_SENTENCES):
             yield from batch
 
@@ -167,7 +167,8 @@ def read_batches(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def text_input(path: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input."""
     if path == "-":
         yield sys.stdin.buffer
         return
@@ -191,6 +192,17 @@ def _file_output(path: str, mode: str, **options: Any) -> Iterator[IO[Any]]:
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         yield file
+
+
+@contextmanager
+def byte_output(path: str) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is whole; `-` is standard output."""
+    if path != "-":
+        with _file_output(path, "wb") as file:
+            yield file
+        return
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.encoders import Encoder
+from paraphrastic.encoder import Encoder
 from paraphrastic.mining.directions import Directions
 from paraphrastic.mining.neighbours import Neighbours
 

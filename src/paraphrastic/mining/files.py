@@ -1,25 +1,17 @@
 """Mining of translations from text files, as the command `paraphrastic mine` does it."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
-from errno import EISDIR
+from collections.abc import Callable
 from functools import partial
-from os import strerror
-from pathlib import Path
-from typing import TextIO
 
-from paraphrastic.archive import open_stream
 from paraphrastic.corpus.lines import Undecodable, read_lines
-from paraphrastic.encoders import Encoder
+from paraphrastic.embedding.files import text_input, text_output
+from paraphrastic.encoder import Encoder
 from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
 from paraphrastic.mining.bitext import NEIGHBOURS, Margin, best_pairs, embed_directions
 from paraphrastic.mining.neighbours import nearest_neighbours
 
 # Vectors that take more memory are held in 16 bits.
 MAX_BYTES = 2 << 30
-_MAX_FILE_BYTES = 1 << 40
 
 # Told what is being done, and what share of it is done.
 Progress = Callable[[str, float], None]
@@ -67,7 +59,7 @@ def mine_files(
     if source == target == "-":
         raise InputError("source and target cannot both be standard input")
     # Opened before hours of work, which would be lost otherwise.
-    with _opened(output) as file:
+    with text_output(output) as file:
         sides = [_read_sentences(path) for path in (source, target)]
         n_bytes = 4 * encoder.dim * sum(map(len, sides))
         x, y = (
@@ -98,8 +90,7 @@ def mine_files(
 def _read_sentences(path: str) -> dict[str, int]:
     """The different sentences of a file, and the lines that they first occur in, from 1."""
     sentences: dict[str, int] = {}
-    opened = nullcontext(sys.stdin.buffer) if path == "-" else open_stream(path, max_bytes=_MAX_FILE_BYTES)
-    with opened as stream:
+    with text_input(path) as stream:
         for number, line in enumerate(read_lines(stream, path), start=1):
             if isinstance(line, Undecodable):
                 raise InputError(f"{path}:{number}: {line.cause}")
@@ -108,19 +99,3 @@ def _read_sentences(path: str) -> dict[str, int]:
     if not sentences:
         raise InputError(f"{path}: has no sentence")
     return sentences
-
-
-@contextmanager
-def _opened(output: str) -> Iterator[TextIO]:
-    if output == "-":
-        yield sys.stdout
-        return
-    with ExitStack() as stack:
-        try:
-            if Path(output).is_dir():
-                raise IsADirectoryError(EISDIR, strerror(EISDIR))
-            temporary = stack.enter_context(atomic_output(output))
-            file = stack.enter_context(temporary.open("w", encoding="utf-8"))
-        except OSError as error:
-            raise InputError(f"{output}: cannot be written: {error.strerror}") from None
-        yield file

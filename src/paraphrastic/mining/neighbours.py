@@ -1,38 +1,28 @@
 """Nearest neighbours by cosine between two sets of vectors, in both directions at once.
 
-All similarities are computed; none but the highest are kept. First in eight bits or in bfloat16, where the
-processor multiplies in them, which is fast and good for two digits: so more candidates are kept than are
-asked for, of which the nearest are then chosen by exact cosines. A bound on the rounding says whether
-another vector could have been nearer than these; the rows where it could are searched again with more bits.
+All pairs are compared, most of them by their codes alone (see `sketches`): exact cosines are computed only of
+those that these do not rule out.
 """
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-import torch
 
-from paraphrastic.mining.directions import Directions, Factors, slices
-from paraphrastic.mining.kernels import Float64, Int32, settle
-from paraphrastic.mining.search import Found, Search
+from paraphrastic.mining.choice import plan_for_neighbours
+from paraphrastic.mining.directions import Directions
+from paraphrastic.mining.kernels import NOTHING, Float64, Int64, merge, nearest
+from paraphrastic.mining.parts import share, slices
+from paraphrastic.mining.plans import Plan
+from paraphrastic.mining.sketches import Columns, Sketch
+from paraphrastic.mining.tiles import ROWS, WIDTH
 from paraphrastic.team import Team
-from paraphrastic.training.mining import fastest_precision
 
-Precision = Literal["auto", "int8", "bfloat16", "float32"]
-
-# Candidates that are kept beyond those asked for: at first, where these were too close to tell, and among
-# vectors that do not fit into eight bits.
-SPARE = 20
-MORE_SPARE = 60
-OUTLIER_SPARE = 4
-# Eight bits are twice as fast as bfloat16 as long as no larger share of the rows is searched again.
-WORTHWHILE = 0.4
-
-_PRECISIONS = (torch.int8, torch.bfloat16, torch.float32)
-# Rows whose candidates are settled at a time.
-_BLOCK = 1024
+# Rows that a thread compares at a time: their codes are to stay in its cache.
+BLOCK_ROWS = 32 * ROWS
+# Columns that are searched by all rows before the next ones; the threads share them.
+PANEL = 256 * WIDTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +30,24 @@ class Neighbours:
     """The k nearest neighbours of n vectors, nearest first; of equally near ones, first the lower index.
 
     Attributes:
-        indices: int32 [n, k].
+        indices: int64 [n, k]; `NOTHING` where there is none.
         cosines: [n, k].
     """
 
-    indices: Int32
+    indices: Int64
     cosines: Float64
+
+    @classmethod
+    def nothing(cls, n: int, k: int) -> "Neighbours":
+        """None yet."""
+        return cls(np.full((n, k), NOTHING, np.int64), np.full((n, k), -np.inf))
+
+    def __getitem__(self, rows: slice) -> "Neighbours":
+        return Neighbours(self.indices[rows], self.cosines[rows])
+
+    def add(self, other: "Neighbours") -> None:
+        """Take up what another thread has found for the same vectors."""
+        merge(self.cosines, self.indices, other.cosines, other.indices)
 
 
 def nearest_neighbours(
@@ -54,125 +56,88 @@ def nearest_neighbours(
     k: int,
     *,
     threads: int = 1,
-    precision: Precision = "auto",
+    plan: Plan | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Neighbours, Neighbours]:
     """The k nearest neighbours in `y` of each of `x`, and those in `x` of each of `y`, by cosine.
 
-    A set of fewer than k has them all as neighbours. Where more than `SPARE` vectors are as near as the k-th
-    neighbour to 1e-4, those are taken that are nearest in float32.
+    A set of fewer than k has them all as neighbours.
 
     Args:
         x: n directions, one at least.
         y: m directions, one at least, of the same dimension.
         k: neighbours.
         threads: of the processor; their number does not change the result.
-        precision: of the first search: auto is that in which the processor multiplies fastest. It does not
-            change the result.
-        progress: is told the share of the first search that is done, now and then.
+        plan: by which pairs are ruled out; it does not change the result. None is one that a sample says is
+            fast.
+        progress: is told the share of the work that is done, now and then.
     """
-    kept = torch.get_num_threads()
-    # Each thread multiplies its own blocks.
-    torch.set_num_threads(1)
-    try:
-        with closing(Team(threads)) as team:
-            chosen = _fastest(x, y, k, team) if precision == "auto" else getattr(torch, precision)
-            left, right = Factors(x, chosen), Factors(y, chosen)
-            search = Search(left, right, k + SPARE, team, progress)
-            by_row, by_column = search.both()
-            of_x, of_y = left.rounding(team), right.rounding(team)
-            more = _PRECISIONS[_PRECISIONS.index(chosen) + 1 :]
-            return (
-                _settled(x, y, k, _candidates(search, by_row, of_x, of_y, k), more, team),
-                _settled(y, x, k, _candidates(search.turned(), by_column, of_y, of_x, k), more, team),
-            )
-    finally:
-        torch.set_num_threads(kept)
+    with closing(Team(threads)) as team:
+        plan = plan or plan_for_neighbours(x, y, k, team)
+        rows, columns = Sketch.of(x, plan, team), Sketch.of(y, plan, team)
+        by_row = Neighbours.nothing(len(x), min(k, len(y)))
+        by_column = Neighbours.nothing(len(y), min(k, len(x)))
+        for panel in slices(len(y), PANEL):
+            indices = np.arange(panel.start, panel.stop)
+            own = [by_column[panel]]
+            own += [Neighbours.nothing(len(indices), min(k, len(x))) for _ in range(1, threads)]
+
+            def tell(share: float, panel: slice = panel) -> None:
+                if progress:
+                    progress((panel.start + share * (panel.stop - panel.start)) / len(y))
+
+            compare(rows, x, columns.columns(indices), y[panel], panel.start, by_row, own, team, tell=tell)
+            for other in own[1:]:
+                own[0].add(other)
+    return by_row, by_column
 
 
-def _fastest(x: Directions, y: Directions, k: int, team: Team) -> torch.dtype:
-    """The precision in which the search is fastest: eight bits are not if most rows are searched again."""
-    fastest: torch.dtype = getattr(torch, fastest_precision())
-    if fastest == torch.int8:
-        sample = x[np.linspace(0, len(x) - 1, min(len(x), _BLOCK)).astype(np.int32)]
-        neighbours, bounds = _searched(sample, y, k, fastest, k + SPARE, team)
-        if (neighbours.cosines[:, -1] <= bounds).mean() > WORTHWHILE:
-            return torch.bfloat16
-    return fastest
+def compare(
+    sketch: Sketch,
+    x: Directions,
+    columns: Columns,
+    y: Directions,
+    first: int,
+    by_row: Neighbours,
+    by_column: Sequence[Neighbours],
+    team: Team,
+    *,
+    lowest: float = -np.inf,
+    zeros: bool = True,
+    tell: Callable[[float], None] | None = None,
+) -> None:
+    """Offer columns to all rows and, where they are to be found for them too, the rows to these columns.
 
-
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """Indices of candidates, [r, K], and what the cosine of no other one can be above, [r]."""
-
-    indices: Int32
-    bounds: Float64
-
-
-def _candidates(
-    search: Search, found: Found, row_rounding: Float64, column_rounding: Float64, k: int
-) -> _Candidates:
-    """What a search found, and among columns that do not fit into its precision what another one finds.
-
-    |u·v − u'·v'| is at most |u − u'| |v| + |u'| |v − v'|, and sums of products of unit vectors are within
-    2^-23 · dim.
+    Args:
+        sketch: of the rows.
+        x: their directions.
+        columns: codes, by the same plan.
+        y: their directions.
+        first: index of the first column.
+        by_row: what was found for the rows.
+        by_column: what each thread has found for the columns; empty where nothing is looked for.
+        team: the threads.
+        lowest: cosines below are not offered.
+        zeros: whether zero vectors are offered, and get offers.
+        tell: is told the share of the work that is done, now and then, and that all is.
     """
-    columns = search.columns
-    if len(columns) <= search.size:
-        return _Candidates(found.indices, np.full(len(found.indices), -np.inf))
-    slack = 2.0**-23 * columns.directions.dim
-    largest = np.delete(column_rounding, columns.outliers).max(initial=0)
-    bounds = search.unseen(found) + (1 + row_rounding) * (1 + largest) - 1 + slack
-    if not len(columns.outliers):
-        return _Candidates(found.indices, bounds)
-    rows, outlying = search.rows.directions, columns.directions[columns.outliers]
-    among = Search(
-        Factors(rows, torch.float32), Factors(outlying, torch.float32), k + OUTLIER_SPARE, search.team
-    )
-    others = among.one_way()
-    if len(columns.outliers) > among.size:
-        bounds = np.maximum(bounds, among.unseen(others) + slack)
-    indices = np.where(others.indices < 0, np.int32(-1), columns.outliers[others.indices])
-    return _Candidates(np.concatenate([found.indices, indices], axis=1), bounds)
+    nothing = Neighbours.nothing(0, 1)
+    # So that no thread is left without work; each takes a block as it gets to it, in the order of the rows.
+    size = min(BLOCK_ROWS, -(-len(x) // (ROWS * team.size)) * ROWS)
+    bars = [columns.bars(len(own.indices)) for own in by_column or [nothing]]
 
+    def work(block: slice, index: int) -> None:
+        own = by_column[index] if by_column else nothing
+        nearest(
+            sketch.codes, sketch.more, x.entries, x.norms, block.start, block.stop,
+            columns.panels, columns.more, y.entries, y.norms, first,
+            sketch.plan.product_unit, lowest, zeros,
+            by_row.cosines, by_row.indices, own.cosines, own.indices, bars[index if by_column else 0],
+        )  # fmt: skip
+        if index == 0 and tell and block.stop < len(x):
+            tell(block.stop / len(x))
 
-def _settled(
-    x: Directions, y: Directions, k: int, candidates: _Candidates, more: Sequence[torch.dtype], team: Team
-) -> Neighbours:
-    """The nearest of the candidates, or of a search with more bits, where another one may be as near."""
-    rows = np.arange(len(x), dtype=np.int32)
-    neighbours, bounds = _nearest(x, y, k, candidates.indices, team), candidates.bounds
-    for precision in more:
-        rows = rows[neighbours.cosines[rows, -1] <= bounds]
-        if not len(rows):
-            break
-        found, bounds = _searched(x[rows], y, k, precision, k + MORE_SPARE, team)
-        neighbours.indices[rows], neighbours.cosines[rows] = found.indices, found.cosines
-    return neighbours
-
-
-def _searched(
-    x: Directions, y: Directions, k: int, precision: torch.dtype, size: int, team: Team
-) -> tuple[Neighbours, Float64]:
-    """The nearest of so many candidates each, and what the cosine of no other one can be above, [n]."""
-    left, right = Factors(x, precision), Factors(y, precision)
-    search = Search(left, right, size, team)
-    candidates = _candidates(search, search.one_way(), left.rounding(team), right.rounding(team), k)
-    return _nearest(x, y, k, candidates.indices, team), candidates.bounds
-
-
-def _nearest(x: Directions, y: Directions, k: int, candidates: Int32, team: Team) -> Neighbours:
-    """The k nearest of the candidates, [n, K], by exact cosines."""
-    k = min(k, len(y))
-    found = Neighbours(np.full((len(x), k), -1, np.int32), np.zeros((len(x), k)))
-    blocks = iter(slices(len(x), _BLOCK))
-
-    def work(_: int) -> None:
-        for block in blocks:
-            settle(
-                x.entries[block], x.norms[block], y.entries, y.norms, candidates[block],
-                found.indices[block], found.cosines[block],
-            )  # fmt: skip
-
-    team.run(work)
-    return found
+    share(team, slices(len(x), size), work)
+    # Whichever thread did the last block.
+    if tell:
+        tell(1.0)

@@ -1,0 +1,216 @@
+"""Speed of search and deduplication: `python benchmarks/search.py [--repeats N] [--threads N] [--clock cpu]`.
+
+Looks for the 10 nearest rows of a matrix, for one query, for some and for many, and for near duplicates
+among sentences, each by a plain reference beside it in the same run: products of blocks by numpy, the highest
+entries of each, and for near duplicates what is above the threshold, in the order of the sentences. FAISS's
+exact index is measured too, where it is installed. Sentences are as in `mining.py`; of those that are
+deduplicated, a fifth are earlier ones with one token replaced. Writes results/benchmarks/search.json.
+
+With --sentences N, the time and the memory that deduplicating a file of so many sentences takes, in a process
+of its own, from reading it to writing it. Writes results/benchmarks/dedup_file.json.
+"""
+
+import argparse
+import multiprocessing
+import statistics
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mining import CLOCKS, peak_mb, token_blocks, token_vectors
+
+from paraphrastic import near_duplicates, search
+from paraphrastic.encoder import Encoder
+from paraphrastic.files import write_json
+from paraphrastic.mining.duplicate_files import dedup_file
+
+ROWS = [(100_000, 300), (100_000, 1024)]
+QUERIES = (1, 100, 2_000)
+NEAREST = 10
+# Sentences and dimension of each case of deduplication.
+CASES = [(20_000, 300), (20_000, 1024), (100_000, 300)]
+THRESHOLD = 0.9
+COPIED = 0.2
+# Larger sets are not compared plainly.
+MAX_REFERENCE = 20_000
+BLOCK = 2_048
+
+
+def main() -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
+    parser.add_argument("--threads", type=int, default=2, help="of ours and FAISS's; numpy has its own")
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
+    )
+    parser.add_argument("--sentences", type=int, help="measure a file of so many sentences instead")
+    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
+    parser.add_argument("--quick", action="store_true", help="few sentences")
+    parser.add_argument("--output", help="JSON of all figures")
+    options = parser.parse_args()
+    if options.sentences:
+        measure_file(options)
+        return
+    # Kernels are compiled, or read from the cache.
+    small = np.eye(99, dtype=np.float32)
+    search(small, small)
+    near_duplicates(small, THRESHOLD)
+    figures: dict[str, Any] = {}
+    for n, dim in [(3000, 32)] if options.quick else ROWS:
+        vectors = vectors_of(n + max(QUERIES), dim)
+        for count in QUERIES:
+            name = f"{count} queries, {n} rows, {dim} dimensions"
+            figures[name] = measure(
+                ways_to_search(vectors[:n], vectors[n : n + count], options.threads), options
+            )
+            report(name, figures[name])
+    for n, dim in [(600, 32)] if options.quick else CASES:
+        name = f"near duplicates of {n} sentences, {dim} dimensions"
+        figures[name] = measure(ways_to_dedup(near_copies(n, dim), options.threads), options)
+        report(name, figures[name])
+    about = {"clock": options.clock, "threads": options.threads}
+    write_json(options.output or "results/benchmarks/search.json", {**about, "seconds": figures})
+
+
+def report(name: str, seconds: dict[str, float]) -> None:
+    """Print them."""
+    print(f"{name}: " + ", ".join(f"{way} {time:.3f} s" for way, time in seconds.items()), flush=True)
+
+
+def measure(ways: dict[str, Callable[[], Any]], options: argparse.Namespace) -> dict[str, float]:
+    """Seconds of each way, medians, in turns."""
+    clock = CLOCKS[options.clock]
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(options.repeats):
+        for name, way in ways.items():
+            start = clock()
+            way()
+            times[name].append(clock() - start)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def vectors_of(n: int, dim: int) -> np.ndarray:
+    """Vectors of sentences."""
+    table = token_vectors(dim)
+    return np.concatenate([table[source].sum(axis=1) for source, _ in token_blocks(n)])
+
+
+def near_copies(n: int, dim: int) -> np.ndarray:
+    """Vectors of sentences, of which some are copies of earlier ones but for a token."""
+    generator = np.random.default_rng(2)
+    tokens = np.concatenate([source for source, _ in token_blocks(n)])
+    copies = np.flatnonzero(generator.random(n) < COPIED)[1:]
+    places = generator.integers(tokens.shape[1], size=len(copies))
+    new = tokens[copies, places]
+    tokens[copies] = tokens[(generator.random(len(copies)) * copies).astype(np.int64)]
+    tokens[copies, places] = new
+    table = token_vectors(dim)
+    return np.concatenate([table[block].sum(axis=1) for block in np.array_split(tokens, -(-n // BLOCK))])
+
+
+def ways_to_search(vectors: np.ndarray, queries: np.ndarray, threads: int) -> dict[str, Callable[[], Any]]:
+    """Ours, numpy's and FAISS's."""
+    ways = {
+        "paraphrastic": lambda: search(vectors, queries, NEAREST, threads=threads),
+        "numpy": lambda: nearest_plainly(vectors, queries),
+    }
+    try:
+        import faiss
+    except ImportError:
+        return ways
+    faiss.omp_set_num_threads(threads)
+
+    def with_faiss() -> Any:
+        index = faiss.IndexFlatIP(vectors.shape[1])
+        index.add(unit(vectors))
+        return index.search(unit(queries), NEAREST)
+
+    return {**ways, "FAISS": with_faiss}
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Vectors of unit length."""
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def nearest_plainly(vectors: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Indices and cosines of the nearest rows."""
+    queries = unit(queries)
+    indices, cosines = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
+    for start in range(0, len(vectors), 8 * BLOCK):
+        products = queries @ unit(vectors[start : start + 8 * BLOCK]).T
+        nearest = np.argpartition(products, -NEAREST, axis=1)[:, -NEAREST:]
+        indices = np.concatenate([indices, nearest + start], axis=1)
+        cosines = np.concatenate([cosines, np.take_along_axis(products, nearest, axis=1)], axis=1)
+    order = np.argsort(-cosines, axis=1)[:, :NEAREST]
+    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(cosines, order, axis=1)
+
+
+def ways_to_dedup(vectors: np.ndarray, threads: int) -> dict[str, Callable[[], Any]]:
+    """Ours and numpy's."""
+    ways: dict[str, Callable[[], Any]] = {
+        "paraphrastic": lambda: near_duplicates(vectors, THRESHOLD, threads=threads)
+    }
+    return {**ways, "numpy": lambda: kept_plainly(vectors)} if len(vectors) <= MAX_REFERENCE else ways
+
+
+def kept_plainly(vectors: np.ndarray) -> np.ndarray:
+    """The sentences that are kept, by products of each block with all sentences up to it."""
+    units = unit(vectors)
+    kept = np.ones(len(units), np.bool_)
+    for start in range(0, len(units), BLOCK):
+        stop = min(len(units), start + BLOCK)
+        rows, columns = np.nonzero(units[start:stop] @ units[:stop].T >= THRESHOLD)
+        for row, column in zip((rows + start).tolist(), columns.tolist(), strict=True):
+            if column < row and kept[column]:
+                kept[row] = False
+    return np.flatnonzero(kept)
+
+
+def measure_file(options: argparse.Namespace) -> None:
+    """Deduplicate a file in a process of its own, print and write its time and memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "source.txt")
+        with source.open("w") as file:
+            for block, _ in token_blocks(options.sentences):
+                file.writelines(" ".join(map(str, row)) + "\n" for row in block.tolist())
+        context = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=context) as process:
+            arguments = [str(source), str(Path(folder, "kept.txt")), options.dimension, options.threads]
+            figures = process.submit(dedup_alone, *arguments).result()
+    print(f"{options.sentences:,} sentences, {options.dimension} dimensions: "
+          f"{figures['seconds']:.0f} s ({figures['cpu_seconds']:.0f} s of processor time), "
+          f"{figures['peak_mb']:,.0f} MB at most, {figures['imported_mb']:,.0f} MB before")  # fmt: skip
+    about = {"sentences": options.sentences, "dimension": options.dimension, "threads": options.threads}
+    write_json(options.output or "results/benchmarks/dedup_file.json", {**about, **figures})
+
+
+def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[str, float]:
+    """Seconds and the most memory of deduplicating, by an encoder that averages its tokens' vectors."""
+    table = token_vectors(dimension)
+
+    def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:
+        tokens = np.array([sentence.split() for sentence in sentences], np.int32)
+        return np.stack([table[row].sum(axis=0) for row in tokens])
+
+    imported = peak_mb()
+    wall, cpu = CLOCKS["wall"], CLOCKS["cpu"]
+    start = wall(), cpu()
+    encoder = Encoder("random", dimension, "", embed)
+    kept, dropped = dedup_file(encoder, source, output, threshold=THRESHOLD, threads=threads)
+    return {
+        "seconds": wall() - start[0],
+        "cpu_seconds": cpu() - start[1],
+        "kept": kept,
+        "dropped": dropped,
+        "imported_mb": imported,
+        "peak_mb": peak_mb(),
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""`paraphrastic dedup`: a file without near duplicates by meaning."""
+
+import argparse
+import sys
+
+from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number
+
+_EXAMPLE = """\
+example:
+  paraphrastic dedup --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
+      --output kept.txt --threshold 0.6 --report dropped.tsv
+
+A line is left out if an earlier one that is kept has the same text, but for white space around it, or a
+cosine with it of the threshold or more; the others go out as they came, blank lines too. Lines of the report
+are cosine, number of the line that is left out, number of the first kept line that it is near to, and both
+sentences.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        _run,
+        help="leave out near duplicates by meaning",
+        description="Leave out the sentences of a text file, one a line, that are near to an earlier one.",
+        example=_EXAMPLE,
+    )
+    parser.add_argument(
+        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
+    )
+    parser.add_argument(
+        "--input",
+        required=True,
+        metavar="FILE",
+        help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="FILE", help="the lines that are kept; - is standard output"
+    )
+    parser.add_argument(
+        "--threshold",
+        type=number,
+        default=0.9,
+        metavar="T",
+        help="cosine of near duplicates, above 0 and at most 1 (0.9)",
+    )
+    parser.add_argument("--report", metavar="FILE", help="TSV of the lines that are left out")
+    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.encoders import open_encoder
+    from paraphrastic.mining.duplicate_files import dedup_file
+    from paraphrastic.team import available_cores
+
+    threads = options.threads or available_cores()
+    shown = Progress()
+    try:
+        kept, dropped = dedup_file(
+            open_encoder(options.model, threads=threads),
+            options.input,
+            options.output,
+            threshold=options.threshold,
+            report=options.report,
+            language=options.language,
+            threads=threads,
+            progress=shown if sys.stderr.isatty() else None,
+        )
+    finally:
+        shown.clear()
+    print(f"paraphrastic: lines kept: {kept}, left out: {dropped}", file=sys.stderr)

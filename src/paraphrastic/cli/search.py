@@ -1,0 +1,78 @@
+"""`paraphrastic search`: the rows of a saved matrix that are nearest to sentences."""
+
+import argparse
+import sys
+
+from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number
+
+_EXAMPLE = """\
+example:
+  paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
+      --output vectors.npy
+  printf 'I like music.\\n' |
+      paraphrastic search --model results/models/en --index vectors.npy \\
+          --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
+
+Lines are score (cosine), number of the query's line, rank, number of the row and, with --sentences, the query
+and the row's sentence. All numbers are from 1.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        _run,
+        help="find the nearest sentences of a saved matrix",
+        description="Find the rows of a matrix that `embed` wrote that are nearest to sentences.",
+        example=_EXAMPLE,
+    )
+    parser.add_argument(
+        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
+    )
+    parser.add_argument(
+        "--index",
+        required=True,
+        metavar="FILE",
+        help=".npy file of vectors, which may be larger than memory, or an index of FAISS (.faiss)",
+    )
+    parser.add_argument(
+        "--sentences", metavar="FILE", help="text whose line i is the sentence of row i, to be shown"
+    )
+    parser.add_argument(
+        "--input",
+        required=True,
+        metavar="FILE",
+        help="sentences, one a line, also compressed (gzip, bzip2, Zstandard); - is standard input",
+    )
+    parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
+    parser.add_argument("--k", type=count, default=10, metavar="N", help="rows for each sentence (10)")
+    parser.add_argument("--min-score", type=number, metavar="T", help="leave out rows below (keep all)")
+    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+    parser.add_argument("--faiss", action="store_true", help="search with FAISS; it finds the same")
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.encoders import open_encoder
+    from paraphrastic.mining.search_files import search_files
+    from paraphrastic.team import available_cores
+
+    threads = options.threads or available_cores()
+    shown = Progress()
+    try:
+        search_files(
+            open_encoder(options.model, threads=threads),
+            options.index,
+            options.input,
+            options.output,
+            sentences=options.sentences,
+            k=options.k,
+            min_score=options.min_score,
+            language=options.language,
+            with_faiss=options.faiss,
+            threads=threads,
+            progress=shown if sys.stderr.isatty() else None,
+        )
+    finally:
+        shown.clear()

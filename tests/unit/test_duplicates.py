@@ -1,0 +1,100 @@
+"""Near duplicates among vectors, against comparing all of them one after the other."""
+
+import numpy as np
+import pytest
+from test_neighbours import CODES, plan_of
+
+from paraphrastic.mining import duplicates
+from paraphrastic.mining.directions import Directions
+from paraphrastic.mining.duplicates import Duplicates, near_duplicates
+
+
+def plainly(vectors: np.ndarray, threshold: float) -> list[int]:
+    """For each vector the first earlier one that is kept and near, or -1."""
+    vectors = vectors.astype(np.float64)
+    norms = np.linalg.norm(vectors, axis=1)
+    cosines = vectors @ vectors.T / np.maximum(np.outer(norms, norms), 1e-300)
+    originals: list[int] = []
+    for row in range(len(vectors)):
+        kept = [i for i in range(row) if originals[i] == -1 and cosines[row, i] >= threshold - 1e-9]
+        originals.append(kept[0] if kept else -1)
+    return originals
+
+
+def chained(n: int, dim: int) -> np.ndarray:
+    """Vectors, copies and near ones, of which some are near to others that are left out; zero; opposites."""
+    generator = np.random.default_rng(n)
+    vectors = generator.normal(size=(n, dim)).astype(np.float32)
+    for row in range(1, n):
+        if row % 3:
+            earlier = vectors[generator.integers(row)]
+            vectors[row] = earlier + 0.25 * np.linalg.norm(earlier) / dim**0.5 * generator.normal(size=dim)
+    vectors[n // 3 : n // 2 : 4] = vectors[: len(range(n // 3, n // 2, 4))] * 3
+    vectors[n // 2 :: 11] *= -1
+    vectors[::29] = 0
+    return vectors
+
+
+def check(found: Duplicates, vectors: np.ndarray, threshold: float) -> None:
+    assert found.originals.tolist() == plainly(vectors, threshold)
+    assert found.kept.tolist() == [i for i, other in enumerate(found.originals) if other == -1]
+    dropped = np.flatnonzero(found.originals >= 0)
+    first, second = (vectors[rows].astype(np.float64) for rows in (dropped, found.originals[dropped]))
+    cosines = (first * second).sum(axis=1) / np.linalg.norm(first, axis=1) / np.linalg.norm(second, axis=1)
+    np.testing.assert_allclose(found.cosines[dropped], cosines, atol=1e-6)
+    assert not found.cosines[found.kept].any()
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("block", [1, 50, 1024])
+def test_what_is_near_to_a_kept_one_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, codes: tuple[int, float], threads: int, block: int
+) -> None:
+    monkeypatch.setattr(duplicates, "BLOCK", block)
+    monkeypatch.setattr(duplicates, "_PART_BYTES", 2000)
+    vectors = chained(400, 16)
+    for threshold in (0.3, 0.8, 0.97):
+        found = near_duplicates(
+            Directions.of(vectors), threshold, threads=threads, plan=plan_of(vectors, codes)
+        )
+        check(found, vectors, threshold)
+    assert 0 < len(found.kept) < 400
+
+
+def test_many_vectors() -> None:
+    vectors = chained(4000, 48)
+    found = near_duplicates(Directions.of(vectors), 0.9, threads=2)
+    check(found, vectors, 0.9)
+    assert 1000 < len(found.kept) < 3500
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_few_vectors(n: int) -> None:
+    found = near_duplicates(Directions.of(np.ones((n, 3), np.float32)), 1.0)
+    assert found.originals.tolist() == [-1, 0][:n]
+
+
+def test_equal_vectors_reach_any_threshold() -> None:
+    vectors = np.random.default_rng(0).normal(size=(200, 9)).astype(np.float32)
+    doubled = np.concatenate([vectors, 3 * vectors])
+    for in_16_bits in (False, True):
+        found = near_duplicates(Directions.of(doubled, in_16_bits=in_16_bits), 1.0)
+        assert found.originals.tolist() == [-1] * 200 + list(range(200))
+
+
+def test_vectors_that_are_all_equal_take_little_time() -> None:
+    found = near_duplicates(Directions.of(np.ones((30_000, 64), np.float32)), 0.9)
+    assert (found.originals[1:] == 0).all()
+
+
+def test_zero_vectors_are_kept() -> None:
+    assert len(near_duplicates(Directions.of(np.zeros((50, 4), np.float32)), 0.01).kept) == 50
+
+
+def test_progress() -> None:
+    shares: list[float] = []
+    near_duplicates(Directions.of(chained(3000, 8)), 0.9, progress=shares.append)
+    assert shares == sorted(shares)
+    assert len(shares) == 3
+    assert shares[-1] == 1.0

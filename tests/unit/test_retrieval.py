@@ -1,0 +1,195 @@
+"""Nearest rows of a matrix, against all cosines sorted."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paraphrastic import InputError, search
+from paraphrastic.mining import retrieval
+from paraphrastic.mining.faiss_index import search_with_faiss
+from paraphrastic.mining.neighbours import Neighbours
+from paraphrastic.mining.retrieval import ArrayMatrix
+
+
+def plainly(vectors: np.ndarray, queries: np.ndarray, k: int, min_score: float | None) -> Neighbours:
+    """The k nearest rows; of equally near ones the first, and no zero vectors."""
+    x, y = (side.astype(np.float32).astype(np.float64) for side in (queries, vectors))
+    norms = [np.linalg.norm(side, axis=1) for side in (x, y)]
+    cosines = x @ y.T / np.maximum(np.outer(*norms), 1e-300)
+    # Digits beyond which sums in another order differ.
+    cosines = cosines.round(12)
+    cosines[norms[0] == 0] = -np.inf
+    cosines[:, norms[1] == 0] = -np.inf
+    if min_score is not None:
+        cosines[cosines < min_score] = -np.inf
+    order = np.argsort(-cosines, axis=1, kind="stable")[:, :k]
+    cosines = np.take_along_axis(cosines, order, axis=1)
+    return Neighbours(np.where(np.isinf(cosines), -1, order), cosines)
+
+
+def agree(found: Neighbours, expected: Neighbours) -> None:
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    np.testing.assert_allclose(found.cosines, expected.cosines, atol=1e-11)
+
+
+def matrices(n: int, q: int, dim: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows with copies, opposites, others of another length, and zero; queries near to some, and zero."""
+    generator = np.random.default_rng(n + q + dim)
+    vectors = generator.normal(size=(n, dim)).astype(np.float32)
+    queries = generator.normal(size=(q, dim)).astype(np.float32)
+    queries[: min(n, q) // 2] += vectors[: min(n, q) // 2]
+    if n > 20:
+        vectors[n // 2 : n // 2 + 5] = vectors[:5]
+        vectors[n // 2 + 5 : n // 2 + 10] = -4 * vectors[:5]
+        vectors[3:40:9] = 0
+    queries[5::7] = 0
+    return vectors, queries
+
+
+SIZES = [(1, 1, 3), (50, 3, 4), (400, 1, 16), (700, 40, 24), (900, 200, 5), (0, 4, 6), (30, 0, 6)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("block", [None, 100, 4000])
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_nearest_rows_are_found(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], block: int | None, threads: int
+) -> None:
+    if block:
+        monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", block)
+    monkeypatch.setattr(retrieval, "_PART", 10)
+    vectors, queries = matrices(*size)
+    for k, min_score in ((1, None), (7, None), (10, 0.3), (1000, None), (1000, 0.0)):
+        found = search(vectors, queries, k, min_score=min_score, threads=threads)
+        assert found.indices.shape == found.cosines.shape == (len(queries), min(k, len(vectors)))
+        agree(found, plainly(vectors, queries, k, min_score))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_arrays_of_any_kind(kind: type, tmp_path: Path) -> None:
+    vectors, queries = (side.astype(kind) for side in matrices(300, 30, 20))
+    expected = plainly(vectors, queries, 5, None)
+    agree(search(vectors, queries, 5), expected)
+    agree(search(np.asfortranarray(vectors), queries[::-1][::-1], 5), expected)
+    np.save(tmp_path / "v.npy", vectors)
+    agree(search(np.load(tmp_path / "v.npy", mmap_mode="r"), queries, 5), expected)
+
+
+def test_groups_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retrieval, "QUERY_NUMBERS", 20 * 7)
+    vectors, queries = matrices(300, 30, 20)
+    shares: list[float] = []
+    agree(search(vectors, queries, 5, progress=shares.append), plainly(vectors, queries, 5, None))
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+
+
+def test_lengths_do_not_count() -> None:
+    generator = np.random.default_rng(0)
+    vectors, queries = generator.normal(size=(400, 30)), generator.normal(size=(40, 30))
+    expected = search(vectors.astype(np.float32), queries.astype(np.float32), 6)
+    scales = 2.0 ** generator.integers(-100, 100, size=400)
+    found = search((vectors * scales[:, None]).astype(np.float32), queries.astype(np.float32), 6)
+    agree(found, expected)
+
+
+def test_of_many_equals_the_first_are_found() -> None:
+    generator = np.random.default_rng(0)
+    vectors = np.repeat(generator.normal(size=(3, 50)), 2000, axis=0).astype(np.float32)
+    for count in (2, 20):
+        found = search(vectors, vectors[:: 6000 // count], 4)
+        expected = np.repeat([[0], [2000], [4000]], -(-count // 3), axis=0)[:count]
+        np.testing.assert_array_equal(
+            np.sort(found.indices // 2000 * 2000, axis=1)[:, :1], np.sort(expected, axis=0)
+        )
+        assert (found.indices % 2000 == [0, 1, 2, 3]).all()
+
+
+def test_a_score_that_only_rounding_takes_below_counts() -> None:
+    vectors = np.random.default_rng(0).normal(size=(50, 7)).astype(np.float32)
+    found = search(vectors, 3 * vectors, 2, min_score=1.0)
+    np.testing.assert_array_equal(found.indices[:, 0], np.arange(50))
+    assert (found.indices[:, 1] == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("vectors", "queries", "message"),
+    [
+        (np.ones((3, 4)), np.ones((2, 5)), r"^vectors has rows of 4 dimensions, but queries have 5$"),
+        (np.ones(4), np.ones((2, 5)), r"^vectors: not rows of floating-point numbers, but float64 \(4,\)$"),
+        (np.ones((3, 4), int), np.ones((2, 4)), r"^vectors: not rows of floating-point numbers, but int64"),
+        (np.ones((3, 4)), np.ones((2, 4), object), r"^queries: not rows of floating-point numbers"),
+    ],
+)
+def test_arguments_that_do_not_fit(vectors: np.ndarray, queries: np.ndarray, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        search(vectors, queries)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_number_that_is_not_finite_is_named(
+    monkeypatch: pytest.MonkeyPatch, value: float, count: int
+) -> None:
+    monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", 4 * 30)
+    vectors, queries = matrices(100, count, 4)
+    vectors[76, 2] = value
+    with pytest.raises(InputError, match=r"^vectors: row 77 has numbers that are not finite$"):
+        search(vectors, queries)
+    queries[count - 1, 0] = value
+    with pytest.raises(InputError, match=rf"^queries: row {count} has numbers that are not finite$"):
+        search(vectors, queries)
+
+
+def test_no_rows_are_too_few() -> None:
+    with pytest.raises(InputError, match="k is 0"):
+        search(np.ones((3, 4)), np.ones((2, 4)), 0)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("block", [None, 300])
+def test_faiss_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], block: int | None
+) -> None:
+    pytest.importorskip("faiss")
+    if block:
+        monkeypatch.setattr("paraphrastic.mining.faiss_index.BLOCK_NUMBERS", block)
+    vectors, queries = matrices(*size)
+    # More equals than are compared.
+    vectors[::2] = vectors[:1]
+    for k, min_score in ((1, None), (7, 0.2), (1000, None)):
+        found = search_with_faiss(ArrayMatrix(vectors), queries, k, min_score=min_score, threads=2)
+        expected = search(vectors, queries, k, min_score=min_score)
+        np.testing.assert_array_equal(found.indices, expected.indices)
+        np.testing.assert_array_equal(found.cosines, expected.cosines)
+
+
+def test_another_processor_finds_the_same(tmp_path: Path) -> None:
+    vectors, queries = matrices(700, 40, 24)
+    np.save(tmp_path / "vectors.npy", vectors)
+    np.save(tmp_path / "queries.npy", queries)
+    code = f"""
+import numpy as np
+from paraphrastic import search
+from paraphrastic.mining import tiles
+assert not tiles.HAS_BYTES
+found = search(*(np.load({str(tmp_path)!r} + f"/{{name}}.npy") for name in ("vectors", "queries")), 7)
+np.save({str(tmp_path / "found.npy")!r}, found.indices)
+"""
+    environment = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), search(vectors, queries, 7).indices)
+
+
+def test_vectors_of_no_and_of_many_dimensions() -> None:
+    empty = np.zeros((9, 0), np.float32)
+    assert (search(empty, np.zeros((40, 0), np.float32), 3).indices == -1).all()
+    vectors = np.random.default_rng(0).normal(size=(70, 70_000)).astype(np.float32)
+    agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))
+    # As large as bytes can be: all signs are equal.
+    vectors = np.abs(vectors[:, :32_768])
+    agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))

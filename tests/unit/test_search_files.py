@@ -1,0 +1,478 @@
+"""`paraphrastic search` and `dedup`: files, what they say of faulty ones, and a base installation."""
+
+import gzip
+import io
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from small_corpus import write_training_data
+from test_bitext_mining import PAIRS
+from test_duplicates import plainly as near_plainly
+from test_retrieval import plainly
+from test_training import SETTINGS
+from training_runs import train_model
+
+from paraphrastic import load_model
+from paraphrastic.cli import main
+from paraphrastic.encoder import Encoder
+from paraphrastic.errors import InputError
+from paraphrastic.mining import duplicate_files, retrieval, search_files
+from paraphrastic.model import SentenceEncoder
+
+SENTENCES = [sentence for pair in PAIRS[:150] for sentence in pair]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    base = tmp_path_factory.mktemp("model")
+    train_model(write_training_data(base, PAIRS, size=300), base / "de", SETTINGS)
+    return base / "de"
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> SentenceEncoder:
+    return load_model(folder)
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    lines = list(SENTENCES)
+    lines[4], lines[9], lines[20] = "", lines[9].replace(" ", "\t"), f" {lines[3]} "
+    return write(tmp_path / "corpus.txt", lines)
+
+
+@pytest.fixture
+def index(folder: Path, corpus: Path) -> Path:
+    output = corpus.with_name("vectors.npy")
+    assert main(["embed", "--model", str(folder), "--input", str(corpus), "--output", str(output)]) == 0
+    return output
+
+
+def search(folder: Path, index: Path, queries: object, output: object, *more: object) -> int:
+    places = ["--model", folder, "--index", index, "--input", queries, "--output", output]
+    return main(["search", *map(str, (*places, *more))])
+
+
+def dedup(folder: Path, source: object, output: object, *more: object) -> int:
+    places = ["--model", folder, "--input", source, "--output", output]
+    return main(["dedup", *map(str, (*places, *more))])
+
+
+@pytest.mark.parametrize("options", [(), ("--faiss",), ("--k", 3, "--min-score", 0.6, "--threads", 3)])
+def test_the_nearest_rows_are_written(
+    folder: Path, model: SentenceEncoder, corpus: Path, index: Path, tmp_path: Path, options: tuple
+) -> None:
+    if "--faiss" in options:
+        pytest.importorskip("faiss")
+    queries = [PAIRS[200][0], "", f"  {PAIRS[1][0]}\tand more", PAIRS[3][1]]
+    (tmp_path / "q.txt.gz").write_bytes(gzip.compress("\r\n".join(queries).encode()))
+    output = tmp_path / "new" / "hits.tsv"
+    assert search(folder, index, tmp_path / "q.txt.gz", output, "--sentences", corpus, *options) == 0
+    rows = [line.split("\t") for line in output.read_text(encoding="utf-8").split("\n")[:-1]]
+    k, min_score = (3, 0.6) if "--k" in options else (10, None)
+    expected = plainly(np.load(index), model.embed_raw_text(queries), k, min_score)
+    lines = corpus.read_text(encoding="utf-8").splitlines()
+    wanted = [
+        (query, rank, row)
+        for query in range(4)
+        for rank, row in enumerate(expected.indices[query].tolist())
+        if row >= 0
+    ]
+    assert [row[1:] for row in rows] == [
+        [str(query + 1), str(rank + 1), str(row + 1), queries[query].replace("\t", " ").strip(),
+         lines[row].replace("\t", " ").strip()]
+        for query, rank, row in wanted
+    ]  # fmt: skip
+    scores = [expected.cosines[query, rank] for query, rank, _ in wanted]
+    np.testing.assert_allclose([float(row[0]) for row in rows], scores, atol=1e-6)
+    assert {row[1] for row in rows} <= {"1", "3", "4"}
+
+
+def test_standard_input_and_output(
+    folder: Path, index: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"\n{SENTENCES[7]}".encode())))
+    assert search(folder, index, "-", "-", "--k", "1") == 0
+    assert capfdbinary.readouterr().out == b"1.000000\t2\t1\t8\n"
+
+
+def test_queries_in_groups(
+    folder: Path, corpus: Path, index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole.tsv", tmp_path / "parts.tsv"
+    assert search(folder, index, corpus, whole, "--sentences", corpus) == 0
+    monkeypatch.setattr(search_files, "QUERY_NUMBERS", 7 * np.load(index).shape[1])
+    monkeypatch.setattr(search_files, "_LINES", 10)
+    monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", 1000)
+    assert search(folder, index, corpus, parts, "--sentences", corpus) == 0
+    assert whole.read_bytes() == parts.read_bytes()
+
+
+def test_nothing_to_look_for_or_in(folder: Path, index: Path, tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty.txt", [])
+    assert search(folder, index, empty, tmp_path / "out.tsv") == 0
+    assert (tmp_path / "out.tsv").read_bytes() == b""
+    np.save(tmp_path / "none.npy", np.load(index)[:0])
+    one = write(tmp_path / "one.txt", ["a dog"])
+    assert search(folder, tmp_path / "none.npy", one, tmp_path / "out.tsv", "--sentences", empty) == 0
+    assert (tmp_path / "out.tsv").read_bytes() == b""
+
+
+def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
+    damaged = vectors.copy()
+    damaged[12, 3] = np.nan
+    arrays = {
+        "nan": damaged,
+        "dim": vectors[:, :-1],
+        "flat": vectors[0],
+        "int": vectors.astype(int),
+        "columns": np.asfortranarray(vectors),
+        "object": np.array([[None]]),
+    }
+    if kind in arrays:
+        np.save(path, arrays[kind])
+    elif kind == "short":
+        np.save(path, vectors)
+        path.write_bytes(path.read_bytes()[:-1])
+    elif kind == "text":
+        path.write_text("no vectors\n" * 20)
+    elif kind == "empty":
+        path.write_bytes(b"")
+    elif kind == "folder":
+        path.mkdir()
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("nan", "{path}: row 13 has numbers that are not finite"),
+        ("dim", "{path} has vectors of {less} dimensions, but those of"),
+        ("flat", "{path}: not rows of floating-point numbers, but float32 ({dim},)"),
+        ("int", "{path}: not rows of floating-point numbers, but int64 (300, {dim})"),
+        ("columns", "{path}: is stored by columns; save numpy.ascontiguousarray(vectors)"),
+        ("object", "{path}: not rows of floating-point numbers, but object (1, 1)"),
+        ("short", "{path}: damaged: "),
+        ("text", "{path}: not a .npy file of vectors: "),
+        ("empty", "{path}: not a .npy file of vectors: "),
+        ("folder", "{path}: cannot be read: Is a directory"),
+        ("missing", "{path}: cannot be read: No such file or directory"),
+    ],
+)
+def test_a_faulty_index_is_named(
+    folder: Path,
+    index: Path,
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    kind: str,
+    message: str,
+) -> None:
+    vectors, path = np.load(index), tmp_path / "bad.npy"
+    bad_index(path, kind, vectors)
+    assert search(folder, path, corpus, tmp_path / "out.tsv") == 1
+    error = capsys.readouterr().err
+    dim = vectors.shape[1]
+    assert error.startswith(f"paraphrastic: error: {message.format(path=path, dim=dim, less=dim - 1)}")
+    assert error.count("\n") == 1
+    assert not list(tmp_path.glob("*out.tsv*"))
+
+
+def test_sentences_are_those_of_the_rows(
+    folder: Path, index: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = write(tmp_path / "more.txt", [*SENTENCES, "one more"])
+    assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", more) == 1
+    assert capsys.readouterr().err == (
+        f"paraphrastic: error: {more} has 301 lines, but {index} has 300 rows\n"
+    )
+    assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", "-") == 1
+    assert "cannot come from a pipe" in capsys.readouterr().err
+
+
+def test_an_index_of_faiss(
+    folder: Path, index: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    faiss = pytest.importorskip("faiss")
+    vectors = np.load(index)
+    assert search(folder, index, corpus, tmp_path / "own.tsv", "--sentences", corpus) == 0
+    units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
+    # An exact index of vectors of any length, one that looks at all lists, and one that looks at one.
+    coarse = faiss.IndexFlatIP(vectors.shape[1])
+    lists = faiss.IndexIVFFlat(coarse, vectors.shape[1], 4, faiss.METRIC_INNER_PRODUCT)
+    lists.train(units)
+    lists.add(units)
+    flat = faiss.IndexFlatIP(vectors.shape[1])
+    flat.add(vectors)
+    faiss.write_index(flat, str(tmp_path / "flat.faiss"))
+    lists.nprobe = 4
+    faiss.write_index(lists, str(tmp_path / "lists.faiss"))
+    for name in ("flat", "lists"):
+        output = tmp_path / f"{name}.tsv"
+        assert search(folder, tmp_path / f"{name}.faiss", corpus, output, "--sentences", corpus) == 0
+    assert (tmp_path / "flat.tsv").read_bytes() == (tmp_path / "own.tsv").read_bytes()
+    own, other = (
+        [line.split("\t")[:3] for line in (tmp_path / f"{name}.tsv").read_text().splitlines()]
+        for name in ("own", "lists")
+    )
+    assert len(own) == len(other)
+    np.testing.assert_allclose(np.array(own, float), np.array(other, float), atol=2e-6)
+
+    distances = faiss.IndexFlatL2(vectors.shape[1])
+    faiss.write_index(distances, str(tmp_path / "distances.faiss"))
+    (tmp_path / "text.faiss").write_text("no index\n")
+    named = faiss.IndexIDMap(faiss.IndexFlatIP(vectors.shape[1]))
+    named.add_with_ids(units, np.arange(300) + 1000)
+    faiss.write_index(named, str(tmp_path / "named.faiss"))
+    for name, cause in {
+        "distances": "an index of distances",
+        "text": "not an index of FAISS: ",
+        "named": "its vectors have numbers of their own",
+        "missing": "cannot be read: No such file or directory",
+    }.items():
+        path = tmp_path / f"{name}.faiss"
+        capsys.readouterr()
+        assert search(folder, path, corpus, tmp_path / "out.tsv") == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"paraphrastic: error: {path}: {cause}")
+        assert error.count("\n") == 1
+
+
+def test_near_duplicates_are_left_out(
+    folder: Path, model: SentenceEncoder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = SENTENCES[0], SENTENCES[2]
+    text = f"\ufeff{first}\r\n\n{second}\n  {first}\n \t\n{second} {second}\n\u2028\n"
+    text += "".join(f"{sentence}\n" for sentence in SENTENCES) + f"{second}\x00\t\n\n{first}"
+    lines = text.encode().split(b"\n")
+    source = tmp_path / "in.txt"
+    source.write_bytes(b"\n".join(lines))
+    options = ("--threshold", "0.8", "--report", tmp_path / "report.tsv")
+    outputs = []
+    for threads in (1, 2, 5):
+        assert dedup(folder, source, tmp_path / "out.txt", *options, "--threads", threads) == 0
+        outputs.append([(tmp_path / name).read_bytes() for name in ("out.txt", "report.tsv")])
+    assert outputs[0] == outputs[1] == outputs[2]
+    kept, report = outputs[0]
+
+    raw = [line + b"\n" for line in lines[:-1]] + lines[-1:]
+    texts = [line.removeprefix(b"\xef\xbb\xbf").decode().strip() for line in lines]
+    different = list(dict.fromkeys(filter(None, texts)))
+    originals = near_plainly(model.embed_raw_text(different), 0.8)
+    kept_texts = {text for text, original in zip(different, originals, strict=True) if original == -1}
+    seen, expected, left_out = set(), [], []
+    for number, (line, text) in enumerate(zip(raw, texts, strict=True), start=1):
+        if not text or (text in kept_texts and text not in seen):
+            expected.append(line)
+        else:
+            place = originals[different.index(text)]
+            original = text if place == -1 else different[place]
+            left_out.append((str(number), str(texts.index(original) + 1)))
+        seen.add(text)
+    assert kept == b"".join(expected)
+    rows = [line.split("\t") for line in report.decode().split("\n")[:-1]]
+    assert [(row[1], row[2]) for row in rows] == left_out
+    assert all(0.8 <= float(row[0]) <= 1 and len(row) == 5 for row in rows)
+    assert rows[0][:4] == ["1.000000", "4", "1", first]
+    summary = f"paraphrastic: lines kept: {len(expected)}, left out: {len(left_out)}\n"
+    assert capsys.readouterr().err == summary * 3
+    assert 20 < len(left_out) < 300
+
+
+def test_the_report_has_the_vectors_cosines(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+    source = write(tmp_path / "in.txt", SENTENCES)
+    assert (
+        dedup(folder, source, tmp_path / "out.txt", "--threshold", "0.7", "--report", tmp_path / "r.tsv") == 0
+    )
+    rows = [line.split("\t") for line in (tmp_path / "r.tsv").read_text(encoding="utf-8").splitlines()]
+    scores = model.score_raw_text([(row[3], row[4]) for row in rows])
+    np.testing.assert_allclose([float(row[0]) for row in rows], scores, atol=1e-6)
+
+
+def test_deduplication_of_standard_input(
+    folder: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"{SENTENCES[0]}\n{SENTENCES[2]}\r\n{SENTENCES[0]}"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert dedup(folder, "-", "-", "--threshold", "1") == 0
+    assert capfdbinary.readouterr().out == text.encode()[: -len(SENTENCES[0])]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b" "])
+def test_files_without_sentences(folder: Path, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "in.txt").write_bytes(content)
+    assert dedup(folder, tmp_path / "in.txt", tmp_path / "out.txt") == 0
+    assert (tmp_path / "out.txt").read_bytes() == content
+
+
+def test_large_files_are_held_in_16_bits(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "in.txt", SENTENCES)
+    kinds = []
+    compare = duplicate_files.near_duplicates
+    monkeypatch.setattr(
+        duplicate_files,
+        "near_duplicates",
+        lambda x, *arguments, **options: kinds.append(x.entries.dtype) or compare(x, *arguments, **options),
+    )
+    outputs = []
+    for limit in (1 << 30, 1000):
+        monkeypatch.setattr(duplicate_files, "MAX_BYTES", limit)
+        assert dedup(folder, source, tmp_path / "out.txt") == 0
+        outputs.append((tmp_path / "out.txt").read_bytes())
+    assert kinds == [np.float32, np.int16]
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--threshold", "0"), "a threshold of 0 is not above 0 and at most 1"),
+        (("--threshold", "1.5"), "a threshold of 1.5 is not above 0 and at most 1"),
+        (("--report", "-"), "the lines and the report cannot both be standard output"),
+    ],
+)
+def test_options_that_make_no_sense(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str], message: str
+) -> None:
+    assert dedup(folder, write(tmp_path / "in.txt", ["a"]), "-", *options) == 1
+    assert capsys.readouterr().err == f"paraphrastic: error: {message}\n"
+
+
+@pytest.mark.parametrize("command", ["search", "dedup"])
+def test_text_that_is_not_utf8_is_named(
+    folder: Path, index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    bad, output = tmp_path / "bad.txt", tmp_path / "out"
+    bad.write_bytes(b"good\nb\xff\n")
+    run = search(folder, index, bad, output) if command == "search" else dedup(folder, bad, output)
+    assert run == 1
+    assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: invalid start byte\n"
+    assert not output.exists()
+
+
+def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    def embed(sentences, _):
+        return np.full((len(sentences), 2), np.nan, np.float32)
+
+    np.save(tmp_path / "v.npy", np.ones((3, 2), np.float32))
+    source, output = str(write(tmp_path / "in.txt", ["a"])), str(tmp_path / "out")
+    encoder = Encoder("Odd", 2, "d", embed)
+    with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
+        search_files.search_files(encoder, str(tmp_path / "v.npy"), source, output)
+    with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
+        duplicate_files.dedup_file(encoder, source, output, threshold=0.9)
+
+
+@pytest.mark.parametrize("command", ["search", "dedup"])
+def test_an_interrupt_leaves_what_was_there(
+    folder: Path,
+    index: Path,
+    corpus: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search_files, "search", interrupt)
+    monkeypatch.setattr(duplicate_files, "near_duplicates", interrupt)
+    places = tmp_path / "out.tsv", tmp_path / "report.tsv"
+    for path in places:
+        path.write_text("of an earlier run\n")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    if command == "search":
+        assert search(folder, index, corpus, places[0]) == 128 + signal.SIGINT
+    else:
+        assert dedup(folder, corpus, places[0], "--report", places[1]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "paraphrastic: interrupted\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    assert all(path.read_text() == "of an earlier run\n" for path in places)
+
+
+@pytest.mark.parametrize("command", ["search", "dedup"])
+def test_a_full_disk_is_told(
+    folder: Path,
+    index: Path,
+    full_disk: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+) -> None:
+    lines = write(tmp_path / "many.txt", [f"{sentence} {n}" for n in range(40) for sentence in SENTENCES])
+    output = full_disk / "out"
+    if command == "search":
+        assert search(folder, index, lines, output) == 1
+    else:
+        assert dedup(folder, lines, tmp_path / "kept.txt", "--report", output) == 1
+        assert not (tmp_path / "kept.txt").exists()
+    message = f"paraphrastic: error: {output}: cannot be written: no space left on the disk\n"
+    assert capsys.readouterr().err == message
+    assert [path.name for path in full_disk.iterdir()] == ["ballast"]
+
+
+def test_pipes_are_read_and_written(folder: Path, tmp_path: Path) -> None:
+    source, output = tmp_path / "source", tmp_path / "output"
+    os.mkfifo(source)
+    os.mkfifo(output)
+    read: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: source.write_bytes(gzip.compress(b"a dog\nthe house\na dog"))),
+        threading.Thread(target=lambda: read.append(output.read_text())),
+    ]
+    for thread in threads:
+        thread.start()
+    assert dedup(folder, source, output) == 0
+    for thread in threads:
+        thread.join()
+    assert read == ["a dog\nthe house\n"]
+    assert stat.S_ISFIFO(output.stat().st_mode)
+
+
+# What a base installation does not have.
+ABSENT = (
+    *("duckdb", "faiss", "fasttext", "h5py", "jieba", "jsonschema", "matplotlib", "nltk", "pandas", "polars"),
+    *("pyarrow", "rensa", "scipy", "sentence_transformers", "sklearn", "snakemake", "torch", "tqdm", "yaml"),
+)
+
+
+def test_a_base_installation_is_enough(
+    folder: Path, corpus: Path, index: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code = f"""
+import sys
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {ABSENT}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Absent())
+from paraphrastic.cli import main
+model, corpus, index, output = sys.argv[1:]
+common = ["--model", model, "--output", output]
+assert main(["search", *common, "--index", index, "--input", corpus]) == 0
+assert main(["dedup", *common, "--input", corpus]) == 0
+assert main(["mine", *common, "--source", corpus, "--target", corpus]) == 0
+assert main(["search", *common, "--index", index, "--input", corpus, "--faiss"]) == 1
+assert main(["dedup", *common, "--input", corpus + ".zst"]) == 1
+"""
+    corpus.with_suffix(".txt.zst").write_bytes(pyarrow.compress(b"a dog", codec="zstd", asbytes=True))
+    arguments = [str(path) for path in (folder, corpus, index, tmp_path / "out")]
+    subprocess.run([sys.executable, "-c", code, *arguments], check=True)
+    faiss, zstandard = capfd.readouterr().err.splitlines()[-2:]
+    assert faiss.endswith("faiss is not installed; pip install 'paraphrastic[faiss]'")
+    assert zstandard.endswith(": reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'")
