@@ -41,5 +41,6 @@ lint: .venv/installed  ## check style and types
 bench: .venv/installed  ## measure speed and memory beside plain references: results/benchmarks/
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/embedding.py
 	$(BIN)/python benchmarks/mining.py
 	$(BIN)/python benchmarks/search.py

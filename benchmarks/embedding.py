@@ -98,12 +98,21 @@ def systems(model: SentenceEncoder, folder: str, threads: int) -> list[tuple[str
         ("model2vec", static.encode),
         ("paraphrastic, 1 thread", lambda sentences: model.embed_raw_text(sentences, threads=1)),
         (f"paraphrastic, {threads} threads", lambda s: model.embed_raw_text(s, threads=threads)),
+        (
+            f"paraphrastic, {threads} threads, no word known",
+            lambda s: as_new(model).embed_raw_text(s, threads=threads),
+        ),
         ("paraphrastic, float16 table", lambda s: half.embed_raw_text(s, threads=threads)),
         (
             "paraphrastic, float16 table and vectors",
             lambda s: half.embed_raw_text(s, threads=threads, dtype=np.float16),
         ),
     ]
+
+
+def as_new(model: SentenceEncoder) -> SentenceEncoder:
+    """The same model, which has not cut any word yet; others have those of the runs before."""
+    return SentenceEncoder(model.embeddings, model.known, model.unknown, model.processor, CONFIG)
 
 
 def by_transformer(transformer: Any, size: int) -> Embed:
