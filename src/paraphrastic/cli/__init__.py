@@ -6,11 +6,11 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from paraphrastic.cli import corpora, embed, export, import_checkpoint, mine, negatives, score, verify
+from paraphrastic.cli import corpora, embed, export, import_checkpoint, mine, negatives, report, score, verify
 from paraphrastic.errors import InputError
 
 # In the order of `--help`.
-_COMMANDS = (embed, score, mine, export, import_checkpoint, corpora, negatives, verify)
+_COMMANDS = (embed, score, mine, export, import_checkpoint, corpora, negatives, report, verify)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
