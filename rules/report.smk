@@ -65,7 +65,7 @@ rule write_report:
         runtime=10,
     params:
         captions=TABLES,
-        absent=tables_off(),
+        absent=absent_tables(),
         parts=[sha256(path) for path in PAGE_PARTS],
         code=code_version("paraphrastic.report.page"),
     message:
