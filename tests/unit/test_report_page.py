@@ -198,6 +198,12 @@ def test_columns_of_intervals_become_notes(write: Write) -> None:
     assert cells[1].value == 290000
 
 
+def test_thousands_are_apart_in_columns_of_large_numbers(write: Write) -> None:
+    table = read_table(write("funnel", ["read", "dim"], [["290000", "1024"], ["6236", "300"]]))
+    texts = [[cell.text for cell in row.cells] for row in table.groups[0].rows]
+    assert texts == [["290,000", "1024"], ["6,236", "300"]]
+
+
 def test_the_headline_is_of_the_best_system(results: Path, sts: Path) -> None:
     headline = read_headline(results / "tables")
     assert [(gain.system, gain.after, gain.before) for gain in headline.gains] == [

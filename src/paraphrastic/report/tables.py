@@ -93,6 +93,8 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     spans = _spans(names)
     hidden = {"source", "data", *(name for span in spans.values() for name in span)}
     columns = [name for name in names if name not in hidden]
+    # In a column of large numbers, all of them have their thousands apart.
+    large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(_number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, Group] = {}
     # Models stand in their order, each after what it was before training.
@@ -100,7 +102,7 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
         key = [row.get(name, "") for name in ("system", "source", "pair")]
         found = {name: notes.get((*key, name)) for name in columns}
         title = _title(row, next((note.group for note in found.values() if note), ""))
-        cells = [_cell(row, name, spans.get(name, ()), found[name]) for name in columns]
+        cells = [_cell(row, name, spans.get(name, ()), found[name], name in large) for name in columns]
         groups.setdefault(title, Group(title)).rows.append(Row(cells, row.get("source", "")))
     return Table([_label(name) for name in columns], numeric, list(groups.values()))
 
@@ -142,7 +144,7 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return spans
 
 
-def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: _Note | None) -> Cell:
+def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: _Note | None, large: bool) -> Cell:
     text, value = row[name], _number(row[name])
     around = [row[each] for each in span if row[each]]
     written = note.text if note else ""
@@ -150,12 +152,12 @@ def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: _Note | 
         written = " – ".join(around)
     elif around:
         written = f"± {around[0]}"
-    return Cell(readable(text), value, written.replace("-", "−"), bool(note and note.best))
+    return Cell(readable(text, large=large), value, written.replace("-", "−"), bool(note and note.best))
 
 
-def readable(text: str) -> str:
-    """A number with its thousands apart and a true minus; a word of the program's in ours."""
-    if re.fullmatch(r"\d{5,}", text):
+def readable(text: str, *, large: bool = True) -> str:
+    """A number with a true minus, its thousands apart if it is large; a word of the program's in ours."""
+    if large and text.isascii() and text.isdigit():
         return f"{int(text):,}"
     if re.fullmatch(r"-\d[\d.]*", text):
         return f"−{text[1:]}"
