@@ -7,7 +7,7 @@ from paraphrastic.provenance import config_digest
 PAGE_PARTS = sorted(Path(workflow.basedir, "src/paraphrastic/report").glob("page.[chj]*"))
 PAGE_TABLES = expand("results/tables/{table}.csv", table=[*TABLES, "ledger"])
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES)
-PAGE_FIGURES = expand("results/figures/{figure}.svg", figure=[*FIGURES, *training_figures()])
+PAGE_FIGURES = [*FIGURES, *training_figures()]
 
 
 report: "../workflow/report/workflow.rst"
@@ -18,7 +18,7 @@ rule write_provenance:
     input:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
-        figures=PAGE_FIGURES,
+        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
         models=expand(
             "results/models/{model}/{file}", model=config["models"], file=[*MODEL_FILES, "README.md"]
         ),
@@ -47,7 +47,7 @@ rule write_report:
     input:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
-        figures=PAGE_FIGURES,
+        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
         provenance=rules.write_provenance.output.provenance,
     output:
         page=report(
@@ -65,6 +65,7 @@ rule write_report:
         runtime=10,
     params:
         captions=TABLES,
+        figures=PAGE_FIGURES,
         absent=absent_tables(),
         parts=[sha256(path) for path in PAGE_PARTS],
         code=code_version("paraphrastic.report.page"),

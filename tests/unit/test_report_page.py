@@ -104,6 +104,27 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
     assert [tag for tag, _ in page.elements].count("script") == 1
 
 
+def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write) -> None:
+    """Another configuration may have left its tables and pictures."""
+    for name in ("funnel", "another_table", "senteval"):
+        write(name, ["model", "read", "kept"], [["left_over", "20000", "10000"]])
+    for name in ("sts", "funnel", "training/en/one", "training/fr/two"):
+        path = results / f"figures/{name}.svg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SVG.replace("{inside}", ""))
+    everything = Reader(page_of(results))
+    assert everything.text.count("left_over") == 3
+    assert "of 20,000 that were read" in everything.text
+    assert "More" in everything.text
+    assert len(everything.values("aria-label")) > 4
+    some = page_of(results, captions={"sts": "", "another_table": ""}, figures=["sts", "training/fr/two"])
+    assert some.count("left_over") == 1
+    assert "that were read" not in some
+    assert [label for label in Reader(some).values("aria-label") if "Training curves" in label] == [
+        "Training curves: fr, two"
+    ]
+
+
 def test_a_page_is_made_of_nothing(results: Path) -> None:
     text = Reader(page_of(results, absent={"bucc": "no system is for it & so on"})).text
     assert "no system is for it & so on" in text
@@ -205,7 +226,7 @@ def test_thousands_are_apart_in_columns_of_large_numbers(write: Write) -> None:
 
 
 def test_the_headline_is_of_the_best_system(results: Path, sts: Path) -> None:
-    headline = read_headline(results / "tables")
+    headline = read_headline(results / "tables/sts.csv")
     assert [(gain.system, gain.after, gain.before) for gain in headline.gains] == [
         (EVIL, 66.1, 62.3),
         ("P-SP fr", -3.2, None),
@@ -226,7 +247,7 @@ def test_the_sample_is_called_one(results: Path, write: Write) -> None:
 def test_nothing_measured_is_no_headline(results: Path, write: Write) -> None:
     write("sts", STS, [["LASER", "published", "official", "63.1", "64.9"]])
     with pytest.raises(InputError, match="no system has a mean"):
-        read_headline(results / "tables")
+        read_headline(results / "tables/sts.csv")
 
 
 def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:

@@ -11,5 +11,6 @@ with step(snakemake):
         "results",
         snakemake.output.page,
         captions=snakemake.params.captions,
+        figures=snakemake.params.figures,
         absent=snakemake.params.absent,
     )

@@ -4,7 +4,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -16,10 +16,17 @@ from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 from paraphrastic.provenance import NAME as PROVENANCE
 from paraphrastic.report.contents import CHAPTERS, Chapter, Part
-from paraphrastic.report.summary import read_facts, read_headline, read_ledger, summarise_provenance
+from paraphrastic.report.summary import (
+    read_headline,
+    read_ledger,
+    read_pairs,
+    read_speed,
+    summarise_provenance,
+)
 from paraphrastic.report.svg import Picture, inline_svg
-from paraphrastic.report.tables import Table, read_table
+from paraphrastic.report.tables import Table, read_table, words
 
+LEDGER = "ledger"
 _FOLDER = Path(__file__).parent
 _T = TypeVar("_T")
 
@@ -45,6 +52,7 @@ def write_report(
     output: str | Path,
     *,
     captions: Mapping[str, str] | None = None,
+    figures: Collection[str] | None = None,
     absent: Mapping[str, str] | None = None,
 ) -> None:
     """Write the page of a run. What the run has not made, or is damaged, is named in it.
@@ -52,7 +60,9 @@ def write_report(
     Args:
         results: the folder with `tables`, `figures` and `provenance.json`, as the pipeline has them.
         output: the HTML file.
-        captions: of tables, by name; where they are not given, those of the tables' Markdown are taken.
+        captions: of the tables to show, by name; without them, all that are there are shown, with the
+            captions of their Markdown.
+        figures: pictures to show, by name such as `sts` or `training/en/{run}`; without them, all.
         absent: why a table was not made, by name.
 
     Raises:
@@ -62,16 +72,19 @@ def write_report(
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder of results")
     missing: list[_Missing] = []
-    page = _Page(folder, captions or {}, absent or {}, missing)
-    tables = folder / "tables"
+    page = _Page(folder, captions, figures, absent or {}, missing)
+    chapters = [*CHAPTERS, *page.others()]
     content = {
-        "headline": page.attempt("Headline", read_headline, tables),
-        "facts": page.attempt("The run in figures", read_facts, tables) or [],
-        "chapters": [(chapter, list(page.parts(chapter))) for chapter in CHAPTERS],
-        "ledger": page.attempt("The ledger", read_ledger, tables / "ledger.csv"),
+        "headline": page.brief("Headline", read_headline, "sts"),
+        "facts": [
+            *(page.brief("Number of training pairs", read_pairs, "funnel") or []),
+            *(page.brief("Best speed", read_speed, "speed") or []),
+        ],
+        "chapters": [(chapter, list(page.parts(chapter))) for chapter in chapters],
+        "ledger": page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv"),
         "provenance": page.attempt("Provenance", summarise_provenance, folder / PROVENANCE),
         "missing": missing,
-        "titles": {part.name: part.title for chapter in CHAPTERS for part in chapter.parts},
+        "titles": {part.name: part.title for chapter in chapters for part in chapter.parts},
     }
     with atomic_output(output) as temporary:
         temporary.write_text(_rendered(content), encoding="utf-8")
@@ -82,7 +95,8 @@ class _Page:
     """What is read of a run, and what could not be."""
 
     folder: Path
-    captions: Mapping[str, str]
+    captions: Mapping[str, str] | None
+    figures: Collection[str] | None
     absent: Mapping[str, str]
     missing: list[_Missing]
 
@@ -97,17 +111,40 @@ class _Page:
             self.missing.append(_Missing(title, why))
             return None
 
+    def brief(self, title: str, read: Callable[[Path], _T], table: str) -> _T | None:
+        """What a function reads of a table; None if it cannot, or where there is no such table."""
+        path = self.folder / "tables" / f"{table}.csv"
+        return self.attempt(title, read, path) if self._is_there(table) else None
+
+    def others(self) -> Iterator[Chapter]:
+        """A chapter of the tables that no other has."""
+        known = {part.name for chapter in CHAPTERS for part in chapter.parts} | {LEDGER}
+        paths = sorted((self.folder / "tables").glob("*.csv"))
+        names = [path.stem for path in paths if path.stem not in known and self._is_there(path.stem)]
+        if names:
+            figures = self.folder / "figures"
+            parts = [
+                Part(name, words(name), None if (figures / f"{name}.svg").exists() else "") for name in names
+            ]
+            yield Chapter("more", "More", "Other tables of this run.", parts)
+
     def parts(self, chapter: Chapter) -> Iterator[_Shown]:
         """Parts of a chapter of which anything is there."""
         for part in chapter.parts:
             path = self.folder / "tables" / f"{part.name}.csv"
-            if part.table and not path.exists():
+            is_there = self._is_there(part.name)
+            if part.table and not is_there:
                 why = self.absent.get(part.name, "")
                 self.missing.append(_Missing(part.title, why or f"{path} is not there"))
-            table = self.attempt(part.title, self._table(part), path) if path.exists() else None
+            table = self.attempt(part.title, self._table(part), path) if is_there else None
             pictures = list(self._pictures(part))
             if table or pictures:
                 yield _Shown(part, self._caption(part), table, pictures)
+
+    def _is_there(self, table: str) -> bool:
+        """Whether there is a table of this run; one that is there may be left from another configuration."""
+        is_wanted = self.captions is None or table in self.captions
+        return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
 
     def _table(self, part: Part) -> Callable[[Path], Table]:
         def read(path: Path) -> Table:
@@ -119,12 +156,19 @@ class _Page:
     def _pictures(self, part: Part) -> Iterator[tuple[str, Picture]]:
         figures = self.folder / "figures"
         pattern = f"{part.name}.svg" if part.figures is None else part.figures
-        paths = sorted(figures.glob(pattern)) if pattern else []
-        table = self.folder / "tables" / f"{part.name}.csv"
-        if pattern and not paths and (table.exists() or not part.table):
+        if not pattern:
+            return
+        # The name of a picture is its path in the folder.
+        found = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
+        found = {
+            name: path
+            for name, path in found.items()
+            if self.figures is None or name.as_posix() in self.figures
+        }
+        if not found and (self._is_there(part.name) or not part.table):
             self.missing.append(_Missing(f"{part.title}: picture", f"{figures / pattern} is not there"))
-        for number, path in enumerate(paths):
-            name = ", ".join(path.relative_to(figures).with_suffix("").parts[1:])
+        for number, (place, path) in enumerate(found.items()):
+            name = ", ".join(place.parts[1:])
             label = f"{part.title}{name and ': '}{name}"
 
             def read(path: Path, prefix: str = f"{part.name}-{number}-", label: str = label) -> Picture:
@@ -134,8 +178,8 @@ class _Page:
                 yield name, picture
 
     def _caption(self, part: Part) -> str:
-        if part.name in self.captions or not part.table:
-            return self.captions.get(part.name, "")
+        if self.captions is not None or not part.table:
+            return (self.captions or {}).get(part.name, "")
         path = self.folder / "tables" / f"{part.name}.md"
         try:
             return path.read_text(encoding="utf-8").partition("\n")[0]

@@ -48,19 +48,18 @@ class Headline:
         return f"{100 * (value - low) / (high - low):.2f}%"
 
 
-def read_headline(tables: Path) -> Headline:
-    """The headline of a run's tables: of `sts.csv`, and of its intervals if they are there.
+def read_headline(path: Path) -> Headline:
+    """The headline of a run, from `sts.csv`, and from its intervals if they are there.
 
     Raises:
         InputError: the table is missing or damaged, or nothing was measured.
     """
-    path = tables / "sts.csv"
     rows = [row for row in read_rows(path) if row.get("avg")]
     measured = [row for row in rows if row["source"] == "measured"]
     if not measured:
         raise InputError(f"{path}: no system has a mean over all years")
     before = {row["system"]: float(row["avg"]) for row in rows if row["source"] == "untrained"}
-    intervals = tables / "intervals" / "sts.csv"
+    intervals = path.parent / "intervals" / path.name
     around = {}
     if intervals.is_file():
         around = {
@@ -84,32 +83,25 @@ def read_headline(tables: Path) -> Headline:
     return Headline(gains, published, sample, axis)
 
 
-def read_facts(tables: Path) -> list[tuple[str, str]]:
-    """A few figures of the run, each with what it is of; of tables that are there."""
-    facts = []
-    if rows := _rows(tables / "funnel.csv"):
-        kept, read = (sum(int(row[name] or 0) for row in rows) for name in ("kept", "read"))
-        facts.append((readable(str(kept)), f"training pairs, of {readable(str(read))} that were read"))
-    speeds = [
-        row
-        for row in _rows(tables / "speed.csv")
-        # What a user waits for.
-        if row["source"] == "measured" and row["preprocessing"] == "counted"
-    ]
-    if speeds:
-        best = max(speeds, key=lambda row: float(row["sentences_per_second"]))
-        cores = f"{best['cores']} CPU core{'s' * (best['cores'] != '1')}"
-        where = cores if best["device"] == "cpu" else best["device"].upper()
-        fact = f"sentences embedded a second at best, by {best['system']} on {where}"
-        facts.append((readable(best["sentences_per_second"]), fact))
-    return facts
+def read_pairs(path: Path) -> list[tuple[str, str]]:
+    """Pairs that models are trained on, as a figure and what it is of, from `funnel.csv`."""
+    rows = read_rows(path)
+    kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
+    return [(kept, f"training pairs, of {read} that were read")]
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        return read_rows(path)
-    except InputError:
-        return []  # the part of the page that shows this table says why
+def read_speed(path: Path) -> list[tuple[str, str]]:
+    """The fastest system, as a figure and what it is of, from `speed.csv`; none where none was measured."""
+    # What a user waits for.
+    counted = {"source": "measured", "preprocessing": "counted"}
+    speeds = [row for row in read_rows(path) if counted.items() <= row.items()]
+    if not speeds:
+        return []
+    best = max(speeds, key=lambda row: float(row["sentences_per_second"]))
+    cores = f"{best['cores']} CPU core{'s' * (best['cores'] != '1')}"
+    where = cores if best["device"] == "cpu" else best["device"].upper()
+    fact = f"sentences embedded a second at best, by {best['system']} on {where}"
+    return [(readable(best["sentences_per_second"]), fact)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
         title = _title(row, next((note.group for note in found.values() if note), ""))
         cells = [_cell(row, name, spans.get(name, ()), found[name], name in large) for name in columns]
         groups.setdefault(title, Group(title)).rows.append(Row(cells, row.get("source", "")))
-    return Table([_label(name) for name in columns], numeric, list(groups.values()))
+    return Table([words(name) for name in columns], numeric, list(groups.values()))
 
 
 def _title(row: Mapping[str, str], group: str) -> str:
@@ -171,5 +171,6 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _label(name: str) -> str:
+def words(name: str) -> str:
+    """A name of the program's as it is read."""
     return _WORDS.get(name, name.replace("_", " "))
