@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from paraphrastic.errors import InputError
@@ -293,10 +294,17 @@ def _installed() -> dict[str, str]:
 
 def _loaded() -> dict[str, str]:
     """Versions of the packages that this process has loaded."""
-    # Asked of the modules' dictionaries, since some modules import others when they are asked.
     versions = {
-        name: getattr(module, "__dict__", {}).get("__version__")
+        name: _version(module)
         for name, module in list(sys.modules.items())
         if "." not in name and not name.startswith("_") and name not in sys.stdlib_module_names
     }
-    return {name: version for name, version in sorted(versions.items()) if isinstance(version, str)}
+    return {name: version for name, version in sorted(versions.items()) if version}
+
+
+def _version(module: ModuleType) -> str | None:
+    try:
+        version = getattr(module, "__version__", None)
+    except Exception:
+        return None  # modules that import others when they are asked can fail in any way
+    return version if isinstance(version, str) else None
