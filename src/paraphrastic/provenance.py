@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -304,7 +305,9 @@ def _loaded() -> dict[str, str]:
 
 def _version(module: ModuleType) -> str | None:
     try:
-        version = getattr(module, "__version__", None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some would rather be asked otherwise
+            version = getattr(module, "__version__", None)
     except Exception:
         return None  # modules that import others when they are asked can fail in any way
     return version if isinstance(version, str) else None
