@@ -34,6 +34,7 @@ include: "rules/speed.smk"
 include: "rules/filter_study.smk"
 include: "rules/language_choice.smk"
 include: "rules/tables.smk"
+include: "rules/report.smk"
 
 
 wildcard_constraints:

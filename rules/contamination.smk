@@ -38,8 +38,9 @@ rule mark_contamination:
         counts="results/contamination/{model}/{corpus}.counts.json",
         examples=report(
             "results/contamination/{model}/{corpus}.examples.tsv",
+            caption="../workflow/report/contamination.rst",
             category="Corpora",
-            labels={"model": "{model}"},
+            labels={"model": "{model}", "corpus": "{corpus}", "shows": "contaminated pairs"},
         ),
     log:
         "results/logs/mark_contamination/{model}/{corpus}.log",

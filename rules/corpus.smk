@@ -95,13 +95,15 @@ rule select_pairs:
         selected="results/selected/{model}/{corpus}.parquet",
         counts=report(
             "results/selected/{model}/{corpus}.counts.json",
+            caption="../workflow/report/counts.rst",
             category="Corpora",
-            labels={"model": "{model}"},
+            labels={"model": "{model}", "corpus": "{corpus}", "shows": "counts"},
         ),
         dropped=report(
             "results/selected/{model}/{corpus}.dropped.tsv",
+            caption="../workflow/report/dropped.rst",
             category="Corpora",
-            labels={"model": "{model}"},
+            labels={"model": "{model}", "corpus": "{corpus}", "shows": "dropped pairs"},
         ),
     log:
         "results/logs/select_pairs/{model}/{corpus}.log",
@@ -148,8 +150,9 @@ rule merge_pairs:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
             "results/corpora/{model}/counts.json",
+            caption="../workflow/report/counts.rst",
             category="Corpora",
-            labels={"model": "{model}"},
+            labels={"model": "{model}", "corpus": "all", "shows": "counts"},
         ),
     log:
         "results/logs/merge_pairs/{model}.log",

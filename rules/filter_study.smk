@@ -185,7 +185,12 @@ rule draw_filter_study:
     input:
         table=rules.tabulate_filter_study.output.table,
     output:
-        svg=report("results/figures/filter_study.svg", category="Corpora"),
+        svg=report(
+            "results/figures/filter_study.svg",
+            caption="../workflow/report/filter_study.rst",
+            category="Training",
+            labels={"model": "all", "shows": "filter study"},
+        ),
         png="results/figures/filter_study.png",
     log:
         "results/logs/draw_filter_study.log",

@@ -54,7 +54,12 @@ rule draw_language_choice:
     input:
         table=rules.tabulate_language_choice.output.table,
     output:
-        svg=report("results/figures/language_choice.svg", category="Evaluation"),
+        svg=report(
+            "results/figures/language_choice.svg",
+            caption="../workflow/report/language_choice.rst",
+            category="Systems",
+            labels={"table": "language_choice", "shows": "picture"},
+        ),
         png="results/figures/language_choice.png",
     log:
         "results/logs/draw_language_choice.log",

@@ -41,13 +41,15 @@ rule draw_paraphrases:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
             "results/pairs/{mined}/{pair}.counts.json",
+            caption="../workflow/report/counts.rst",
             category="Corpora",
-            labels={"corpus": "{mined}"},
+            labels={"model": "", "corpus": "{mined}", "shows": "counts"},
         ),
         examples=report(
             "results/pairs/{mined}/{pair}.examples.tsv",
+            caption="../workflow/report/mined.rst",
             category="Corpora",
-            labels={"corpus": "{mined}"},
+            labels={"model": "", "corpus": "{mined}", "shows": "mined paraphrases"},
         ),
     log:
         "results/logs/draw_paraphrases/{mined}/{pair}.log",

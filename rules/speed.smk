@@ -54,7 +54,12 @@ rule draw_speed:
     input:
         table=rules.tabulate_speed.output.table,
     output:
-        svg=report("results/figures/speed.svg", category="Speed"),
+        svg=report(
+            "results/figures/speed.svg",
+            caption="../workflow/report/speed.rst",
+            category="Systems",
+            labels={"table": "speed", "shows": "picture"},
+        ),
         png="results/figures/speed.png",
     log:
         "results/logs/draw_speed.log",

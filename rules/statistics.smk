@@ -87,7 +87,12 @@ rule draw_funnel:
         funnel=rules.tabulate_funnel.output.funnel,
         overlap=rules.tabulate_funnel.output.overlap,
     output:
-        svg=report("results/figures/funnel.svg", category="Corpora"),
+        svg=report(
+            "results/figures/funnel.svg",
+            caption="../workflow/report/funnel.rst",
+            category="Corpora",
+            labels={"model": "all", "corpus": "all", "shows": "funnel"},
+        ),
         png="results/figures/funnel.png",
     log:
         "results/logs/draw_funnel.log",

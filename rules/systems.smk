@@ -303,6 +303,16 @@ FIGURES = [
 ]
 
 
+def absent_tables():
+    """Why tables that the page could have are not made."""
+    possible = STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES | DIFFERENCE_TABLES
+    reasons = {table: "the configuration asks for none" for table in possible if table not in TABLES}
+    for table in SYSTEM_CAPTIONS:
+        if table not in TABLES:
+            reasons[table] = f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
+    return reasons
+
+
 # Published tables, and those of other forms that are compared with them.
 PUBLISHED = sorted(path.stem for path in Path(workflow.basedir, "config/published").glob("*.csv"))
 LEDGER_TABLES = [

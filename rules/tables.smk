@@ -33,7 +33,12 @@ rule draw_systems:
     input:
         intervals="results/tables/intervals/{table}.csv",
     output:
-        svg=report("results/figures/{table}.svg", category="Systems"),
+        svg=report(
+            "results/figures/{table}.svg",
+            caption="../workflow/report/systems.rst",
+            category="Systems",
+            labels={"table": "{table}", "shows": "picture"},
+        ),
         png="results/figures/{table}.png",
     log:
         "results/logs/draw_systems/{table}.log",
@@ -83,7 +88,12 @@ rule write_ledger:
         intervals=expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES),
         tables=expand("results/tables/{table}.csv", table=LEDGER_TABLES),
     output:
-        ledger="results/tables/ledger.csv",
+        ledger=report(
+            "results/tables/ledger.csv",
+            caption="../workflow/report/ledger.rst",
+            category="Summary",
+            labels={"shows": "ledger"},
+        ),
     log:
         "results/logs/write_ledger.log",
     conda:
@@ -151,7 +161,12 @@ rule draw_sweep:
     input:
         table=rules.tabulate_sweep.output.table,
     output:
-        svg=report("results/figures/sweep.svg", category="Training"),
+        svg=report(
+            "results/figures/sweep.svg",
+            caption="../workflow/report/sweep.rst",
+            category="Training",
+            labels={"model": "all", "shows": "sweeps"},
+        ),
         png="results/figures/sweep.png",
     log:
         "results/logs/draw_sweep.log",
@@ -172,7 +187,12 @@ rule draw_training:
     input:
         history="results/training/{model}/{run}/training.jsonl",
     output:
-        svg=report("results/figures/training/{model}/{run}.svg", category="Training"),
+        svg=report(
+            "results/figures/training/{model}/{run}.svg",
+            caption="../workflow/report/training.rst",
+            category="Training",
+            labels={"model": "{model}", "shows": "{run}"},
+        ),
         png="results/figures/training/{model}/{run}.png",
     log:
         "results/logs/draw_training/{model}/{run}.log",
@@ -197,7 +217,12 @@ rule render_table:
             [f"results/tables/intervals/{wildcards.table}.csv"] if wildcards.table in SYSTEM_TABLES else []
         ),
     output:
-        markdown=report("results/tables/{table}.md", category="Tables"),
+        markdown=report(
+            "results/tables/{table}.md",
+            caption="../workflow/report/table.rst",
+            category="Tables",
+            labels={"table": "{table}"},
+        ),
         latex="results/tables/{table}.tex",
     log:
         "results/logs/render_table/{table}.log",

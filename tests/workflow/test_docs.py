@@ -48,7 +48,9 @@ EXAMPLES = [
     for block in blocks(page, "sh")
     if (
         lines := re.findall(
-            r"^paraphrastic (?:embed|score|mine|search|dedup|export) (?:.*\\\n)*.*$", block, re.M
+            r"^paraphrastic (?:embed|score|mine|search|dedup|export|report|verify) (?:.*\\\n)*.*$",
+            block,
+            re.M,
         )
     )
 ]

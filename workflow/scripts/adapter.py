@@ -1,4 +1,4 @@
-"""What every script shares: where its words go, how it fails, and how its downloads are verified."""
+"""What every script shares: where its words and its record go, how it fails, how downloads are verified."""
 
 import logging
 import sys
@@ -12,6 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from paraphrastic.download import fetch
 from paraphrastic.errors import InputError
+from paraphrastic.provenance import recorded
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
 from paraphrastic.structure import Structure
@@ -20,13 +21,20 @@ from paraphrastic.training.settings import TrainingSettings
 
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
-    """Log into the rule's file; end with one line, and no traceback, where the input is at fault."""
+    """Log into the rule's file, and record the outputs; a fault of the input is one line, no traceback."""
     logging.raiseExceptions = False  # a full disk takes no log either; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     try:
-        yield
+        with recorded(
+            snakemake.rule,
+            inputs=list(snakemake.input),
+            outputs=list(snakemake.output),
+            config=snakemake.config,
+            code=snakemake.params.get("code"),
+        ):
+            yield
     except (InputError, OSError) as error:
         cause = f"{error.filename}: {error.strerror}" if getattr(error, "filename", None) else str(error)
         logging.error("error: %s", cause)

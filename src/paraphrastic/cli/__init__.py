@@ -6,11 +6,35 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from paraphrastic.cli import corpora, dedup, embed, export, import_checkpoint, mine, negatives, score, search
+from paraphrastic.cli import (
+    corpora,
+    dedup,
+    embed,
+    export,
+    import_checkpoint,
+    mine,
+    negatives,
+    report,
+    score,
+    search,
+    verify,
+)
 from paraphrastic.errors import InputError
 
 # In the order of `--help`.
-_COMMANDS = (embed, score, search, dedup, mine, export, import_checkpoint, corpora, negatives)
+_COMMANDS = (
+    embed,
+    score,
+    search,
+    dedup,
+    mine,
+    export,
+    import_checkpoint,
+    corpora,
+    negatives,
+    report,
+    verify,
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

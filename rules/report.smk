@@ -1,0 +1,75 @@
+"""What a person looks at: a page of all results, and where these come from."""
+
+from paraphrastic.files import sha256
+from paraphrastic.provenance import config_digest
+
+# The page's template, style and script, which no version of the code tells of.
+PAGE_PARTS = sorted(Path(workflow.basedir, "src/paraphrastic/report").glob("page.[chj]*"))
+PAGE_TABLES = expand("results/tables/{table}.csv", table=[*TABLES, "ledger"])
+PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES)
+PAGE_FIGURES = [*FIGURES, *training_figures()]
+
+
+report: "../workflow/report/workflow.rst"
+
+
+# Digests of all that a reader could want to have confirmed: tables, figures, models, results of systems.
+rule write_provenance:
+    input:
+        tables=PAGE_TABLES,
+        intervals=PAGE_INTERVALS,
+        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
+        models=expand(
+            "results/models/{model}/{file}", model=config["models"], file=[*MODEL_FILES, "README.md"]
+        ),
+        results=sorted(
+            {path for table in SYSTEM_TABLES for paths in system_results(table).values() for path in paths}
+        ),
+    output:
+        provenance="results/provenance.json",
+    log:
+        "results/logs/write_provenance.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    params:
+        config=config_digest(config),
+        code=code_version("paraphrastic.provenance"),
+    message:
+        "Write where the results come from"
+    script:
+        "../workflow/scripts/write_provenance.py"
+
+
+rule write_report:
+    input:
+        tables=PAGE_TABLES,
+        intervals=PAGE_INTERVALS,
+        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
+        provenance=rules.write_provenance.output.provenance,
+    output:
+        page=report(
+            "results/report.html",
+            caption="../workflow/report/page.rst",
+            category="Summary",
+            labels={"shows": "page"},
+        ),
+    log:
+        "results/logs/write_report.log",
+    conda:
+        "../envs/evaluate.yaml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        captions=TABLES,
+        figures=PAGE_FIGURES,
+        absent=absent_tables(),
+        parts=[sha256(path) for path in PAGE_PARTS],
+        code=code_version("paraphrastic.report.page"),
+    message:
+        "Write the report"
+    script:
+        "../workflow/scripts/write_report.py"

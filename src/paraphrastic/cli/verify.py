@@ -1,0 +1,43 @@
+"""`paraphrastic verify`: whether results and their data are what they were."""
+
+import argparse
+import sys
+
+from paraphrastic.cli.arguments import Commands, add_command
+from paraphrastic.errors import InputError
+
+_EXAMPLE = """\
+example:
+  snakemake --cores all results/provenance.json
+  paraphrastic verify --results results
+
+A file that differs was changed after it was made, or damaged; Snakemake makes it again once it is deleted.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = add_command(
+        commands,
+        _run,
+        help="check that results and their data are what they were",
+        description="Compute the digests of results and of the data that they were made from again, and name "
+        "the files that are not as results/provenance.json has them.",
+        example=_EXAMPLE,
+    )
+    parser.add_argument(
+        "--results", default="results", metavar="DIR", help="folder with provenance.json (results)"
+    )
+
+
+def _run(options: argparse.Namespace) -> None:
+    from paraphrastic.provenance import verify
+
+    found = verify(options.results)
+    for path, cause in found.differing.items():
+        print(f"{path}: {cause}")
+    for path in found.absent:
+        print(f"{path}: is not there, so that nobody can tell", file=sys.stderr)
+    if found.differing:
+        raise InputError(f"{options.results}: {len(found.differing)} of {found.checked} files differ")
+    print(f"{options.results}: {found.same} files are as they were")

@@ -1,0 +1,1 @@
+"""The page of a run: what it is made of, and how it is written."""

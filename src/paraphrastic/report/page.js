@@ -1,0 +1,40 @@
+"use strict";
+// Without this script the page only does not sort, and prints what is folded as it stands.
+for (const table of document.querySelectorAll("table.sortable")) {
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, place) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.classList.contains("number");
+      const order = head.getAttribute("aria-sort") === (down ? "descending" : "ascending") ? !down : down;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order ? "descending" : "ascending");
+      for (const body of table.tBodies) sort(body, place, order ? -1 : 1);
+    });
+  });
+}
+
+// Rows of one group stay together; entries that are empty come last, whatever the order.
+function sort(body, place, sign) {
+  const key = (row) => {
+    const cell = row.cells[place];
+    return cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
+  };
+  const compare = (one, other) => {
+    const [first, second] = [key(one), key(other)];
+    if (first === "" || second === "") return (first === "") - (second === "");
+    if (typeof first === "number" && typeof second === "number") return sign * (first - second);
+    return sign * String(first).localeCompare(String(second), "en", { numeric: true });
+  };
+  const rows = [...body.rows].filter((row) => !row.classList.contains("group"));
+  body.append(...rows.sort(compare));
+}
+
+// The contents stand beside the text where there is room, and are folded above it where there is none.
+const contents = document.querySelector("nav details");
+const wide = matchMedia("(min-width: 75rem)");
+contents.open = wide.matches;
+wide.addEventListener("change", () => (contents.open = wide.matches));

@@ -1,0 +1,205 @@
+"""The page of a run: one file that needs no network, of whatever the run has made."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import jinja2
+from markupsafe import Markup
+
+from paraphrastic.errors import InputError
+from paraphrastic.files import atomic_output
+from paraphrastic.provenance import NAME as PROVENANCE
+from paraphrastic.report.contents import CHAPTERS, Chapter, Part
+from paraphrastic.report.summary import (
+    read_headline,
+    read_ledger,
+    read_pairs,
+    read_speed,
+    summarise_provenance,
+)
+from paraphrastic.report.svg import Picture, inline_svg
+from paraphrastic.report.tables import Table, read_table, words
+
+LEDGER = "ledger"
+_FOLDER = Path(__file__).parent
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A part of a chapter, as far as it is there."""
+
+    part: Part
+    caption: str
+    table: Table | None
+    pictures: list[tuple[str, Picture]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    title: str
+    why: str
+
+
+def write_report(
+    results: str | Path,
+    output: str | Path,
+    *,
+    captions: Mapping[str, str] | None = None,
+    figures: Collection[str] | None = None,
+    absent: Mapping[str, str] | None = None,
+) -> None:
+    """Write the page of a run. What the run has not made, or is damaged, is named in it.
+
+    Args:
+        results: the folder with `tables`, `figures` and `provenance.json`, as the pipeline has them.
+        output: the HTML file.
+        captions: of the tables to show, by name; without them, all that are there are shown, with the
+            captions of their Markdown.
+        figures: pictures to show, by name such as `sts` or `training/en/{run}`; without them, all.
+        absent: why a table was not made, by name.
+
+    Raises:
+        InputError: `results` is no folder.
+    """
+    folder = Path(results)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is not a folder of results")
+    missing: list[_Missing] = []
+    page = _Page(folder, captions, figures, absent or {}, missing)
+    chapters = [*CHAPTERS, *page.others()]
+    content = {
+        "headline": page.brief("Headline", read_headline, "sts"),
+        "facts": [
+            *(page.brief("Number of training pairs", read_pairs, "funnel") or []),
+            *(page.brief("Best speed", read_speed, "speed") or []),
+        ],
+        "chapters": [(chapter, list(page.parts(chapter))) for chapter in chapters],
+        "ledger": page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv"),
+        "provenance": page.attempt("Provenance", summarise_provenance, folder / PROVENANCE),
+        "missing": missing,
+        "titles": {part.name: part.title for chapter in chapters for part in chapter.parts},
+    }
+    with atomic_output(output) as temporary:
+        temporary.write_text(_rendered(content), encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What is read of a run, and what could not be."""
+
+    folder: Path
+    captions: Mapping[str, str] | None
+    figures: Collection[str] | None
+    absent: Mapping[str, str]
+    missing: list[_Missing]
+
+    def attempt(self, title: str, read: Callable[[Path], _T], path: Path) -> _T | None:
+        """What a function reads; None, and a line of why, if it cannot."""
+        try:
+            return read(path)
+        except (InputError, KeyError, ValueError) as error:
+            why = str(error) if isinstance(error, InputError) else f"{path}: not readable: {error!r}"
+            if not path.exists():
+                why = f"{path} is not there"
+            self.missing.append(_Missing(title, why))
+            return None
+
+    def brief(self, title: str, read: Callable[[Path], _T], table: str) -> _T | None:
+        """What a function reads of a table; None if it cannot, or where there is no such table."""
+        path = self.folder / "tables" / f"{table}.csv"
+        return self.attempt(title, read, path) if self._is_there(table) else None
+
+    def others(self) -> Iterator[Chapter]:
+        """A chapter of the tables that no other has."""
+        known = {part.name for chapter in CHAPTERS for part in chapter.parts} | {LEDGER}
+        paths = sorted((self.folder / "tables").glob("*.csv"))
+        names = [path.stem for path in paths if path.stem not in known and self._is_there(path.stem)]
+        if names:
+            figures = self.folder / "figures"
+            parts = [
+                Part(name, words(name), None if (figures / f"{name}.svg").exists() else "") for name in names
+            ]
+            yield Chapter("more", "More", "Other tables of this run.", parts)
+
+    def parts(self, chapter: Chapter) -> Iterator[_Shown]:
+        """Parts of a chapter of which anything is there."""
+        for part in chapter.parts:
+            path = self.folder / "tables" / f"{part.name}.csv"
+            is_there = self._is_there(part.name)
+            if part.table and not is_there:
+                why = self.absent.get(part.name, "")
+                self.missing.append(_Missing(part.title, why or f"{path} is not there"))
+            table = self.attempt(part.title, self._table(part), path) if is_there else None
+            pictures = list(self._pictures(part))
+            if table or pictures:
+                yield _Shown(part, self._caption(part), table, pictures)
+
+    def _is_there(self, table: str) -> bool:
+        """Whether there is a table of this run; one that is there may be left from another configuration."""
+        is_wanted = self.captions is None or table in self.captions
+        return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
+
+    def _table(self, part: Part) -> Callable[[Path], Table]:
+        def read(path: Path) -> Table:
+            intervals = path.parent / "intervals" / path.name
+            return read_table(path, intervals if part.intervals and intervals.exists() else None)
+
+        return read
+
+    def _pictures(self, part: Part) -> Iterator[tuple[str, Picture]]:
+        figures = self.folder / "figures"
+        pattern = f"{part.name}.svg" if part.figures is None else part.figures
+        if not pattern:
+            return
+        # The name of a picture is its path in the folder.
+        found = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
+        found = {
+            name: path
+            for name, path in found.items()
+            if self.figures is None or name.as_posix() in self.figures
+        }
+        if not found and (self._is_there(part.name) or not part.table):
+            self.missing.append(_Missing(f"{part.title}: picture", f"{figures / pattern} is not there"))
+        for number, (place, path) in enumerate(found.items()):
+            name = ", ".join(place.parts[1:])
+            label = f"{part.title}{name and ': '}{name}"
+
+            def read(path: Path, prefix: str = f"{part.name}-{number}-", label: str = label) -> Picture:
+                return inline_svg(path, prefix=prefix, label=label)
+
+            if picture := self.attempt(f"{part.title}: picture", read, path):
+                yield name, picture
+
+    def _caption(self, part: Part) -> str:
+        if self.captions is not None or not part.table:
+            return (self.captions or {}).get(part.name, "")
+        path = self.folder / "tables" / f"{part.name}.md"
+        try:
+            return path.read_text(encoding="utf-8").partition("\n")[0]
+        except (OSError, ValueError):
+            return ""  # nobody rendered it
+
+
+def _rendered(content: Mapping[str, object]) -> str:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["json"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
+    environment.filters["bytes"] = lambda number: f"{number:,}"
+    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
+    style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
+    # The page may run this script, and nothing that found its way into it.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    own = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - files of this package
+    return environment.get_template("page.html").render(**content, **own, script_digest=digest)

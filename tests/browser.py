@@ -1,0 +1,106 @@
+"""A headless Chromium that tests look at pages with, spoken to through pipes."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+
+class Browser:
+    """Chromium, and what its pages said, asked for and failed at (`events`)."""
+
+    def __init__(self, profile: Path) -> None:
+        program = shutil.which("chromium") or shutil.which("chromium-browser")
+        if program is None:
+            pytest.skip("Chromium is not installed")
+        commands, self._to = os.pipe()
+        self._from, answers = os.pipe()
+        options = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+            "--remote-debugging-pipe", f"--user-data-dir={profile}",
+        ]  # fmt: skip
+        # Chromium reads commands from descriptor 3 and answers on 4.
+        redirected = f'exec "$@" 3<&{commands} 4>&{answers}'
+        self._process = subprocess.Popen(
+            ["bash", "-c", redirected, "bash", program, *options],
+            pass_fds=(commands, answers),
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(commands)
+        os.close(answers)
+        self._last, self._read = 0, b""
+        self.events: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(20)
+        os.close(self._to)
+        os.close(self._from)
+
+    def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while (answer := self._next()).get("id") != self._last:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def wait_for(self, method: str, session: str) -> None:
+        while not any(
+            (event["method"], event.get("sessionId")) == (method, session) for event in self.events
+        ):
+            self.events.append(self._next())
+
+    def open(self, address: str, *, width: int, dark: bool = False) -> "Page":
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable", session)
+        size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 600}
+        self.call("Emulation.setDeviceMetricsOverride", session, **size)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", session, features=[scheme])
+        self.call("Page.navigate", session, url=address)
+        self.wait_for("Page.loadEventFired", session)
+        return Page(self, session)
+
+    def _next(self) -> dict[str, Any]:
+        end = time.monotonic() + 60
+        while b"\0" not in self._read:
+            ready, _, _ = select.select([self._from], [], [], max(0, end - time.monotonic()))
+            read = os.read(self._from, 1 << 20) if ready else b""
+            assert read, "Chromium says nothing"
+            self._read += read
+        message, _, self._read = self._read.partition(b"\0")
+        return json.loads(message)
+
+
+class Page:
+    """A page that is open."""
+
+    def __init__(self, browser: Browser, session: str) -> None:
+        self._browser, self._session = browser, session
+
+    def value(self, expression: str) -> Any:
+        """Value of a JavaScript expression."""
+        answer = self._browser.call(
+            "Runtime.evaluate", self._session, expression=expression, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def pdf(self) -> str:
+        """The page as it is printed, in Base64."""
+        return self._browser.call("Page.printToPDF", self._session)["data"]

@@ -1,0 +1,347 @@
+"""The page of a run: whatever is there is shown, whatever is not is named, and nothing in it is run."""
+
+import csv
+import re
+from collections.abc import Callable, Mapping, Sequence
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from paraphrastic.cli import main
+from paraphrastic.errors import InputError
+from paraphrastic.provenance import write_provenance
+from paraphrastic.report.contents import CHAPTERS
+from paraphrastic.report.page import write_report
+from paraphrastic.report.summary import read_headline, read_ledger
+from paraphrastic.report.svg import inline_svg
+from paraphrastic.report.tables import read_table
+
+EVIL = """<script>alert("1")</script> & 'P-SP' <b>"""
+STS = ["system", "source", "data", "2012", "avg"]
+INTERVALS = ["system", "source", "row", "column", "value", "low", "high", "deviation", "best", "group"]
+SVG = """<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"
+     width="72pt" height="36pt" viewBox="0 0 72 36">
+  <defs><clipPath id="clip"><rect width="9" height="9"/></clipPath><path id="mark" d="M 0 0
+L 1 1"/></defs>
+  <style>body { display: none }</style>
+  {inside}
+  <g id="axes" clip-path="url(#clip)"><use xlink:href="#mark" style="fill: url( '#clip' )"/></g>
+  <text>a &lt; b &amp; c</text>
+</svg>
+"""
+
+
+class Reader(HTMLParser):
+    """Elements of a page, with their attributes, and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def values(self, name: str) -> list[str]:
+        return [found for _, attributes in self.elements if (found := attributes.get(name)) is not None]
+
+
+Write = Callable[[str, Sequence[str], Sequence[Sequence[object]]], Path]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    (folder / "tables" / "intervals").mkdir(parents=True)
+    (folder / "figures").mkdir()
+    return folder
+
+
+@pytest.fixture
+def write(results: Path) -> Write:
+    def to_file(name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
+        path = results / "tables" / f"{name}.csv"
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([header, *rows])
+        return path
+
+    return to_file
+
+
+@pytest.fixture
+def sts(write: Write) -> Path:
+    rows = [
+        ["LASER <base>", "published", "official", "63.1", "64.9"],
+        [EVIL, "untrained", "official", "54.0", "62.3"],
+        [EVIL, "measured", "official", "58.6", "66.1"],
+        ["P-SP fr", "measured", "official", "58.8", "-3.2"],
+    ]
+    return write("sts", STS, rows)
+
+
+def page_of(results: Path, **texts: Mapping[str, str]) -> str:
+    output = results.parent / "page.html"
+    write_report(results, output, **texts)
+    return output.read_text(encoding="utf-8")
+
+
+def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
+    page = Reader(page_of(results, captions={"sts": "Of <years>"}))
+    assert page.text.count(EVIL) == 4  # in the headline, in its chart, twice in the table
+    assert "Of <years>." in page.text
+    titles = [part.title for chapter in CHAPTERS for part in chapter.parts if part.name != "sts"]
+    for title in titles:
+        assert title in page.text
+    assert f"{results}/tables/ledger.csv is not there" in page.text
+    assert f"{results}/provenance.json is not there" in page.text
+    assert [tag for tag, _ in page.elements].count("table") == 1
+    assert [tag for tag, _ in page.elements].count("script") == 1
+
+
+def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write) -> None:
+    """Another configuration may have left its tables and pictures."""
+    for name in ("funnel", "another_table", "senteval"):
+        write(name, ["model", "read", "kept"], [["left_over", "20000", "10000"]])
+    for name in ("sts", "funnel", "training/en/one", "training/fr/two"):
+        path = results / f"figures/{name}.svg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SVG.replace("{inside}", ""))
+    everything = Reader(page_of(results))
+    assert everything.text.count("left_over") == 3
+    assert "of 20,000 that were read" in everything.text
+    assert "More" in everything.text
+    assert len(everything.values("aria-label")) > 4
+    some = page_of(results, captions={"sts": "", "another_table": ""}, figures=["sts", "training/fr/two"])
+    assert some.count("left_over") == 1
+    assert "that were read" not in some
+    assert [label for label in Reader(some).values("aria-label") if "Training curves" in label] == [
+        "Training curves: fr, two"
+    ]
+
+
+def test_a_page_is_made_of_nothing(results: Path) -> None:
+    text = Reader(page_of(results, absent={"bucc": "no system is for it & so on"})).text
+    assert "no system is for it & so on" in text
+    assert f"{results}/tables/sts.csv is not there" in text
+
+
+def test_without_a_folder_there_is_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", "--results", str(tmp_path / "none"), "--output", str(tmp_path / "page.html")]) == 1
+    assert "is not a folder of results" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_the_command_takes_captions_from_the_tables(results: Path, sts: Path) -> None:
+    sts.with_suffix(".md").write_text("Pearson's r & more\n\n| system |\n")
+    output = results.parent / "own" / "page.html"
+    assert main(["report", "--results", str(results), "--output", str(output)]) == 0
+    assert "Pearson's r & more." in Reader(output.read_text()).text
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"system,source\n", b"a,b\n1,2,3\n", b"\xff\xfe,x\n1,2\n", b'a\n"1\n']
+)
+def test_damaged_tables_are_named(results: Path, sts: Path, content: bytes) -> None:
+    for name in ("tables/sts.csv", "tables/funnel.csv", "tables/ledger.csv", "tables/speed.csv"):
+        (results / name).write_bytes(content)
+    (results / "provenance.json").write_bytes(content)
+    (results / "figures/sweep.svg").write_bytes(content)
+    text = Reader(page_of(results)).text
+    for name in ("sts.csv", "funnel.csv", "ledger.csv", "provenance.json", "sweep.svg"):
+        assert re.search(rf"{name}: (not readable|there are no rows|a row has more|is no )", text), name
+
+
+def test_tables_with_other_columns_are_named(results: Path, write: Write) -> None:
+    for name in ("sts", "funnel", "speed", "ledger", "intervals/bucc"):
+        write(name, ["a", "b"], [["1", "2"]])
+    write("bucc", STS, [["P-SP", "measured", "sample", "1", "2"]])
+    text = Reader(page_of(results)).text
+    for name in ("sts", "ledger", "bucc"):
+        assert re.search(rf"{name}\.csv: (no system has a mean|not readable: KeyError|has no column)", text)
+
+
+def test_the_page_asks_for_nothing_and_runs_only_its_own_script(results: Path, sts: Path) -> None:
+    (results / "figures/sts.svg").write_text(SVG.replace("{inside}", ""))
+    text = page_of(results)
+    page = Reader(text)
+    for name in ("src", "href", "xlink:href", "data", "action"):
+        assert all(value.startswith(("#", "data:")) for value in page.values(name)), name
+    policy = next(value for value in page.values("content") if "default-src" in value)
+    assert "default-src 'none'" in policy
+    assert re.search(r"script-src 'sha256-[\w+/=]+';", policy)
+    assert not [name for _, found in page.elements for name in found if name.startswith("on")]
+    assert "url(http" not in text
+    assert "@import" not in text
+
+
+def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) -> None:
+    around = [
+        ["LASER <base>", "published", "", "avg", "64.9", "", "", "", "", "Scale, Table 2"],
+        [EVIL, "measured", "", "avg", "66.1", "64.66", "67.3", "0.4", "yes", ""],
+    ]
+    table = read_table(sts, write("intervals/sts", INTERVALS, around))
+    assert [group.title for group in table.groups] == ["This run", "Published: Scale, Table 2"]
+    assert table.columns == ["system", "2012", "average"]
+    assert table.numeric == [False, True, True]
+    ours = table.groups[0].rows
+    assert [row.source for row in ours] == ["untrained", "measured", "measured"]
+    best = ours[1].cells[-1]
+    assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 64.7 – 67.3", True)
+    assert ours[2].cells[-1].text == "−3.2"
+
+
+def test_columns_of_intervals_become_notes(write: Write) -> None:
+    header = [
+        "corpus",
+        "pairs",
+        "length",
+        "length_std",
+        "sts",
+        "sts_low",
+        "sts_high",
+        "rho",
+        "low",
+        "high",
+        "none",
+    ]
+    row = ["multi30k", "290000", "12.3", "5.1", "66.1", "64.7", "67.3", "-50.0", "-91.9", "24.1", ""]
+    table = read_table(write("corpora", header, [row]))
+    assert table.columns == ["corpus", "pairs", "length", "STS", "rho"]
+    cells = table.groups[0].rows[0].cells
+    assert [cell.text for cell in cells] == ["multi30k", "290,000", "12.3", "66.1", "−50.0"]
+    assert [cell.note for cell in cells] == ["", "", "± 5.1", "64.7 – 67.3", "−91.9 – 24.1"]
+    assert cells[1].value == 290000
+
+
+def test_thousands_are_apart_in_columns_of_large_numbers(write: Write) -> None:
+    table = read_table(write("funnel", ["read", "dim"], [["290000", "1024"], ["6236", "300"]]))
+    texts = [[cell.text for cell in row.cells] for row in table.groups[0].rows]
+    assert texts == [["290,000", "1024"], ["6,236", "300"]]
+
+
+def test_the_headline_is_of_the_best_system(results: Path, sts: Path) -> None:
+    headline = read_headline(results / "tables/sts.csv")
+    assert [(gain.system, gain.after, gain.before) for gain in headline.gains] == [
+        (EVIL, 66.1, 62.3),
+        ("P-SP fr", -3.2, None),
+    ]
+    assert headline.published == (64.9, "LASER <base>")
+    assert headline.axis == (-10, 70)
+    assert headline.place(30) == "50.00%"
+    assert not headline.sample
+
+
+def test_the_sample_is_called_one(results: Path, write: Write) -> None:
+    write("sts", STS, [["P-SP en", "measured", "sample", "95.1", "94.4"]])
+    text = Reader(page_of(results)).text
+    assert "which a program wrote" in text
+    assert "This run, on sample data" in text
+
+
+def test_nothing_measured_is_no_headline(results: Path, write: Write) -> None:
+    write("sts", STS, [["LASER", "published", "official", "63.1", "64.9"]])
+    with pytest.raises(InputError, match="no system has a mean"):
+        read_headline(results / "tables/sts.csv")
+
+
+def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
+    header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
+              "verdict", "why", "paper", "printed_in"]  # fmt: skip
+    rows = [
+        ["bucc", "LASER", "de-en", "f1", "95", "", "", "", "", "not run", "why", "Scale", "Table 5"],
+        ["sts", "BERT", "", "avg", "54", "", "", "", "", "not run", EVIL, "Scale", "Table 2"],
+        ["sts", "P-SP", "", "avg", "74.6", "66.1", "64.7", "67.3", "-8.5", "worse", "", "Scale", "Table 2"],
+        ["sts", "P-SP", "", "2012", "68.7", "69", "66", "70", "+0.3", "reproduced", "", "Scale", "Table 2"],
+    ]  # fmt: skip
+    path = write("ledger", header, rows)
+    ledger = read_ledger(path)
+    assert ledger.counts == {"reproduced": 1, "better": 0, "worse": 1, "not run": 2}
+    assert [table.name for table in ledger.tables] == ["sts", "bucc"]
+    assert [row["verdict"] for row in ledger.tables[0].rows] == ["worse", "reproduced", "not run"]
+    text = Reader(page_of(path.parents[1])).text
+    assert "of 4 published figures have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
+    assert EVIL in text
+    assert "−8.5" in text
+
+
+def test_provenance_is_shown(results: Path, sts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(results.parent)
+    (results / "logs").mkdir()
+    config = {"seed": 7, "label": EVIL}
+    write_provenance(
+        ["results/tables/sts.csv"], "results/provenance.json", logs="results/logs", config=config
+    )
+    text = Reader(page_of(Path("results"))).text
+    assert "paraphrastic verify" in text
+    assert '"seed": 7' in text
+    assert "results/tables/sts.csv" in text
+
+
+def picture(folder: Path, inside: str, prefix: str = "one-") -> str:
+    path = folder / "picture.svg"
+    path.write_text(SVG.replace("{inside}", inside))
+    return str(inline_svg(path, prefix=prefix, label="a < b").markup)
+
+
+def test_ids_of_two_pictures_are_apart(tmp_path: Path) -> None:
+    ids = [set(Reader(picture(tmp_path, "", prefix)).values("id")) for prefix in ("one-", "two-")]
+    assert ids[0] == {"one-clip", "one-mark", "one-axes"}
+    assert not ids[0] & ids[1]
+    page = Reader(picture(tmp_path, ""))
+    assert page.values("href") == ["#one-mark"]
+    assert page.values("clip-path") == ["url(#one-clip)"]
+    assert page.values("style") == ["fill: url(#one-clip)"]
+    assert page.values("d") == ["M 0 0 L 1 1"]
+    assert "a < b & c" in page.text
+
+
+def test_a_picture_has_its_size_and_a_label(tmp_path: Path) -> None:
+    path = tmp_path / "picture.svg"
+    path.write_text(SVG.replace("{inside}", ""))
+    found = inline_svg(path, prefix="one-", label='a "<" b')
+    assert found.width == 96
+    root = Reader(found.markup).elements[0]
+    assert root[0] == "svg"
+    assert root[1]["viewbox"] == "0 0 72 36"
+    assert root[1]["aria-label"] == 'a "<" b'
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<script>alert(1)</script>",
+        '<g onload="alert(1)"><rect onclick="alert(1)" width="1"/></g>',
+        '<a xlink:href="https://host/"><text>x</text></a>',
+        '<image href="https://host/a.png"/><use xlink:href="https://host/a.svg#b"/>',
+        '<image xlink:href="data:text/html;base64,AA=="/><image href="javascript:alert(1)"/>',
+        '<rect style="fill: url(https://host/a)"/><rect fill="url( //host/a )"/>',
+        "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml'>x</body></foreignObject>",
+        '<animate attributeName="href" to="javascript:alert(1)"/><set attributeName="onload"/>',
+    ],
+)
+def test_pictures_do_nothing(tmp_path: Path, inside: str) -> None:
+    found = picture(tmp_path, inside)
+    for word in ("alert", "host", "script", "style>", "foreign", "<a", "animate", "set", "text/html"):
+        assert word not in found
+
+
+def test_images_inside_a_picture_stay(tmp_path: Path) -> None:
+    found = Reader(picture(tmp_path, '<image xlink:href="data:image/png;base64,iVBO\nRw0K"/>'))
+    assert "data:image/png;base64,iVBORw0K" in found.values("href")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<svg", "<html/>", '<svg xmlns="http://www.w3.org/2000/svg"/>', "<svg width='1pt' height='1pt'/>"],
+)
+def test_what_is_no_picture_is_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "picture.svg"
+    path.write_text(text)
+    with pytest.raises(InputError, match=r"picture\.svg: (not readable as SVG|is no SVG)"):
+        inline_svg(path, prefix="", label="")

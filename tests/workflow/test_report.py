@@ -1,0 +1,124 @@
+"""The page of the sample's run: complete, true to the tables, and shown by a browser that is offline."""
+
+import json
+import re
+import shutil
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pipelines import planned, snakemake
+
+from browser import Browser
+from paraphrastic.cli import main
+from paraphrastic.provenance import verify
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+def test_the_page_is_made_of_what_is_there(finished: Path) -> None:
+    (finished / "results/report.html").unlink()
+    assert planned(finished, "results/report.html").rules == {"write_report"}
+
+
+def test_all_of_the_sample_is_in_the_page(finished_once: Path) -> None:
+    page = (finished_once / "results/report.html").read_text(encoding="utf-8")
+    missing = page.partition('<section id="missing">')[2]
+    for name in ("sts", "funnel", "corpora", "contamination", "sweep", "training", "speed", "filter_study",
+                 "language_choice", "studies", "tatoeba"):  # fmt: skip
+        assert f'<article id="{name}-part">' in page, name
+    # What the sample has no data for is named, with the reason.
+    assert "SentEval</b> no system of the configuration is evaluated on senteval" in missing
+    assert "is not there" not in missing
+    assert "not readable" not in missing
+    for run in (finished_once / "results/figures/training").glob("*/*.svg"):
+        assert f"{run.parent.name}, {run.stem}" in page
+
+
+def test_the_record_leads_to_the_sample(finished_once: Path) -> None:
+    content = json.loads((finished_once / "results/provenance.json").read_text(encoding="utf-8"))
+    results = content["results"]
+    assert not [path for path, about in results.items() if about["step"] is None]
+    downloads = {path for path in content["data"] if path.startswith("resources/downloads/")}
+    model = results["results/models/fr/model.safetensors"]
+    assert downloads & set(model["data"])
+    assert {about["sha256"] for path, about in content["data"].items() if "STS" in path}
+    assert set(model["data"]) < set(results["results/tables/sts.csv"]["data"])
+    assert content["written"]["commit"] is None  # the copy is in no repository
+    environment = content["environments"][results["results/figures/sweep.svg"]["environment"]]
+    assert "matplotlib" in environment["packages"]
+
+
+def test_untouched_results_verify_and_others_do_not(
+    finished_once: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = verify(finished_once / "results")
+    assert not found.differing
+    assert not found.absent
+    copy = Path(shutil.copytree(finished_once / "results", tmp_path / "results"))
+    with (copy / "models/en/model.safetensors").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"?")
+    assert main(["verify", "--results", str(copy)]) == 1
+    assert "models/en/model.safetensors: has SHA-256" in capsys.readouterr().out
+
+
+def test_snakemakes_own_report_has_captions(finished: Path) -> None:
+    run = snakemake(finished, "results/report.html", "paper_tables", "--report", "results/report.zip")
+    assert run.returncode == 0, run.stdout
+    with zipfile.ZipFile(finished / "results/report.zip") as archive:
+        text = "".join(
+            archive.read(name).decode() for name in archive.namelist() if name.endswith((".html", ".js"))
+        )
+        assert any(name.endswith("funnel.svg") for name in archive.namelist())
+    for caption in ("one page that", "The run in the frame became the model", "Every figure that the papers"):
+        assert caption in re.sub(r"\s+", " ", text.replace("\\n", " ")), caption
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (390, True), (1440, False)])
+def test_a_browser_shows_the_page(finished_once: Path, browser: Browser, width: int, dark: bool) -> None:
+    browser.events.clear()
+    page = browser.open((finished_once / "results/report.html").as_uri(), width=width, dark=dark)
+    assert page.value("document.documentElement.scrollWidth") <= width
+    assert page.value("[...document.querySelectorAll('main svg')].length") >= 15
+    unseen = """[...document.querySelectorAll('main svg, main svg image')].filter((each) => {
+        const box = each.getBoundingClientRect();
+        return box.width < 20 || box.height < 20 || !each.checkVisibility();
+    }).length"""
+    assert page.value(unseen) == 0
+    ids = page.value("[...document.querySelectorAll('[id]')].map((each) => each.id)")
+    assert len(ids) == len(set(ids)) > 100
+    assert page.value("getComputedStyle(document.body).backgroundColor") == (
+        "rgb(20, 22, 24)" if dark else "rgb(251, 251, 249)"
+    )
+    said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+    assert not [event for event in browser.events if event["method"] in said]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in browser.events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert len(asked) >= 1
+    assert not [address for address in asked if not address.startswith(("file:", "data:"))]
+
+
+def test_a_table_is_sorted_by_a_click(finished_once: Path, browser: Browser) -> None:
+    page = browser.open((finished_once / "results/report.html").as_uri(), width=1440)
+    click = "document.querySelector('#sts-part th:last-child button').click()"
+    column = """[...document.querySelectorAll('#sts-part tbody tr:not(.group)')].map(
+        (row) => Number(row.lastElementChild.dataset.value))"""
+    before = page.value(column)
+    page.value(click)
+    assert page.value(column) == sorted(before, reverse=True) != before
+    page.value(click)
+    assert page.value(column) == sorted(before)
+
+
+def test_the_page_can_be_printed(finished_once: Path, browser: Browser) -> None:
+    page = browser.open((finished_once / "results/report.html").as_uri(), width=1440)
+    assert len(page.pdf()) > 100_000

@@ -1,0 +1,16 @@
+"""Write the page of all results.
+
+Inputs: tables, intervals, figures, provenance, in the folders that the page looks for them in. Output: page.
+"""
+
+from adapter import step
+from paraphrastic.report.page import write_report
+
+with step(snakemake):
+    write_report(
+        "results",
+        snakemake.output.page,
+        captions=snakemake.params.captions,
+        figures=snakemake.params.figures,
+        absent=snakemake.params.absent,
+    )
