@@ -15,9 +15,10 @@ rule encode_dataset:
         model=one_of(CORPUS_MODELS),
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("encode_dataset"),
+        runtime=runtime("encode_dataset"),
     params:
         units=lambda wildcards: dataset_units(wildcards.model),
         tables=lambda wildcards: structure_of(config["definitions"][wildcards.model]).tables,
