@@ -53,40 +53,40 @@ NEEDS = {
     "download_file": Need(60, 900),
     # Corpora stream: at 10 million pairs they take hardly more memory than at one.
     "extract_corpus": Need(415, 2, seconds_per_mb=0.12),
-    "train_language_id": Need(300, 15, seconds_per_mb=5),
+    "train_language_id": Need(165, 3, seconds_per_mb=5),
     "score_pairs": Need(883, 2, seconds_per_mb=1.2),
     # NLTK's tokenizer is Python.
     "score_pairs_treebank": Need(883, 2, seconds_per_mb=4.8),
     "select_pairs": Need(446, 2, seconds_per_mb=0.1),
-    "gather_testsets": Need(300, 5),
+    "gather_testsets": Need(290, 5),
     "mark_contamination": Need(478, 3, seconds_per_mb=0.5),
     "merge_pairs": Need(469, 2, seconds_per_mb=0.1),
     "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
     "describe_corpus": Need(438, 5, seconds_per_mb=0.1),
-    "tabulate_corpora": Need(700, 60),
+    "tabulate_corpora": Need(360, 60),
     "rank_pairs": Need(800, 5, seconds_per_mb=0.1),
     "draw_paraphrases": Need(800, 5, seconds_per_mb=0.2),
-    "measure_overlap": Need(400, 5, seconds_per_mb=0.1),
+    "measure_overlap": Need(95, 5, seconds_per_mb=0.1),
     "train_vocabulary": Need(130, 2, mb_per_mb=60, seconds_per_mb=0.9),
     "encode_dataset": Need(255, 2, seconds_per_mb=0.5),
     # Beside the weights.
-    "initialise_model": Need(400, 5),
+    "initialise_model": Need(385, 5),
     "evaluate_sts": Need(680, 40),
     "evaluate_run": Need(270, 5),
     "evaluate_tatoeba": Need(580, 10),
     "evaluate_transfer": Need(1070, 190),
-    "measure_speed": Need(400, 400),
-    "measure_similarity": Need(600, 20, seconds_per_mb=10),
-    "choose_model": Need(60, 1),
+    "measure_speed": Need(425, 400),
+    "measure_similarity": Need(580, 20, seconds_per_mb=11),
+    "choose_model": Need(45, 1),
     # Small files in, small files out.
-    "write_card": Need(60, 1),
-    "prepare": Need(400, 5),
-    "tabulate": Need(300, 5),
-    "draw": Need(300, 5),
+    "write_card": Need(45, 1),
+    "prepare": Need(270, 5),
+    "tabulate": Need(120, 5),
+    "draw": Need(105, 5),
 }
 # What weights and word vectors add to a step that loads them.
-WEIGHTS = Need(0, 0, mb_per_mb=3, seconds_per_mb=0.1)
-WORD_VECTORS = Need(0, 0, mb_per_mb=1, seconds_per_mb=0.1)
+WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.1)
+WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
 # Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
