@@ -47,9 +47,10 @@ rule import_dataset:
         model=one_of(DATASET_MODELS),
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("import_dataset"),
+        runtime=runtime("import_dataset"),
     params:
         versions=lambda wildcards: dataset_versions(
             wildcards.model, config["definitions"][wildcards.model]["dataset"]

@@ -69,6 +69,7 @@ NEEDS = {
     "measure_overlap": Need(95, 5, seconds_per_mb=0.1),
     "train_vocabulary": Need(130, 2, mb_per_mb=60, seconds_per_mb=0.9),
     "encode_dataset": Need(255, 2, seconds_per_mb=0.5),
+    "import_dataset": Need(180, 2, seconds_per_mb=0.02),
     # Beside the weights.
     "initialise_model": Need(385, 5),
     "evaluate_sts": Need(680, 40),
