@@ -13,6 +13,7 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
+include: "rules/needs.smk"
 include: "rules/systems.smk"
 
 

@@ -20,7 +20,7 @@ from paraphrastic.definitions import (
     sweep_runs,
 )
 from paraphrastic.errors import InputError
-from paraphrastic.estimate import VOCABULARY_BYTES, estimate
+from paraphrastic.estimate import estimate
 from paraphrastic.ingredients import definitions_needed, encoder_model
 from paraphrastic.language_choice import prefixed_name
 from paraphrastic.registry import read_registry
@@ -261,13 +261,6 @@ def initial_vectors(model):
     """The file of word vectors that a model's embeddings begin with; none of random ones."""
     name = config["definitions"][model]["training"]["initial_vectors"]
     return downloads(name) if name else []
-
-
-def vocabulary_mb(model, size_mb):
-    """Memory for a vocabulary from pairs of this size: sentencepiece holds all sentences that it is trained on."""
-    # Compressed, a pair takes 50 bytes; 30, since short ones take less.
-    sentences = min(2 * size_mb * 10**6 / 30, config["definitions"][model]["vocabulary"]["max_sentences"])
-    return round(1000 + VOCABULARY_BYTES * sentences / 10**6)
 
 
 def pair_name(model):

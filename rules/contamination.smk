@@ -8,11 +8,14 @@ rule gather_testsets:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
         "results/logs/gather_testsets/{model}.log",
+    benchmark:
+        "results/benchmarks/gather_testsets/{model}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=memory("gather_testsets"),
+        runtime=runtime("gather_testsets"),
     params:
         files=[
             {"testset": testset, "languages": file.languages, "members": file.members}
@@ -48,9 +51,10 @@ rule mark_contamination:
         "results/benchmarks/mark_contamination/{model}/{corpus}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=memory("mark_contamination"),
+        runtime=runtime("mark_contamination"),
     params:
         near_duplicates=config["contamination"]["near_duplicates"],
         seed=config["seed"],
@@ -73,9 +77,10 @@ rule tabulate_contamination:
         "results/logs/tabulate_contamination.log",
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         corpora=MODEL_CORPORA,
         drop=dropped_kinds(config),

@@ -15,9 +15,10 @@ rule extract_corpus:
         corpus=one_of(name for name in CORPORA if name not in config["mined"]),
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("extract_corpus"),
+        runtime=runtime("extract_corpus"),
     params:
         kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
         files=lambda wildcards: corpus_files(wildcards.corpus, languages_of(wildcards.pair)),
@@ -40,9 +41,10 @@ rule train_language_id:
         "results/benchmarks/train_language_id/{dataset}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=memory("train_language_id"),
+        runtime=runtime("train_language_id"),
     params:
         seed=config["seed"],
         code=code_version("paraphrastic.corpus.language_id"),
@@ -70,9 +72,10 @@ rule score_pairs:
         "results/benchmarks/score_pairs/{corpus}/{pair}/{scatteritem}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=memory(scoring_need),
+        runtime=runtime(scoring_need),
     params:
         segmentation=lambda wildcards: text_modes(languages_of(wildcards.pair), "segmentation"),
         folding=lambda wildcards: text_modes(languages_of(wildcards.pair), "folding"),
@@ -111,9 +114,10 @@ rule select_pairs:
         "results/benchmarks/select_pairs/{model}/{corpus}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("select_pairs"),
+        runtime=runtime("select_pairs"),
     params:
         languages=lambda wildcards: pair_of(config["definitions"][wildcards.model]),
         settings=lambda wildcards: config["definitions"][wildcards.model]["selection"][
@@ -162,9 +166,10 @@ rule merge_pairs:
         model=one_of(CORPUS_MODELS),
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=memory(merging_need),
+        runtime=runtime(merging_need),
     params:
         # The order of inputs is no reason for Snakemake to run a step again.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),

@@ -15,9 +15,10 @@ rule encode_dataset:
         model=one_of(CORPUS_MODELS),
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("encode_dataset"),
+        runtime=runtime("encode_dataset"),
     params:
         units=lambda wildcards: dataset_units(wildcards.model),
         tables=lambda wildcards: structure_of(config["definitions"][wildcards.model]).tables,
@@ -46,9 +47,10 @@ rule import_dataset:
         model=one_of(DATASET_MODELS),
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=60,
+        mem_mb=memory("import_dataset"),
+        runtime=runtime("import_dataset"),
     params:
         versions=lambda wildcards: dataset_versions(
             wildcards.model, config["definitions"][wildcards.model]["dataset"]

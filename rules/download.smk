@@ -12,6 +12,10 @@ rule download_file:
         "results/logs/download_file/{dataset}/{file}.log",
     conda:
         "../envs/download.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory("download_file"),
+        runtime=runtime("download_file"),
     params:
         # Addresses and mirror may change without a new download; version and digest may not.
         version=lambda wildcards: expected_file(wildcards.dataset, wildcards.file),

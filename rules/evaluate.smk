@@ -10,9 +10,10 @@ rule prepare_sts:
         "results/logs/prepare_sts.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("prepare"),
+        runtime=runtime("prepare"),
     params:
         code=code_version("paraphrastic.evaluation.sts_data"),
     message:
@@ -30,11 +31,14 @@ rule initialise_model:
         multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:
         "results/logs/initialise_model/{model}.log",
+    benchmark:
+        "results/benchmarks/initialise_model/{model}.tsv"
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=memory(model_need("initialise_model")),
+        runtime=runtime(model_need("initialise_model")),
     params:
         settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
@@ -61,9 +65,10 @@ rule evaluate_sts:
         "results/benchmarks/evaluate_{task}/{system}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=memory(model_need("evaluate_sts")),
+        runtime=runtime(model_need("evaluate_sts")),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         evaluation=lambda wildcards: {
@@ -92,9 +97,10 @@ rule write_card:
         "results/logs/write_card/{model}.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("write_card"),
+        runtime=runtime("write_card"),
     params:
         licences=lambda wildcards: {
             name: licence for name, (_, licence) in corpora_of(wildcards.model).items()
@@ -116,9 +122,10 @@ rule gather_sentences:
         "results/logs/gather_sentences.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory("prepare"),
+        runtime=runtime("prepare"),
     params:
         code=code_version("paraphrastic.evaluation.sentences"),
     message:
@@ -136,9 +143,10 @@ rule prepare_tatoeba:
         "results/logs/prepare_tatoeba/{language}.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("prepare"),
+        runtime=runtime("prepare"),
     params:
         code=code_version("paraphrastic.evaluation.bitext_data"),
     message:
@@ -163,9 +171,10 @@ rule evaluate_tatoeba:
         "results/benchmarks/evaluate_tatoeba/{system}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=memory(model_need("evaluate_tatoeba")),
+        runtime=runtime(model_need("evaluate_tatoeba")),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         languages=lambda wildcards: evaluated_on("tatoeba", wildcards.system),
@@ -188,11 +197,14 @@ rule prepare_bucc:
         gold="results/testsets/bucc/{pair}.gold.parquet",
     log:
         "results/logs/prepare_bucc/{pair}.log",
+    benchmark:
+        "results/benchmarks/prepare_bucc/{pair}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=memory("prepare"),
+        runtime=runtime("prepare"),
     params:
         files=lambda wildcards: corpus_files(testsets_of("bucc"), languages_of(wildcards.pair)),
         code=code_version("paraphrastic.evaluation.bitext_data"),
@@ -223,8 +235,8 @@ rule evaluate_bucc:
         "../envs/evaluate.yaml"
     threads: 4
     resources:
-        mem_mb=6000,
-        runtime=240,
+        mem_mb=memory(bucc_needed),
+        runtime=runtime(bucc_needed),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         pairs=lambda wildcards: evaluated_on("bucc", wildcards.system),
@@ -246,11 +258,14 @@ rule prepare_transfer:
         testsets="results/testsets/{suite,senteval|polish}.parquet",
     log:
         "results/logs/prepare_transfer/{suite}.log",
+    benchmark:
+        "results/benchmarks/prepare_transfer/{suite}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory("prepare"),
+        runtime=runtime("prepare"),
     params:
         files=lambda wildcards: transfer_files(wildcards.suite),
         code=code_version("paraphrastic.evaluation.transfer_data"),
@@ -275,9 +290,10 @@ rule evaluate_transfer:
         "results/benchmarks/evaluate_{suite}/{system}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=4000,
-        runtime=240,
+        mem_mb=memory(model_need("evaluate_transfer")),
+        runtime=runtime(model_need("evaluate_transfer")),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         evaluation=lambda wildcards: {

@@ -62,9 +62,10 @@ rule rank_pairs:
         "results/benchmarks/rank_pairs/{model}/{measure}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=4000,
-        runtime=120,
+        mem_mb=memory("rank_pairs"),
+        runtime=runtime("rank_pairs"),
     params:
         # Neither the order of inputs nor fewer outputs are a reason for Snakemake to run a step again.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
@@ -170,9 +171,10 @@ rule tabulate_filter_study:
         "results/logs/tabulate_filter_study.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         code=code_version("paraphrastic.evaluation.filter_study"),
     message:
@@ -196,9 +198,10 @@ rule draw_filter_study:
         "results/logs/draw_filter_study.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         code=code_version("paraphrastic.figures.filter_study"),
     message:

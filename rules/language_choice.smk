@@ -9,11 +9,14 @@ rule measure_overlap:
         overlap="results/language_choice/{model}.json",
     log:
         "results/logs/measure_overlap/{model}.log",
+    benchmark:
+        "results/benchmarks/measure_overlap/{model}.tsv"
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
+        mem_mb=memory("measure_overlap"),
+        runtime=runtime("measure_overlap"),
     params:
         languages=lookup(dpath="definitions/{model}/languages", within=config),
         code=code_version("paraphrastic.evaluation.piece_overlap"),
@@ -35,11 +38,14 @@ rule tabulate_language_choice:
         correlations="results/tables/language_choice_correlations.csv",
     log:
         "results/logs/tabulate_language_choice.log",
+    benchmark:
+        "results/benchmarks/tabulate_language_choice.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=30,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         max_bytes=config["max_member_bytes"],
@@ -65,9 +71,10 @@ rule draw_language_choice:
         "results/logs/draw_language_choice.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         code=code_version("paraphrastic.figures.language_choice"),
     message:

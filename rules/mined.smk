@@ -16,8 +16,8 @@ rule measure_similarity:
     # Shards share the work; a profile can give more to an encoder that uses them (set-threads).
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        mem_mb=memory(similarity_need),
+        runtime=runtime(similarity_need),
     params:
         encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
@@ -57,9 +57,10 @@ rule draw_paraphrases:
         "results/benchmarks/draw_paraphrases/{mined}/{pair}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=120,
+        mem_mb=memory("draw_paraphrases"),
+        runtime=runtime("draw_paraphrases"),
     params:
         # The order of inputs is no reason for Snakemake to run a step again.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),

@@ -31,9 +31,10 @@ rule write_provenance:
         "results/logs/write_provenance.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         config=config_digest(config),
         code=code_version("paraphrastic.provenance"),
@@ -60,9 +61,10 @@ rule write_report:
         "results/logs/write_report.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         captions=TABLES,
         figures=PAGE_FIGURES,

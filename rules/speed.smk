@@ -16,8 +16,8 @@ rule measure_speed:
     # All of the run's, so that no other job disturbs the clock.
     threads: lambda wildcards: workflow.resource_settings.cores or 1
     resources:
-        mem_mb=8000,
-        runtime=240,
+        mem_mb=memory(speed_need),
+        runtime=runtime(speed_need),
     params:
         systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
         columns=lambda wildcards: list(speed_corpora().values()),
@@ -39,9 +39,10 @@ rule tabulate_speed:
         "results/logs/tabulate_speed.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         code=code_version("paraphrastic.evaluation.speed"),
     message:
@@ -65,9 +66,10 @@ rule draw_speed:
         "results/logs/draw_speed.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         code=code_version("paraphrastic.figures.speed"),
     message:

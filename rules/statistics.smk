@@ -15,9 +15,10 @@ rule describe_corpus:
         "results/benchmarks/describe_corpus/{corpus}/{pair}.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=240,
+        mem_mb=memory("describe_corpus"),
+        runtime=runtime("describe_corpus"),
     params:
         sentences=config["statistics"]["sentences"],
         parsers=config["statistics"]["parsers"],
@@ -41,11 +42,14 @@ rule tabulate_corpora:
         table="results/tables/corpora.csv",
     log:
         "results/logs/tabulate_corpora.log",
+    benchmark:
+        "results/benchmarks/tabulate_corpora.tsv"
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=memory("tabulate_corpora"),
+        runtime=runtime("tabulate_corpora"),
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
@@ -69,9 +73,10 @@ rule tabulate_funnel:
         "results/logs/tabulate_funnel.log",
     conda:
         "../envs/corpus.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
@@ -98,9 +103,10 @@ rule draw_funnel:
         "results/logs/draw_funnel.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         code=code_version("paraphrastic.figures.funnel"),
     message:

@@ -16,9 +16,10 @@ rule tabulate_systems:
         table=one_of(SYSTEM_TABLES),
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         systems=lambda wildcards: system_results(wildcards.table),
         gather=config["models"],
@@ -46,9 +47,10 @@ rule draw_systems:
         table=one_of(SYSTEM_TABLES),
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         title=lambda wildcards: SYSTEM_CAPTIONS[wildcards.table],
         code=code_version("paraphrastic.figures.systems"),
@@ -69,9 +71,10 @@ rule tabulate_differences:
         "results/logs/tabulate_differences.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=1000,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         systems=lambda wildcards: list(trained_results("sts")),
         code=code_version("paraphrastic.evaluation.differences"),
@@ -98,9 +101,10 @@ rule write_ledger:
         "results/logs/write_ledger.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         published_as=published_as(),
         config_digests=config_digests(),
@@ -122,9 +126,10 @@ rule tabulate_sweep:
         "results/logs/tabulate_sweep.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         models=config["models"],
         code=code_version("paraphrastic.training.choose"),
@@ -145,9 +150,10 @@ rule tabulate_studies:
         "results/logs/tabulate_studies.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         models=[(study, setting) for study, setting, _ in STUDY_MODELS],
         code=code_version("paraphrastic.evaluation.studies"),
@@ -172,9 +178,10 @@ rule draw_sweep:
         "results/logs/draw_sweep.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         code=code_version("paraphrastic.figures.sweep"),
     message:
@@ -198,9 +205,10 @@ rule draw_training:
         "results/logs/draw_training/{model}/{run}.log",
     conda:
         "../envs/figures.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("draw"),
+        runtime=runtime("draw"),
     params:
         title="{model}, {run}",
         code=code_version("paraphrastic.figures.training"),
@@ -228,9 +236,10 @@ rule render_table:
         "results/logs/render_table/{table}.log",
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory("tabulate"),
+        runtime=runtime("tabulate"),
     params:
         caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES)[
             wildcards.table

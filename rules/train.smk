@@ -22,8 +22,8 @@ rule train_model:
     # The runs of a sweep share the cores; a profile can give one more (set-threads), which changes no digit.
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=1440,
+        mem_mb=memory(training_needed),
+        runtime=runtime(training_needed),
         gpu=lambda wildcards: gpus(wildcards.model),
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
@@ -48,9 +48,10 @@ rule evaluate_run:
         "results/benchmarks/evaluate_run/{model}/{run}.tsv"
     conda:
         "../envs/evaluate.yaml"
+    threads: 1
     resources:
-        mem_mb=2000,
-        runtime=10,
+        mem_mb=memory(model_need("evaluate_run")),
+        runtime=runtime(model_need("evaluate_run")),
     params:
         code=code_version("paraphrastic.evaluation.development"),
     message:
@@ -81,9 +82,10 @@ rule choose_model:
         "results/logs/choose_model/{model}.log",
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=500,
-        runtime=10,
+        mem_mb=memory(model_need("choose_model")),
+        runtime=runtime(model_need("choose_model")),
     params:
         code=code_version("paraphrastic.training.choose"),
     message:

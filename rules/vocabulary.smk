@@ -14,9 +14,10 @@ rule train_vocabulary:
         model=one_of(CORPUS_MODELS),
     conda:
         "../envs/train.yaml"
+    threads: 1
     resources:
-        mem_mb=lambda wildcards, input: vocabulary_mb(wildcards.model, input.size_mb),
-        runtime=120,
+        mem_mb=memory(vocabulary_needed),
+        runtime=runtime(vocabulary_needed),
     params:
         settings=lambda wildcards: vocabulary_training(wildcards.model, wildcards.vocabulary),
         seed=config["seed"],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pipelines import copy_pipeline, snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -32,3 +33,17 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
     (folder / "ballast").write_bytes(bytes(200_000))
     yield folder
     subprocess.run(["umount", folder], check=True)
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """A copy in which nothing has run."""
+    return copy_pipeline(tmp_path / "pipeline")
+
+
+@pytest.fixture(scope="session")
+def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = copy_pipeline(tmp_path_factory.mktemp("finished") / "pipeline")
+    run = snakemake(folder, "all", "paper_tables", "results/report.html")
+    assert run.returncode == 0, run.stdout
+    return folder

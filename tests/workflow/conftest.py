@@ -5,21 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipelines import copy_pipeline, snakemake
-
-
-@pytest.fixture
-def pipeline(tmp_path: Path) -> Path:
-    """A copy in which nothing has run."""
-    return copy_pipeline(tmp_path / "pipeline")
-
-
-@pytest.fixture(scope="session")
-def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = copy_pipeline(tmp_path_factory.mktemp("finished") / "pipeline")
-    run = snakemake(folder, "all", "paper_tables", "results/report.html")
-    assert run.returncode == 0, run.stdout
-    return folder
 
 
 @pytest.fixture

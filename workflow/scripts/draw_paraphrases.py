@@ -15,7 +15,7 @@ with step(snakemake):
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
         # DuckDB takes more than it is given, and Python and Arrow stand beside it.
-        memory_mb=snakemake.resources.mem_mb // 10,
+        memory_mb=snakemake.resources.mem_mb // 5,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,
     )

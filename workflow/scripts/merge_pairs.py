@@ -18,7 +18,7 @@ with step(snakemake):
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
         # DuckDB takes more than it is given, and Python and Arrow stand beside it.
-        memory_mb=snakemake.resources.mem_mb // 10,
+        memory_mb=snakemake.resources.mem_mb // 5,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,
     )

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Make a Job of a script and print its name: submit.sh CORES MB MINUTES SCRIPT
+# The volume of the claim is mounted where it is here, and this folder is on it.
+set -euo pipefail
+: "${PARAPHRASTIC_IMAGE:?an image with Python and the pinned requirements}"
+: "${PARAPHRASTIC_CLAIM:?a claim of a volume that all nodes can write}"
+: "${PARAPHRASTIC_VOLUME:?where that volume is mounted, here and in the jobs}"
+kubectl create --output name --filename - <<JOB
+apiVersion: batch/v1
+kind: Job
+metadata:
+  generateName: paraphrastic-
+spec:
+  backoffLimit: 0
+  activeDeadlineSeconds: $(($3 * 60))
+  ttlSecondsAfterFinished: 86400
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: step
+          image: "$PARAPHRASTIC_IMAGE"
+          command: ["bash", "$4"]
+          workingDir: "$PWD"
+          resources:
+            requests: {cpu: "$1", memory: "$2M"}
+            limits: {memory: "$2M"}
+          volumeMounts:
+            - {name: shared, mountPath: "$PARAPHRASTIC_VOLUME"}
+      volumes:
+        - name: shared
+          persistentVolumeClaim: {claimName: "$PARAPHRASTIC_CLAIM"}
+JOB

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The way back after Snakemake was killed, in the pipeline's folder: profiles/slurm/unlock.sh
+# Cancels the jobs that its runs left in Slurm's queue, waits for their end, and unlocks the folder.
+set -euo pipefail
+runs=$(grep -hos '^SLURM run ID: .*' .snakemake/log/*.log | sed 's/.*: //' | sort -u | paste -sd,) || runs=
+if [ -n "$runs" ]; then
+  scancel --user "$(id -un)" --name "$runs"
+  while left=$(squeue --noheader --user "$(id -un)" --name "$runs" --format %A) && [ -n "$left" ]; do
+    echo "waiting for jobs to end: $(paste -sd' ' <<<"$left")" >&2
+    sleep 2
+  done
+fi
+snakemake --unlock "$@"

@@ -1,0 +1,44 @@
+"""A Slurm that runs for the tests, and how they talk to it."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines import Run, environment
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running Slurm: its commands are in `folder`/bin."""
+
+    folder: Path
+
+    def environment(self) -> dict[str, str]:
+        return {**environment(), "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+
+    def run(self, *command: str | Path, cwd: Path | None = None) -> Run:
+        """Output and errors in one text."""
+        return subprocess.run(
+            command,
+            cwd=cwd,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=900,
+            check=False,
+        )
+
+    def queue(self, states: str) -> list[str]:
+        """The folders that jobs in these states were submitted from."""
+        return self.run("squeue", "--noheader", "--states", states, "--format", "%Z").stdout.splitlines()
+
+    def ended(self, folder: Path) -> list[dict[str, str]]:
+        """What Slurm wrote down of the jobs from `folder` that have ended, by its names of the figures."""
+        log = self.folder / "log" / "jobcomp.log"
+        entries = [
+            dict(word.split("=", 1) for word in line.split() if "=" in word)
+            for line in (log.read_text().splitlines() if log.exists() else [])
+        ]
+        return [entry for entry in entries if entry["WorkDir"] == str(folder)]

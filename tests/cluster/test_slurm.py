@@ -1,0 +1,146 @@
+"""The pipeline on a Slurm of two nodes: the same digits, second attempts, the way back after a kill."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from clusters import Cluster
+from pipelines import copy_pipeline
+
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
+
+# A look every few seconds, since the steps of the sample take seconds; the rest is as the profile has it.
+SNAKEMAKE = [
+    *(sys.executable, "-m", "snakemake", "--nocolor", "--profile", "profiles/slurm"),
+    *("--cores", "2", "--slurm-init-seconds-before-status-checks", "3"),
+    *("--slurm-partition-config", "partitions.yaml"),
+]
+TABLE = "results/tables/sts.csv"
+EXTRACTED = "results/pairs/sample_aligned/en-fr.parquet"
+LANGUAGE_ID = "resources/language_id/sample_languages.bin"
+SCORED = "results/scored/sample_aligned/en-fr/1-of-1.parquet"
+STARTED_STEP = "with step(snakemake):\n"
+
+
+def prepare(folder: Path, **faults: str) -> Path:
+    """A copy of the pipeline, with what the scripts of some rules do before their step."""
+    copy_pipeline(folder)
+    for rule, fault in faults.items():
+        script = folder / "workflow" / "scripts" / f"{rule}.py"
+        text = script.read_text()
+        assert STARTED_STEP in text
+        script.write_text(text.replace(STARTED_STEP, f"{fault}\n{STARTED_STEP}"))
+    partitions = Path(__file__).with_name("partitions.yaml").read_text()
+    (folder / "partitions.yaml").write_text(partitions)
+    return folder
+
+
+@pytest.fixture
+def faulty(
+    cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """A run in which a step takes more memory than it says, and another one more time at first."""
+    folder = prepare(
+        tmp_path_factory.mktemp("faulty") / "pipeline",
+        # More than the first attempt's 900 MB, less than the second's 1,800; Slurm looks every two seconds.
+        extract_corpus="ballast = b'x' * 1_200_000_000; import time; time.sleep(8)",
+        train_language_id="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
+    )
+    with subprocess.Popen(
+        [*SNAKEMAKE, "--set-resources", "train_language_id:runtime=attempt", "--", EXTRACTED, LANGUAGE_ID],
+        cwd=folder,
+        env=cluster.environment(),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        yield folder, process
+        process.kill()
+
+
+def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
+    cluster: Cluster,
+    finished_once: Path,
+    faulty: tuple[Path, subprocess.Popen[str]],
+    tmp_path: Path,
+) -> None:
+    # Side by side, since the first mostly waits for a time limit, of which Slurm has none below a minute.
+    folder = prepare(tmp_path / "pipeline")
+    run = cluster.run(*SNAKEMAKE, "--", TABLE, cwd=folder)
+    assert run.returncode == 0, run.stdout
+    assert (folder / TABLE).read_bytes() == (finished_once / TABLE).read_bytes()
+    jobs = cluster.ended(folder)
+    assert {job["NodeList"] for job in jobs} == {"n1", "n2"}
+    assert {job["JobState"] for job in jobs} == {"COMPLETED"}
+    # Downloads are no jobs, and short steps share some.
+    steps = run.stdout.count("Finished jobid")
+    assert len(jobs) < steps - 13
+
+    folder, process = faulty
+    output, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, output
+    assert (folder / EXTRACTED).exists()
+    assert (folder / LANGUAGE_ID).exists()
+    assert "SLURM status is: 'TIMEOUT'" in output, output
+    jobs = cluster.ended(folder)
+    memory = {"900M": "first", "1800M": "second"}
+    extracted = {
+        memory[size]: job["JobState"] for job in jobs for size in memory if f"mem={size}," in job["Tres"]
+    }
+    assert extracted["second"] == "COMPLETED"
+    assert extracted["first"] != "COMPLETED"
+    limited = [(job["TimeLimit"], job["JobState"]) for job in jobs if job["TimeLimit"] in ("1", "2")]
+    assert limited == [("1", "TIMEOUT"), ("2", "COMPLETED")]
+
+
+def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> None:
+    # Scoring waits for a file.
+    waiting = "import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.5)"
+    folder = prepare(tmp_path / "pipeline", score_pairs=waiting)
+    command = [*SNAKEMAKE, "--", SCORED]
+    with subprocess.Popen(
+        command, cwd=folder, env=cluster.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        wait_for(lambda: str(folder) in cluster.queue("RUNNING") and "Score the pairs of" in log_of(folder))
+        os.kill(process.pid, signal.SIGKILL)
+    before = (folder / EXTRACTED).stat().st_mtime_ns
+
+    locked = cluster.run(*command, cwd=folder)
+    assert locked.returncode != 0
+    assert "--unlock" in locked.stdout
+    # Its jobs go on without it.
+    assert str(folder) in cluster.queue("RUNNING")
+    environment = cluster.environment()
+    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
+    unlock = subprocess.run(
+        ["profiles/slurm/unlock.sh"], cwd=folder, env=environment, text=True, capture_output=True, check=False
+    )
+    assert unlock.returncode == 0, unlock.stderr
+    assert str(folder) not in cluster.queue("RUNNING,PENDING,COMPLETING")
+
+    (folder / "go").touch()
+    run = cluster.run(*command, cwd=folder)
+    assert run.returncode == 0, run.stdout
+    assert (folder / SCORED).exists()
+    assert "Score the pairs of sample_aligned" in run.stdout
+    assert "Extract sample_aligned" not in run.stdout
+    assert (folder / EXTRACTED).stat().st_mtime_ns == before
+
+
+def log_of(folder: Path) -> str:
+    """What Snakemake's own logs in a folder say."""
+    logs = (folder / ".snakemake" / "log").glob("*.log")
+    return "".join(log.read_text(errors="replace") for log in logs)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    """Wait at most ten minutes, on a machine at work on other things."""
+    end = time.monotonic() + 600
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.2)

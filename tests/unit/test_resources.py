@@ -1,0 +1,147 @@
+"""What steps ask for, held against what they took."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from paraphrastic.resources import (
+    NEEDS,
+    Need,
+    bucc_need,
+    memory_mb,
+    minutes,
+    training_need,
+    vocabulary_need,
+    weights_mb,
+)
+
+SETTINGS = {
+    "dimension": 300,
+    "epochs": 8,
+    "batch_size": 128,
+    "megabatch": 60,
+    "shuffle_window": 1_048_576,
+    "early_stopping": None,
+}
+
+
+def definition(**encoder: Any) -> dict[str, Any]:
+    sharing = encoder.pop("vocabularies", "shared")
+    return {
+        "languages": ["en", "de"],
+        "vocabulary": {
+            "unit": "subword",
+            "size": 8000,
+            "max_sentences": 10_000_000,
+            "languages": sharing,
+            "units": {},
+        },
+        "encoder": {
+            "parts": [{"kind": "average"}],
+            "combine": "concatenate",
+            "scramble": 0.3,
+            "languages": "shared",
+            **encoder,
+        },
+        "training": dict(SETTINGS),
+    }
+
+
+def test_a_request_is_above_what_was_measured_and_doubles_with_every_attempt() -> None:
+    for name, need in NEEDS.items():
+        asked = memory_mb(need, attempt=1)
+        assert asked >= max(300, need.mb * 1.5), name
+        assert [memory_mb(need, attempt=n) for n in (2, 3)] == [2 * asked, 4 * asked]
+        time = minutes(need, attempt=1)
+        assert time >= 10
+        assert time * 60 >= need.seconds * 4
+        assert [minutes(need, attempt=n) for n in (2, 3)] == [2 * time, 4 * time]
+
+
+def test_needs_grow_with_the_input() -> None:
+    need = Need(100, 5, mb_per_mb=2, seconds_per_mb=3)
+    assert need.sized
+    assert need.of(10) == Need(120, 35)
+    assert not need.of(10).sized
+    assert need + Need(1, 2) == replace(need, mb=101, seconds=7)
+
+
+def test_threads_share_the_time() -> None:
+    need = Need(100, 3600)
+    assert (minutes(need, attempt=1), minutes(need, attempt=1, threads=4)) == (240, 60)
+
+
+@pytest.mark.parametrize(
+    ("pairs_mb", "measured_mb", "measured_s"),
+    [(0.37, 108, 0.8), (1.48, 159, 2.4), (13.94, 912, 10.6)],  # config/small.yaml: de of 7,000 pairs, de, en
+)
+def test_vocabularies_took_no_more(pairs_mb: float, measured_mb: float, measured_s: float) -> None:
+    need = vocabulary_need(definition(), pairs_mb)
+    assert measured_mb <= need.mb <= 2 * measured_mb
+    assert measured_s <= need.seconds <= 5 * measured_s
+
+
+def test_a_vocabulary_takes_no_more_than_the_sentences_that_it_is_trained_on() -> None:
+    assert vocabulary_need(definition(), 10_000) == vocabulary_need(definition(), 250)
+
+
+@pytest.mark.parametrize(
+    ("changes", "size_mb", "measured_mb", "measured_s"),
+    [
+        ({}, 4.25, 732, 9.0),  # config/small.yaml, de
+        ({"epochs": 2, "megabatch": 5}, 35.96, 698, 13.8),  # config/small.yaml, en
+        # benchmarks/training.py --memory-pairs 10000000
+        ({"dimension": 1024, "megabatch": 100, "size": 50_000, "epochs": 1}, 1210, 1797, None),
+        (
+            {
+                "dimension": 1024,
+                "megabatch": 100,
+                "size": 50_000,
+                "epochs": 1,
+                "shuffle_window": 16_777_216,
+            },
+            1210,
+            4162,
+            None,
+        ),
+    ],
+)
+def test_training_took_no_more(
+    changes: dict[str, Any], size_mb: float, measured_mb: float, measured_s: float | None
+) -> None:
+    changed = dict(changes)
+    of_model = definition()
+    of_model["vocabulary"]["size"] = changed.pop("size", 8000)
+    settings = {**SETTINGS, **changed}
+    of_model["training"] = settings
+    need = training_need(of_model, settings, size_mb)
+    assert measured_mb <= need.mb <= 2 * measured_mb
+    if measured_s is not None:
+        assert measured_s <= need.seconds <= 6 * measured_s
+
+
+def test_lstms_take_longer_and_stopping_early_takes_a_table_more() -> None:
+    plain = training_need(definition(), SETTINGS, 10)
+    recurrent = training_need(definition(parts=[{"kind": "lstm"}]), SETTINGS, 10)
+    assert recurrent.seconds > 50 * plain.seconds
+    early = training_need(definition(), {**SETTINGS, "early_stopping": {"patience": 2}}, 10)
+    assert early.mb == pytest.approx(plain.mb + weights_mb(definition()))
+
+
+def test_weights_are_those_of_all_tables() -> None:
+    assert weights_mb(definition()) == pytest.approx(9.6)
+    assert weights_mb(definition(languages="separate")) == pytest.approx(19.2)
+    assert weights_mb(definition(vocabularies="separate")) == pytest.approx(19.2)
+    words = definition(parts=[{"kind": "average"}, {"kind": "lstm", "unit": "word"}])
+    words["vocabulary"]["units"] = {"word": {"size": 16_000}}
+    assert weights_mb(words) == pytest.approx(9.6 * 3)
+
+
+def test_mining_grows_with_the_square_of_the_sentences() -> None:
+    small, large = bucc_need(300, 0.5), bucc_need(300, 10)
+    assert 686 <= small.mb <= 1000  # config/small.yaml, fr
+    # 200,000 sentences a side, in files: benchmarks/mining.py --sentences 200000
+    assert 1249 <= large.mb <= 2500
+    assert large.seconds == pytest.approx(108)
+    assert bucc_need(1024, 10).seconds > 3 * (large.seconds - 10)

@@ -1,0 +1,149 @@
+"""The profiles: what they plan, and those of queues by qsub and kubectl with a queue of one machine."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from pipelines import ROOT, Run, command, environment, snakemake
+
+from paraphrastic.resources import NEEDS
+
+PROFILES = ("slurm", "cluster-generic", "kubernetes")
+TARGET = "results/testsets/sts.parquet"
+
+# A queue in which every job starts at once; its exit status is that of the first attempt's job at most.
+SUBMIT = """#!/bin/sh
+for script in "$@"; do :; done
+number=$(ls "$QUEUE" | wc -l); job="$QUEUE/$number"
+mkdir "$job"; echo "$@" >"$job/arguments"
+{ sh "$script" >"$job/output" 2>&1; echo $? >"$job/status"; } </dev/null >/dev/null 2>&1 &
+echo "$number"
+"""
+QSTAT = """#!/bin/sh
+for number in "$@"; do :; done
+if [ -e "$QUEUE/$number/status" ]; then
+  printf '    job_state = F\\n    Exit_status = %s\\n' "$(cat "$QUEUE/$number/status")"
+else
+  echo "    job_state = R"
+fi
+"""
+KUBECTL = """#!/bin/sh
+if [ "$1" = create ]; then
+  manifest=$(cat)
+  script=$(echo "$manifest" | sed -n 's/.*command: ."bash", "\\(.*\\)".$/\\1/p')
+  number=$(submit "$script"); echo "$manifest" >"$QUEUE/$number/arguments"
+  echo "job.batch/paraphrastic-$number"
+elif [ "$1" = get ]; then
+  case "$(cat "$QUEUE/${2##*-}/status" 2>/dev/null)" in
+    0) echo SuccessCriteriaMet Complete ;;
+    "") ;;
+    *) echo FailureTarget Failed ;;
+  esac
+fi
+"""
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> dict[str, str]:
+    """The environment of a machine with such a queue."""
+    programs, jobs = tmp_path / "bin", tmp_path / "queue"
+    programs.mkdir()
+    jobs.mkdir()
+    for name, text in {"submit": SUBMIT, "qsub": SUBMIT, "qstat": QSTAT, "kubectl": KUBECTL}.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    return {
+        **environment(),
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "QUEUE": str(jobs),
+        "PARAPHRASTIC_IMAGE": "registry.example/paraphrastic:1",
+        "PARAPHRASTIC_CLAIM": "shared",
+        "PARAPHRASTIC_VOLUME": str(tmp_path),
+    }
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_every_profile_plans_what_one_machine_does(pipeline: Path, profile: str) -> None:
+    run = snakemake(pipeline, "--dry-run", "--profile", f"profiles/{profile}", "all")
+    assert run.returncode == 0, run.stdout
+    here = snakemake(pipeline, "--dry-run", "all")
+    counts = [re.findall(r"^(\w+) +(\d+)$", text, re.M) for text in (run.stdout, here.stdout)]
+    assert counts[0] == counts[1]
+    assert ("train_model", "8") in counts[0]
+
+
+@pytest.mark.parametrize("profile", ["cluster-generic", "kubernetes"])
+def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: str) -> None:
+    run = run_in(pipeline, queue, profile)
+    assert run.returncode == 0, run.stdout
+    assert (pipeline / TARGET).exists()
+    (job,) = Path(queue["QUEUE"]).iterdir()
+    arguments = (job / "arguments").read_text()
+    if profile == "cluster-generic":
+        assert "select=1:ncpus=1:mem=700mb -l walltime=00:10:00" in arguments
+    else:
+        assert 'requests: {cpu: "1", memory: "700M"}' in arguments
+        assert "activeDeadlineSeconds: 600" in arguments
+        assert f'workingDir: "{pipeline}"' in arguments
+
+
+@pytest.mark.parametrize("profile", ["cluster-generic", "kubernetes"])
+def test_a_failed_job_comes_again_with_more_memory(
+    pipeline: Path, queue: dict[str, str], profile: str
+) -> None:
+    script = pipeline / "workflow/scripts/prepare_sts.py"
+    text = script.read_text()
+    script.write_text(f"import sys\nsnakemake.resources.mem_mb > 700 or sys.exit('too little')\n{text}")
+    run = run_in(pipeline, queue, profile)
+    assert run.returncode == 0, run.stdout
+    first, second = sorted(Path(queue["QUEUE"]).iterdir())
+    assert [(job / "status").read_text().strip() for job in (first, second)] == ["1", "0"]
+    assert re.search("mem=1400mb|1400M", (second / "arguments").read_text())
+
+
+def run_in(folder: Path, queue: dict[str, str], profile: str) -> Run:
+    arguments = [
+        "--profile",
+        f"profiles/{profile}",
+        "--seconds-between-status-checks",
+        "1",
+        "--latency-wait",
+        "5",
+    ]
+    return subprocess.run(
+        command(*arguments, "--", TARGET),
+        cwd=folder,
+        env=queue,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=600,
+        check=False,
+    )
+
+
+RULES = [
+    pytest.param(block, id=block.split(":")[0].removeprefix("rule "))
+    for path in sorted((ROOT / "rules").glob("*.smk"))
+    for block in re.split(r"^(?=(?:use )?rule )", path.read_text(), flags=re.M)
+    if block.startswith("rule ")
+]
+
+
+@pytest.mark.parametrize("block", RULES)
+def test_every_rule_says_what_it_takes(block: str) -> None:
+    assert re.search(r"^    threads: ", block, re.M)
+    stated = re.findall(r"^        (mem_mb=memory|runtime=runtime)\((.*)\),$", block, re.M)
+    assert [name for name, _ in stated] == ["mem_mb=memory", "runtime=runtime"]
+    assert stated[0][1] == stated[1][1]
+    for step in re.findall(r'"(\w+)"', stated[0][1]):
+        assert step in NEEDS
+
+
+def test_every_need_is_some_rules() -> None:
+    text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
+    library = (ROOT / "src/paraphrastic/resources.py").read_text()
+    for step in NEEDS:
+        assert re.search(rf'(memory|model_need|NEEDS)[(\[].*"{step}"', text + library, re.S), step
