@@ -18,6 +18,7 @@ from paraphrastic.definitions import OVERRIDABLE
 from paraphrastic.errors import InputError
 from paraphrastic.ingredients import mined_datasets
 from paraphrastic.language_choice import add_prefixed
+from paraphrastic.languages import keep_languages
 from paraphrastic.recipes import RECIPES
 from paraphrastic.registry import Dataset, read_registry
 from paraphrastic.sources import complete_entry, corpus_name, file_faults, named_datasets
@@ -45,6 +46,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     checked = _plain(config)
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
+    _refuse(keep_languages(checked))
     _refuse(add_variants(checked))
     _refuse(add_prefixed(checked))
     _refuse(add_seeds(checked))
@@ -175,6 +177,8 @@ def _schema_faults(error: ValidationError) -> Iterator[str]:
             and _EXPONENT.fullmatch(error.instance)
         ):
             hint = f"; write {float(error.instance)!r}, since YAML takes an exponent without a point for text"
+        elif error.validator == "type" and "array" in error.validator_value and error.instance is not None:
+            hint = f"; write [{error.instance}]"
         yield f"{path or 'configuration'}: {error.message}{hint}"
 
 

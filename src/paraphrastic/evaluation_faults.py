@@ -2,7 +2,7 @@
 
 import csv
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -89,14 +89,21 @@ def _label(model: str, definition: Json) -> str:
 
 
 def _only_faults(config: Json) -> Iterator[str]:
-    models, definitions = config["models"], config["definitions"]
-    trained = [model for model in models if model in definitions and is_trained(definitions[model])]
-    systems = [*config["systems"], *models]
-    if config["evaluation"]["untrained"]:
-        systems += [f"{model}-untrained" for model in trained]
+    known = _systems(config, config["definitions"])
+    systems = _systems(config, config["models"])
     for task, chosen in config["evaluation"]["only"].items():
         for name in chosen:
-            if name not in systems:
+            # Those that are not built this time are no mistake.
+            if name not in known:
                 guess = difflib.get_close_matches(name, systems, n=1)
                 hint = f"did you mean {guess[0]!r}?" if guess else f"there are {', '.join(systems)}"
                 yield f"evaluation.only.{task}: {name!r} is no system that is evaluated; {hint}"
+
+
+def _systems(config: Json, models: Iterable[str]) -> list[str]:
+    """Names of the systems that are evaluated where these models are built."""
+    definitions = {model: config["definitions"][model] for model in models if model in config["definitions"]}
+    systems = [*config["systems"], *definitions]
+    if config["evaluation"]["untrained"]:
+        systems += [f"{model}-untrained" for model, each in definitions.items() if is_trained(each)]
+    return systems

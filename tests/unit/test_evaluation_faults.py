@@ -105,6 +105,11 @@ def test_only_names_systems(name: str, message: str) -> None:
         checked(with_systems({"sts": ["de-untrained", name]}))
 
 
+def test_only_may_name_models_that_are_not_built() -> None:
+    config = with_systems({"sts": ["de", "fr", "fr-untrained"]})
+    assert checked({**config, "models": ["de"]})["models"] == ["de"]
+
+
 def test_a_model_without_epochs_is_untrained_itself() -> None:
     config = with_systems({"sts": ["de-untrained"]})
     config["definitions"]["de"]["training"] = {"epochs": 0}

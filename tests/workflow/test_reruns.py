@@ -51,6 +51,44 @@ def test_a_setting_of_one_language_replans_that_language_only(finished: Path, ed
     assert all(re.search(r"\bde\b", message) for message in of_models), of_models
 
 
+def test_a_corpus_of_one_language_replans_that_language_only(finished: Path, edit: Edit) -> None:
+    edit(
+        finished / "config/config.yaml",
+        "corpora: [sample_aligned]",
+        "corpora: [sample_aligned, {path: README.md, kind: tsv, columns: [1, 1], name: more}]",
+    )
+    edit(finished / "config/config.yaml", "max_unreadable: 0", "max_unreadable: 0.99")
+    plan = planned(finished, "results/tables/sts.csv")
+    assert {"extract_corpus", "merge_pairs", "train_vocabulary", "train_model"} <= plan.rules
+    of_models = {
+        message for message in plan.messages if not message.startswith(("Tabulate", "Render", "Draw"))
+    }
+    assert all(re.search(r"\bfr\b", message) for message in of_models), of_models
+
+
+def test_another_task_trains_nothing(finished: Path, edit: Edit) -> None:
+    edit(
+        finished / "config/config.yaml",
+        "languages: null}\n  bucc: null",
+        "languages: null}\n  bucc: {testsets: bucc2018, pairs: [de-en]}",
+    )
+    rules = planned(finished, "all", "results/tables/bucc.csv").rules
+    assert rules == {"download_file", "prepare_bucc", "evaluate_bucc", "tabulate_systems"}
+
+
+@pytest.mark.parametrize(("language", "others"), [("fr", "en|de|es"), ("en", "de|es|fr")])
+def test_a_language_by_its_code(pipeline: Path, language: str, others: str) -> None:
+    plan = planned(pipeline, "--config", f"languages=[{language}]", "--", "results/tables/sts.csv")
+    assert "train_model" in plan.rules
+    assert not [m for m in plan.messages if re.search(rf" (of|for|Train) ({others})\b", m)]
+
+
+def test_until_a_step(pipeline: Path) -> None:
+    plan = planned(pipeline, "--until", "merge_pairs")
+    assert {"extract_corpus", "select_pairs", "merge_pairs"} <= plan.rules
+    assert plan.rules.isdisjoint({"train_vocabulary", "encode_dataset", "train_model"})
+
+
 def test_a_setting_of_chinese_concerns_no_other_language(finished: Path, edit: Edit) -> None:
     edit(finished / "config/config.yaml", "zh: accurate", "zh: full")
     edit(finished / "config/config.yaml", "tr: dotted", "tr: dotless")

@@ -1,0 +1,58 @@
+"""A configuration of some of its languages."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from paraphrastic.config import check_config
+from paraphrastic.errors import InputError
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+
+def narrowed(name: str, languages: Any) -> dict[str, Any]:
+    config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return check_config(
+        {**config, "languages": languages, "registry": str(ROOT / "config/datasets.tsv")}, schema=SCHEMA
+    )[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "languages", "models"),
+    [
+        ("config", None, ["en", "de", "es", "fr"]),
+        ("config", ["fr"], ["fr"]),
+        ("config", ["fr", "en"], ["en", "fr"]),
+        ("small", ["de"], ["de", "de-paper"]),
+    ],
+)
+def test_models_of_the_languages_are_kept_in_their_order(
+    name: str, languages: list[str] | None, models: list[str]
+) -> None:
+    assert narrowed(name, languages)["models"] == models
+
+
+def test_studies_of_other_languages_are_left_out() -> None:
+    french, german = narrowed("config", ["fr"]), narrowed("config", ["de", "es"])
+    assert french["studies"] == {}
+    assert french["filter_study"]["model"] is None
+    assert french["language_choice"]["models"] == []
+    assert list(german["studies"]) == ["megabatch"]
+    assert german["language_choice"]["models"] == ["de", "es"]
+    assert narrowed("config", ["en"])["filter_study"]["model"] == "en"
+
+
+@pytest.mark.parametrize(
+    ("languages", "message"),
+    [
+        (["xx", "fr"], "languages: no model is of 'xx'; there are models of en, de, es, fr"),
+        ("fr", r"languages: 'fr' is not of type 'array', 'null'; write \[fr\]"),
+        ([], "languages: is empty"),
+    ],
+)
+def test_languages_without_a_model_are_told(languages: Any, message: str) -> None:
+    with pytest.raises(InputError, match=f"^config: {message}$"):
+        narrowed("config", languages)
