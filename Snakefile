@@ -1,6 +1,5 @@
 """From corpora to paraphrastic sentence embeddings and their tables; see docs/architecture.md."""
 
-from snakemake.logging import logger
 from snakemake.utils import min_version
 
 min_version("9.0")
@@ -36,6 +35,7 @@ include: "rules/filter_study.smk"
 include: "rules/language_choice.smk"
 include: "rules/tables.smk"
 include: "rules/report.smk"
+include: "rules/hooks.smk"
 
 
 wildcard_constraints:
@@ -54,12 +54,6 @@ wildcard_constraints:
 localrules:
     all,
     paper_tables,
-
-
-# Before the first job of a run, and not in a dry run.
-onstart:
-    for line in opus_estimate():
-        logger.info(line)
 
 
 # All models that the configuration names, and their table.

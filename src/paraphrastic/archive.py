@@ -15,14 +15,26 @@ import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from lzma import LZMAError
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output
 
 _READ_BYTES = 1 << 16
+# More files than any corpus has; empty ones cost nothing but the disk's inodes and the memory of their names.
+_MAX_MEMBERS = 100_000
+# Long names and attributes of a tar, which are read into memory before anything can be asked of them.
+_TAR_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_MAX_HEADER_BYTES = 1 << 20
 _DAMAGE = (
     EOFError,
     OSError,
@@ -192,12 +204,23 @@ class _Entry:
     info: zipfile.ZipInfo | tarfile.TarInfo
 
 
+class _TarInfo(tarfile.TarInfo):
+    """A member of a tar whose header is not large enough to fill the memory."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # made to be overridden, as its source says
+        large = self.type in _TAR_HEADERS and self.size > _MAX_HEADER_BYTES
+        if large or self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError(f"a header of {self.size} bytes" if large else "a sparse file")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
     zipped = _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
     archive: zipfile.ZipFile | tarfile.TarFile
     with _damage_named(str(path)):
-        archive = zipfile.ZipFile(path) if zipped else tarfile.open(path)  # noqa: SIM115 - closed below
+        # Closed below.
+        archive = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
     with archive:
         yield archive
 
@@ -205,11 +228,16 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
 def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
     with _damage_named(str(path)):
         if isinstance(archive, tarfile.TarFile):
-            return [_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive.getmembers()]
-        return [
-            _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
-            for i in archive.infolist()
-        ]
+            found = (_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive)
+        else:
+            found = (
+                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
+                for i in archive.infolist()
+            )
+        entries = list(islice(found, _MAX_MEMBERS + 1))
+    if len(entries) > _MAX_MEMBERS:
+        raise InputError(f"{path}: has more than {_MAX_MEMBERS} members")
+    return entries
 
 
 def _plain(info: zipfile.ZipInfo) -> bool:

@@ -1,9 +1,24 @@
-"""The one exception that users meet."""
+"""The one exception that users meet, and how another one tells that memory ran out."""
+
+import re
+
+# All but the end of a line, which stands between the faults of a configuration.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_NO_MEMORY = re.compile(r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size", re.I)
 
 
 class InputError(Exception):
     """Something that the user gave us cannot be used.
 
     The message is one line that names the file (and line, key or address) and the cause; the command
-    line and the pipeline print it as it stands, without a traceback.
+    line and the pipeline print it as it stands, without a traceback. Control characters, which would be
+    commands to a terminal, are spelled out: names and text come from elsewhere.
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(_CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an exception, of whatever library, says that it got no memory."""
+    return isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)) is not None

@@ -9,8 +9,10 @@ import platform
 import re
 import shutil
 import tempfile
+import time
+from bisect import bisect_left
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,12 @@ from paraphrastic.errors import InputError
 
 # Who makes a temporary file, as its name says.
 OWNER = f"{platform.node()}-{os.getpid()}"
+# What a disk that cannot be written is called, by the system's number for it.
+_UNWRITABLE = {
+    errno.ENOSPC: "no space left on the disk",
+    errno.EDQUOT: "no space left on the disk",
+    errno.EROFS: "the disk is read-only",
+}
 
 
 @contextmanager
@@ -26,15 +34,15 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
 
     The temporary name is unique to the process, so that a run which was killed, or one that goes on
     unseen, cannot spoil the next one's file; what a killed process left is removed by the next one.
-    Nothing is left behind when the block raises; a full disk is an `InputError`. A device or a pipe, such as
-    `/dev/null`, stays what it is: it is yielded itself.
+    Nothing is left behind when the block raises; a full or read-only disk is an `InputError`. A device or a
+    pipe, such as `/dev/null`, stays what it is: it is yielded itself.
     """
     final = Path(path)
     if final.exists() and not (final.is_file() or final.is_dir()):
-        with full_disk_named(final):
+        with unwritable_named(final):
             yield final
         return
-    with full_disk_named(final):
+    with unwritable_named(final):
         final.parent.mkdir(parents=True, exist_ok=True)
         remove_leftovers(final.parent, f".{final.name}.")
         prefix = f".{final.name}.{OWNER}."
@@ -74,16 +82,39 @@ def _is_running(process: int) -> bool:
 
 
 @contextmanager
-def full_disk_named(path: str | Path) -> Iterator[None]:
-    """Turn a full disk, met while writing `path`, into an `InputError`."""
+def unwritable_named(path: str | Path) -> Iterator[None]:
+    """Turn a full or read-only disk, met while writing `path`, into an `InputError`."""
     try:
         yield
     except Exception as error:
-        # Libraries that are not written in Python have exceptions of their own, but the system's words.
-        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT)
-        if isinstance(error, InputError) or not (full or os.strerror(errno.ENOSPC) in str(error)):
+        if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: cannot be written: no space left on the disk") from None
+        # Libraries that are not written in Python have exceptions of their own, but the system's words.
+        number, words = getattr(error, "errno", None), str(error)
+        for known, cause in _UNWRITABLE.items():
+            if known == number or os.strerror(known) in words:
+                raise InputError(f"{path}: cannot be written: {cause}") from None
+        raise
+
+
+def end_future_times(*folders: str | Path) -> int:
+    """Give files whose time is yet to come the present time, and return their number.
+
+    After a clock was moved back, what is made of such files would seem to be older than they are. Their order
+    in time stays.
+    """
+    now = time.time_ns()
+    times: dict[Path, int] = {}
+    for path in (path for folder in folders for path in Path(folder).rglob("*")):
+        with suppress(FileNotFoundError):  # a temporary file of a step that ends unseen
+            times[path] = path.stat().st_mtime_ns
+    future = {path: moment for path, moment in times.items() if moment > now and path.is_file()}
+    order = sorted(set(future.values()))
+    for path, moment in future.items():
+        present = now - 1000 * (len(order) - bisect_left(order, moment))
+        with suppress(OSError):
+            os.utime(path, ns=(present, present))
+    return len(future)
 
 
 def umask() -> int:

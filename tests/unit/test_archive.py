@@ -6,8 +6,11 @@ import io
 import random
 import struct
 import tarfile
+import tracemalloc
 import zipfile
+from contextlib import contextmanager
 
+import pyarrow
 import pytest
 
 from paraphrastic.archive import extract_archive, open_members, open_stream
@@ -256,3 +259,103 @@ def test_a_member_where_nothing_can_be_written_is_one_clear_line(tmp_path):
     path = make_zip(tmp_path / "a.zip", {"a": b"file", "a/b": b"needs a folder"})
     with pytest.raises(InputError, match="out/a/b: cannot be written: "):
         extract_archive(path, tmp_path / "out", **BOUNDS)
+
+
+@contextmanager
+def little_memory():
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < 10 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def tar_of(path, *infos):
+    """A tar.gz of headers that announce zeros, which follow them."""
+    with gzip.open(path, "wb") as stream:
+        for info in infos:
+            stream.write(info.tobuf(format=tarfile.GNU_FORMAT))
+            for _ in range(-(-info.size // (1 << 20))):
+                stream.write(bytes(1 << 20))
+    return path
+
+
+def header(kind, size):
+    info = tarfile.TarInfo("m")
+    info.type, info.size = kind, size
+    return info
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
+@pytest.mark.parametrize("first", [True, False])
+def test_a_tar_whose_header_would_fill_the_memory_is_refused(tmp_path, kind, first):
+    size = 1 << 28
+    members = ([] if first else [header(tarfile.REGTYPE, 0)]) + [header(kind, size)]
+    path = tar_of(tmp_path / "bomb.tar.gz", *members)
+    assert path.stat().st_size < size / 500
+    with (
+        little_memory(),
+        pytest.raises(InputError, match=rf"bomb\.tar\.gz: damaged: .*a header of {size} bytes"),
+    ):
+        read_all(path, "m")
+
+
+def test_a_sparse_tar_is_refused(tmp_path):
+    path = tar_of(tmp_path / "a.tar.gz", header(tarfile.GNUTYPE_SPARSE, 0))
+    with pytest.raises(InputError, match=r"damaged: .*a sparse file"):
+        read_all(path, "m")
+
+
+def test_long_names_are_no_bombs(tmp_path):
+    name = "deep/" * 100 + "m"
+    for style in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        with tarfile.open(tmp_path / "a.tar", "w", format=style) as archive:
+            info = tarfile.TarInfo(name)
+            info.size = 4
+            archive.addfile(info, io.BytesIO(b"text"))
+        assert read_all(tmp_path / "a.tar", name) == [b"text"]
+
+
+@pytest.mark.parametrize("make", [make_zip, make_tar], ids=["zip", "tar"])
+def test_the_number_of_members_is_bounded(tmp_path, monkeypatch, make):
+    path = make(tmp_path / "many", {f"m{i}": b"" for i in range(5)})
+    monkeypatch.setattr("paraphrastic.archive._MAX_MEMBERS", 5)
+    assert len(extract_archive(path, tmp_path / "out", **BOUNDS)) == 5
+    monkeypatch.setattr("paraphrastic.archive._MAX_MEMBERS", 4)
+    for read in (lambda: extract_archive(path, tmp_path / "not", **BOUNDS), lambda: read_all(path, "m0")):
+        with pytest.raises(InputError, match="many: has more than 4 members"):
+            read()
+    assert not (tmp_path / "not").exists()
+
+
+@pytest.mark.parametrize("mode", ["w:gz", "w:bz2", "w:xz"])
+def test_a_tar_of_zeros_is_refused_before_it_is_read(tmp_path, mode):
+    path = make_tar(tmp_path / "bomb.tar", {"m": bytes(10**7)}, mode)
+    with pytest.raises(InputError, match="m: 10000000 bytes, more than the bound of 1000"):
+        read_all(path, "m")
+
+
+def test_an_archive_in_an_archive_is_a_file(tmp_path):
+    inner = make_zip(tmp_path / "inner.zip", {"bomb": bytes(10**7)}).read_bytes()
+    path = make_zip(tmp_path / "outer.zip", {"inner.zip": inner})
+    (written,) = extract_archive(path, tmp_path / "out", max_bytes=10**5, max_total=10**5)
+    assert written.read_bytes() == inner
+    assert [p.name for p in (tmp_path / "out").rglob("*")] == ["inner.zip"]
+
+
+def zstd(data):
+    return pyarrow.compress(data, codec="zstd", asbytes=True)
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, zstd], ids=["gz", "bz2", "zst"])
+def test_a_stream_of_zeros_ends_at_its_bound(tmp_path, compress):
+    path = tmp_path / "bomb"
+    path.write_bytes(compress(bytes(10**8)))
+    assert path.stat().st_size < 110_000
+    with (
+        little_memory(),
+        open_stream(path, max_bytes=10**6) as stream,
+        pytest.raises(InputError, match="bomb: grows past the bound of 1000000 bytes"),
+    ):
+        stream.read()

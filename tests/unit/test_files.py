@@ -16,7 +16,7 @@ from test_training import CONFIG, SETTINGS
 from paraphrastic.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.files import atomic_output, full_disk_named, read_json, sha256, write_json
+from paraphrastic.files import atomic_output, read_json, sha256, unwritable_named, write_json
 from paraphrastic.training.train import train_model
 from paraphrastic.vocabulary import train_vocabulary
 
@@ -98,7 +98,7 @@ def test_sha256(tmp_path: Path) -> None:
     ],
 )
 def test_a_full_disk_is_told_by_any_exception(error: Exception, expected: type[Exception]) -> None:
-    with pytest.raises(expected) as caught, full_disk_named("out"):
+    with pytest.raises(expected) as caught, unwritable_named("out"):
         raise error
     if expected is InputError and not isinstance(error, InputError):
         assert str(caught.value) == "out: cannot be written: no space left on the disk"

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from faults import SETTINGS, TABLE, finish
+from pipelines import copy_pipeline
 
 
 @pytest.fixture
@@ -21,3 +23,19 @@ def edit() -> Callable[[Path, str, str], None]:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     return replace
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy in which the small run is finished that other tests disturb."""
+    folder = copy_pipeline(tmp_path_factory.mktemp("undisturbed") / "pipeline")
+    (folder / "small.yaml").write_text(SETTINGS)
+    finish(folder, TABLE)
+    return folder
+
+
+@pytest.fixture
+def small(undisturbed: Path, tmp_path: Path) -> Path:
+    """A copy in which the small run has not begun; its code is compiled."""
+    made = shutil.ignore_patterns("results", "resources", ".snakemake")
+    return Path(shutil.copytree(undisturbed, tmp_path / "pipeline", ignore=made))

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import time
@@ -165,28 +164,6 @@ def test_half_a_download_is_fetched_again(finished: Path) -> None:
     assert download.read_bytes() == whole
     assert table(finished) == before
     assert planned(finished, "all").rules == set()
-
-
-@pytest.mark.parametrize("seconds", [4, 9, 16])
-def test_a_killed_run_started_again_ends_in_the_same_table(
-    finished_once: Path, tmp_path: Path, seconds: int
-) -> None:
-    folder = Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
-    reference = (folder / "results/eval/fr/sts.json").read_bytes()
-    shutil.rmtree(folder / "results")
-    shutil.rmtree(folder / "resources")
-    target = "results/eval/fr/sts.json"
-    with (tmp_path / "log").open("w") as log:
-        run = subprocess.Popen(
-            command(target), cwd=folder, env=environment(), stdout=log, stderr=log, start_new_session=True
-        )
-        time.sleep(seconds)
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
-    assert snakemake(folder, "--unlock", target).returncode == 0
-    again = snakemake(folder, target)
-    assert again.returncode == 0, again.stdout
-    assert (folder / target).read_bytes() == reference
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path: Path) -> None:

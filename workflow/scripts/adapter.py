@@ -11,7 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from paraphrastic.download import fetch
-from paraphrastic.errors import InputError
+from paraphrastic.errors import InputError, is_out_of_memory
 from paraphrastic.provenance import recorded
 from paraphrastic.registry import read_registry
 from paraphrastic.sources import named_datasets
@@ -21,7 +21,7 @@ from paraphrastic.training.settings import TrainingSettings
 
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
-    """Log into the rule's file, and record the outputs; a fault of the input is one line, no traceback."""
+    """Log into the rule's file, and record the outputs; a fault of input or machine is one line."""
     logging.raiseExceptions = False  # a full disk takes no log either; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
@@ -39,8 +39,10 @@ def step(snakemake: Any) -> Iterator[None]:
         cause = f"{error.filename}: {error.strerror}" if getattr(error, "filename", None) else str(error)
         logging.error("error: %s", cause)
         sys.exit(f"error in {snakemake.rule}: {cause}")
-    except BaseException:
+    except BaseException as error:
         logging.exception("failed")
+        if is_out_of_memory(error):
+            sys.exit(f"error in {snakemake.rule}: not enough memory: {' '.join(str(error).split())}")
         raise
 
 

@@ -27,6 +27,8 @@ def read_blocks(
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
         try:
             yield from file.iter_batches(rows, row_groups=groups, columns=columns)
+        except MemoryError:
+            raise  # Arrow's own is an exception of Arrow's, too
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: damaged: {_one_line(error)}") from None
 
@@ -37,6 +39,8 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     try:
         # Buffered ahead, all columns of the file would be in memory by the time it was read.
         file = pq.ParquetFile(path, pre_buffer=False)
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not readable as Parquet: {_one_line(error)}") from None
     with file:

@@ -112,7 +112,8 @@ class TestSentences:
         # With `needed` n-grams in common, one at least is among any len(known) - needed + 1 of them; the
         # rarest of them lead to the fewest sentences.
         rarest = sorted(known, key=self._frequencies.__getitem__)[: len(known) - needed + 1]
-        for number in set(chain.from_iterable(map(self._postings.__getitem__, rarest))):
+        # In order: of equally similar ones the first is to be found, whatever the order of a set.
+        for number in sorted(set(chain.from_iterable(map(self._postings.__getitem__, rarest)))):
             test = self._test_ngrams[number]
             shared = len(ngrams & test)
             similarity = shared / (len(ngrams) + len(test) - shared)

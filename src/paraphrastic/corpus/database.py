@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from paraphrastic.corpus.blocks import open_parquet
 from paraphrastic.errors import InputError
-from paraphrastic.files import OWNER, full_disk_named, remove_leftovers
+from paraphrastic.files import OWNER, remove_leftovers, unwritable_named
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
 MERGED_SCHEMA = pa.schema(
@@ -41,7 +41,7 @@ def open_database(
     Path(temporary).mkdir(parents=True, exist_ok=True)
     remove_leftovers(Path(temporary), "pairs-")
     with (
-        full_disk_named(temporary),
+        unwritable_named(temporary),
         TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder,
         _database_errors(f"{purpose}, with temporary data in {temporary}"),
         duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from paraphrastic.archive import open_stream
 from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, full_disk_named
+from paraphrastic.files import atomic_output, unwritable_named
 from paraphrastic.model import BLOCK_SENTENCES, RawTextEncoder, Vectors
 from paraphrastic.team import available_cores, in_order
 
@@ -228,7 +228,7 @@ def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[
             yield from _npy_rows(file, dim, dtype)
         return
     # The header, which comes first, has the number of rows.
-    with full_disk_named(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
+    with unwritable_named(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
         yield from _npy_rows(file, dim, dtype)
         file.seek(0)
         shutil.copyfileobj(file, sys.stdout.buffer)

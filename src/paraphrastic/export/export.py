@@ -12,7 +12,7 @@ from paraphrastic.embedding.files import read_sentences
 from paraphrastic.errors import InputError
 from paraphrastic.export import glove, onnx_graph, static, usage
 from paraphrastic.export.parity import Other, Parity, compare
-from paraphrastic.files import OWNER, full_disk_named, remove_leftovers, sha256, umask
+from paraphrastic.files import OWNER, remove_leftovers, sha256, umask, unwritable_named
 from paraphrastic.markdown import table
 from paraphrastic.model import RawTextEncoder, SentenceEncoder
 
@@ -105,7 +105,7 @@ def _new_folder(output: Path) -> Iterator[Path]:
     """A folder that takes its name when it is whole; if anything fails, nothing is left."""
     if output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise InputError(f"{output}: is there already, and no empty folder")
-    with full_disk_named(output):
+    with unwritable_named(output):
         try:
             output.parent.mkdir(parents=True, exist_ok=True)
             remove_leftovers(output.parent, f".{output.name}.")

@@ -12,7 +12,7 @@ from paraphrastic.corpus.lines import clean
 from paraphrastic.embedding.files import byte_output, text_input, text_output
 from paraphrastic.encoder import Encoder
 from paraphrastic.errors import InputError
-from paraphrastic.files import full_disk_named
+from paraphrastic.files import unwritable_named
 from paraphrastic.mining.bitext import embed_directions
 from paraphrastic.mining.duplicates import near_duplicates
 from paraphrastic.mining.files import MAX_BYTES, Progress
@@ -105,7 +105,7 @@ def _twice(source: str) -> Iterator[Callable[[], AbstractContextManager[BinaryIO
         yield partial(text_input, source)
         return
     with tempfile.TemporaryFile() as file:
-        with text_input(source) as stream, full_disk_named(tempfile.gettempdir()):
+        with text_input(source) as stream, unwritable_named(tempfile.gettempdir()):
             shutil.copyfileobj(stream, file)
 
         def again() -> AbstractContextManager[BinaryIO]:

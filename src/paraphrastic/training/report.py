@@ -22,7 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, full_disk_named
+from paraphrastic.files import atomic_output, unwritable_named
 from paraphrastic.training.checkpoint import Progress
 
 log = logging.getLogger(__name__)
@@ -127,7 +127,7 @@ class Report:
         }
         rounded = {name: value if value is None else round(value, 6) for name, value in values.items()}
         line = {**place, **rounded, "seconds": round(progress.seconds, 3)}
-        with full_disk_named(self._history.name):
+        with unwritable_named(self._history.name):
             self._history.write(json.dumps(line) + "\n")
             self._history.flush()
         if self._events:

@@ -1,0 +1,63 @@
+"""Names, paths and text from elsewhere are refused or mean nothing: no shell is given any of them."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from faults import SETTINGS
+from pipelines import copy_pipeline, snakemake
+
+HOSTILE = """x'; touch pwned; "$(touch pwned)" `touch pwned` & | #"""
+PAIRS = "results/pairs/mine/en-fr.parquet"
+
+
+def nothing_was_run(folder: Path) -> bool:
+    return not [path for path in (*folder.rglob("pwned"), Path.home() / "pwned") if path.exists()]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "[sample_aligned]",
+            '["x; rm -rf ~"]',
+            "definitions.fr.corpora: 'x; rm -rf ~' is not in the registry",
+        ),
+        ("  fr: {", '  "fr; touch pwned": {', "'fr; touch pwned' does not match"),
+        ("  fr: {", '  "fr\\n": {', "'fr\\n' does not match"),
+        ("[en, fr]", '[en, "fr$(touch pwned)"]', "'fr$(touch pwned)' does not match"),
+        ("{sts: sample_sts, b", "{sts: ../../etc, b", "'../../etc' is not in the registry"),
+    ],
+)
+def test_hostile_names_are_refused_before_anything_runs(
+    pipeline: Path, old: str, new: str, message: str
+) -> None:
+    assert old in SETTINGS
+    (pipeline / "small.yaml").write_text(SETTINGS.replace(old, new))
+    run = snakemake(pipeline, "--dry-run", "--configfile", "small.yaml", "--", PAIRS)
+    assert run.returncode != 0
+    assert message in run.stdout
+    assert not (pipeline / "results").exists()
+    assert nothing_was_run(pipeline)
+
+
+@pytest.mark.parametrize("name", [HOSTILE, "two\nlines"])
+def test_a_corpus_of_any_path_and_text_is_read(pipeline: Path, name: str) -> None:
+    path = f"mine/{name}.tsv"
+    (pipeline / "mine").mkdir()
+    lines = [f"{HOSTILE} {i}\t$(touch pwned); \x1b[2J {i}\n" for i in range(20)]
+    (pipeline / path).write_text("".join(lines), encoding="utf-8")
+    entry = json.dumps({"path": path, "name": "mine"})
+    (pipeline / "small.yaml").write_text(SETTINGS.replace("sample_aligned", entry))
+    run = snakemake(pipeline, "--configfile", "small.yaml", "--", PAIRS)
+    assert run.returncode == 0, run.stdout
+    assert pl.read_parquet(pipeline / PAIRS)["source"][0] == f"{HOSTILE} 0"
+    assert nothing_was_run(pipeline)
+
+
+def test_a_pipeline_may_lie_in_any_folder(tmp_path: Path) -> None:
+    folder = copy_pipeline(tmp_path / "it's; $(touch pwned) `touch pwned` & here")
+    run = snakemake(folder, "results/pairs/sample_aligned/en-fr.parquet")
+    assert run.returncode == 0, run.stdout
+    assert nothing_was_run(tmp_path)

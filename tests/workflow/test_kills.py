@@ -1,0 +1,80 @@
+"""Whatever is killed, and whenever: nothing half-written counts, and the run ends in the same bytes."""
+
+import os
+import random
+import signal
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from faults import (
+    ARGUMENTS,
+    TABLE,
+    differing,
+    finish,
+    finished_files,
+    from_the_beginning,
+    message,
+    start,
+    wait_for,
+    workers,
+)
+from pipelines import planned, snakemake
+
+KILLS = 20
+# How long a run is left at work at most, in parts of the whole run.
+LONGEST = 0.25
+
+
+@pytest.mark.timeout(1800)
+def test_twenty_kills_end_in_the_same_bytes(undisturbed: Path, small: Path, tmp_path: Path) -> None:
+    seed = int(os.environ.get("PARAPHRASTIC_SEED", time.time_ns() % 10**6))
+    print(f"PARAPHRASTIC_SEED={seed}")
+    chance = random.Random(seed)
+    log = tmp_path / "log"
+    began = [path.stat().st_mtime for path in (undisturbed / "results/logs").rglob("*.log")]
+    longest = LONGEST * (max(began) - min(began))
+    of_run = of_worker = 0
+    while of_run + of_worker < KILLS:
+        run = start(small, log, TABLE)
+        wait_for(lambda: "Execute " in log.read_text(), run)
+        time.sleep(chance.uniform(0, longest))
+        if chance.random() < 0.5:
+            wait_for(lambda: workers(run), run)  # noqa: B023 - it is called at once
+            if alive := workers(run):
+                chance.choice(alive).kill()
+            run.wait(timeout=600)
+            if run.returncode != 0:
+                of_worker += 1
+                assert message("A step was killed").search(log.read_text()), log.read_text()
+        elif run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+            of_run += 1
+            refused = snakemake(small, *ARGUMENTS, TABLE) if of_run == 1 else None
+            assert refused is None or message("The folder is locked").search(refused.stdout)
+            assert snakemake(small, "--unlock", *ARGUMENTS, TABLE).returncode == 0
+        assert not differing(small, undisturbed)
+        if run.returncode == 0:
+            from_the_beginning(small)
+    assert of_run
+    assert of_worker
+    finish(small, TABLE)
+    assert not differing(small, undisturbed)
+    assert list(finished_files(small)) == list(finished_files(undisturbed))
+    assert not list((small / "results").rglob("*.tmp"))
+    assert planned(small, *ARGUMENTS, TABLE).rules == set()
+
+
+def test_a_killed_worker_is_named_while_the_others_go_on(small: Path, tmp_path: Path) -> None:
+    """Of two runs of the sweep, the one that is not killed is finished."""
+    finish(small, "results/datasets/fr/train.h5")
+    log = tmp_path / "log"
+    run = start(small, log, "results/models/fr/model.safetensors")
+    wait_for(lambda: len(workers(run, "train_model")) == 2, run)
+    psutil.Process(workers(run, "train_model")[0].pid).kill()
+    assert run.wait(timeout=600) != 0
+    assert "error in train_model: ended by SIGKILL, most probably because memory ran out" in log.read_text()
+    assert len(list((small / "results/training/fr").glob("*/model.safetensors"))) == 1
+    assert not (small / "results/models").exists()
