@@ -137,7 +137,12 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> Encoder:
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
             )
-    return open_sentence_transformer(str(place), threads=threads, device=device)
+    try:
+        return open_sentence_transformer(str(place), threads=threads, device=device)
+    except InputError as error:
+        if folder.exists():
+            raise
+        raise InputError(f"{error} (there is no folder {str(place)!r})") from None
 
 
 def _is_own(folder: Path) -> bool:

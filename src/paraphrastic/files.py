@@ -25,6 +25,7 @@ _UNWRITABLE = {
     errno.ENOSPC: "no space left on the disk",
     errno.EDQUOT: "no space left on the disk",
     errno.EROFS: "the disk is read-only",
+    errno.EFBIG: "the file would be too large",
 }
 
 
@@ -35,9 +36,11 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
     The temporary name is unique to the process, so that a run which was killed, or one that goes on
     unseen, cannot spoil the next one's file; what a killed process left is removed by the next one.
     Nothing is left behind when the block raises; a full or read-only disk is an `InputError`. A device or a
-    pipe, such as `/dev/null`, stays what it is: it is yielded itself.
+    pipe, such as `/dev/null`, stays what it is: it is yielded itself; and a link stays one to what it names.
     """
     final = Path(path)
+    if final.is_symlink():
+        final = Path(os.path.realpath(final))
     if final.exists() and not (final.is_file() or final.is_dir()):
         with unwritable_named(final):
             yield final
@@ -141,5 +144,5 @@ def read_json(path: str | Path) -> Any:
     """Read a JSON file; a damaged one is an `InputError` that names it."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{path}: not readable as JSON: {error}") from None

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, TypeVar
 
 import numpy as np
@@ -170,7 +171,7 @@ def _lines(path: Path) -> list[str]:
 def _matrix(path: Path) -> Any:
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
         raise InputError(f"{path}: is no NumPy file of numbers: {_one_line(error)}") from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
         raise InputError(f"{path}: is no matrix of floating-point numbers with a row a sentence")

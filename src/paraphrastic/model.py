@@ -120,9 +120,7 @@ class RawTextEncoder(ABC):
         if np.dtype(dtype) not in (np.float32, np.float16):
             raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
         sentences = sentences if isinstance(sentences, list | tuple) else list(sentences)
-        for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
-            if not isinstance(text, str):
-                raise TypeError(f"a sentence is {text!r} (number {index}), not a string")
+        _check_strings(sentences, "number {}")
         self._check_language(language)
         vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
 
@@ -169,8 +167,17 @@ class RawTextEncoder(ABC):
         """Cosine of each pair's vectors, in [-1, 1]; 0 where a sentence is empty.
 
         `languages` are those of the two sides, and `threads` of the processor; see `embed_raw_text`.
+
+        Raises:
+            InputError: see `embed_raw_text`.
+            TypeError: a pair is not two strings.
         """
         pairs = list(pairs)
+        for index, pair in enumerate(pairs):
+            if isinstance(pair, str) or len(pair) != 2:
+                raise TypeError(f"pair {index} is {pair!r}, not two sentences")
+        _check_strings([pair[0] for pair in pairs], "the first of pair {}")
+        _check_strings([pair[1] for pair in pairs], "the second of pair {}")
         scores: list[float] = []
         # Not all at once, since vectors take far more memory than text.
         for start in range(0, len(pairs), BLOCK_PAIRS):
@@ -215,12 +222,16 @@ class SentenceEncoder(RawTextEncoder):
         weights: Float32 | None = None,
     ) -> None:
         pieces = processor.get_piece_size()
+        if embeddings.ndim != 2 or known.dtype != np.bool_ or unknown.dtype != np.float32:
+            kinds = f"`known` of {known.dtype}, `unknown` of {unknown.dtype}"
+            raise InputError(f"{WEIGHTS} holds embeddings {embeddings.shape}, {kinds}")
         if embeddings.dtype not in (np.float32, np.float16, np.int8):
             raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}")
         if (embeddings.dtype == np.int8) != (weights is not None):
             raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}; int8 alone has weights")
-        if weights is not None and weights.shape != (pieces,):
-            raise InputError(f"{WEIGHTS} holds {len(weights)} weights for {pieces} pieces")
+        if weights is not None and (weights.shape != (pieces,) or weights.dtype != np.float32):
+            kind = f"{weights.shape} of {weights.dtype}"
+            raise InputError(f"{WEIGHTS} holds weights {kind} for {pieces} pieces")
         if embeddings.shape[0] != pieces or known.shape != (pieces,) or unknown.shape != embeddings.shape[1:]:
             raise InputError(
                 f"{WEIGHTS} holds {embeddings.shape[0]} embeddings of {embeddings.shape[1]} dimensions, "
@@ -275,6 +286,13 @@ class SentenceEncoder(RawTextEncoder):
         return vectors
 
 
+def _check_strings(sentences: Sequence[Any], place: str) -> None:
+    """Refuse what is no string; `place` says where the sentence of a number is."""
+    for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
+        if not isinstance(text, str):
+            raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
+
+
 def _without_surrogates(text: str) -> str:
     """Text with U+FFFD for surrogates that stand alone; two that belong together are their character."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -287,22 +305,6 @@ def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
     found = np.empty(len(first), np.float64)
     cosine_rows(first, second, found)
     return found
-
-
-def embeddings_by_piece(
-    table: Float32, pieces: npt.NDArray[np.int32], n_pieces: int
-) -> tuple[Float32, npt.NDArray[np.bool_], Float32]:
-    """Reorder a training table, whose rows follow `pieces` and end with the unknown one.
-
-    Returns:
-        `embeddings` [n_pieces, dim] (zero rows for pieces without a row), `known` and `unknown` as
-        `SentenceEncoder` takes them.
-    """
-    embeddings = np.zeros((n_pieces, table.shape[1]), dtype=np.float32)
-    embeddings[pieces] = table[:-1]
-    known = np.zeros(n_pieces, dtype=np.bool_)
-    known[pieces] = True
-    return embeddings, known, table[-1].astype(np.float32)
 
 
 def save_model(model: RawTextEncoder, folder: Path, *, config: Mapping[str, Any]) -> None:
@@ -352,15 +354,31 @@ def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> RawTe
     try:
         if config["encoder"] == ENCODER:
             embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
-            return SentenceEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
-        # Not at the top: averages of one table need none of it.
-        from paraphrastic.parts_model import PartsEncoder
+            weights = tensors.get("weights")
+            model: RawTextEncoder
+            model = SentenceEncoder(embeddings, known, unknown, processor, config, weights)
+        else:
+            # Not at the top: averages of one table need none of it.
+            from paraphrastic.parts_model import PartsEncoder
 
-        return PartsEncoder.from_tensors(tensors, processor, config)
+            model = PartsEncoder.from_tensors(tensors, processor, config)
+        if config.get("dimension", model.dim) != model.dim:
+            raise InputError(f"{CONFIG} says {config['dimension']} dimensions, {WEIGHTS} has {model.dim}")
+        _check_finite(tensors)
+        return model
     except KeyError as error:
         raise InputError(f"{folder}: {WEIGHTS} and {CONFIG} do not agree: {error} is missing") from None
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
+
+
+def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Refuse entries that are not finite, which would be in every vector without a word."""
+    for name, array in tensors.items():
+        # A sum takes no memory, and is not finite either.
+        suspect = array.dtype.kind == "f" and not np.isfinite(array.sum(dtype=np.float32))
+        if suspect and not np.isfinite(array).all():
+            raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite")
 
 
 def _read_config(path: Path) -> dict[str, Any]:
@@ -381,6 +399,11 @@ def _read_config(path: Path) -> dict[str, Any]:
         if not isinstance(config.get(key), kind):
             found = f"is {config[key]!r}" if key in config else "is missing"
             raise InputError(f"{path}: {key} {found}; a {kind.__name__} is needed")
+    if config["folding"]:
+        from paraphrastic.text import folding_faults
+
+        for fault in folding_faults(config["folding"]):
+            raise InputError(f"{path}: folding: {fault}")
     if missing := {WEIGHTS, SENTENCEPIECE} - set(config["sha256"]):
         raise InputError(f"{path}: sha256 is without {' and '.join(sorted(missing))}")
     return config

@@ -86,6 +86,8 @@ class Structure:
             TypeError: a key that is not known.
             ValueError: a value that is none.
         """
+        if not value["parts"]:
+            raise ValueError("it has no parts")
         return cls(**{**value, "parts": tuple(Part(**part) for part in value["parts"])})
 
     def to_json(self) -> dict[str, Any]:

@@ -5,7 +5,7 @@ Models in use need it too, hence nothing but the standard library at the top.
 
 import functools
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paraphrastic.errors import InputError
@@ -35,6 +35,13 @@ def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
         raise InputError(f"segmentation.{language}: there is no segmenter {mode!r} for this language")
     cut = _jieba().cut
     return [" ".join(" ".join(cut(text, cut_all=mode == "full")).split()) for text in texts]
+
+
+def folding_faults(folding: Mapping[str, str]) -> Iterator[str]:
+    """What of a folding is unknown."""
+    for language, mode in folding.items():
+        if mode != "none" and (language, mode) not in _FOLDINGS:
+            yield f"there is no folding {mode!r} of {language!r}"
 
 
 def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:

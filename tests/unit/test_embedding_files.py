@@ -6,7 +6,11 @@ import io
 import os
 import random
 import resource
+import shlex
+import signal
+import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -184,6 +188,88 @@ def test_nothing_of_a_pipe_is_lost(folder: Path, model: SentenceEncoder, tmp_pat
         assert run("embed", folder, pipe, tmp_path / "out.npy") == 0
         written.result(timeout=30)
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), model.embed_raw_text(["the dog"] * 5000))
+
+
+def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("the dog\n")
+    (tmp_path / "sub").mkdir()
+    for name in ("there.npy", "not_yet.npy"):
+        link, file = tmp_path / f"link-{name}", tmp_path / "sub" / name
+        link.symlink_to(Path("sub") / name)
+        if name == "there.npy":
+            file.write_bytes(b"old")
+        assert run("embed", folder, tmp_path / "in.txt", link) == 0
+        assert link.is_symlink()
+        assert np.load(file).shape[0] == 1
+    assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == ["not_yet.npy", "there.npy"]
+
+
+def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("the dog\n")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor(1) as pool:
+        read = pool.submit(pipe.read_bytes)
+        assert run("embed", folder, tmp_path / "in.txt", pipe) == 0
+        vectors = np.load(io.BytesIO(read.result(timeout=30)))
+    np.testing.assert_array_equal(vectors, model.embed_raw_text(["the dog"]))
+
+
+PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.mark.parametrize("command", ["embed", "score", "dedup", "search"])
+@pytest.mark.parametrize(
+    ("redirection", "cause"),
+    [
+        ("> /dev/full", "standard output: cannot be written: no space left on the disk"),
+        (">&-", "standard output is closed"),
+        ("<&-", "standard input is closed"),
+    ],
+)
+def test_standard_streams_that_are_of_no_use(
+    folder: Path, tmp_path: Path, command: str, redirection: str, cause: str
+) -> None:
+    source = tmp_path / "in.tsv"
+    source.write_text("the dog\tthe cat\n" * 2)
+    np.save(tmp_path / "v.npy", load_model(folder).embed_raw_text(["the dog"]))
+    place = "-" if redirection == "<&-" else source
+    words = [command, "--model", folder, "--input", place, "--output", "-"]
+    words += ["--index", tmp_path / "v.npy"] if command == "search" else []
+    line = shlex.join([sys.executable, "-c", PROGRAM, *map(str, words)])
+    run = subprocess.run(
+        ["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (run.returncode, run.stderr) == (1, f"paraphrastic: error: {cause}\n")
+
+
+def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("the dog\n" * 20_000)
+    words = [sys.executable, "-c", PROGRAM, "embed", "--model", folder, "--input", tmp_path / "in.txt"]
+    line = shlex.join(map(str, [*words, "--output", tmp_path / "out.npy"]))
+    run = subprocess.run(
+        ["bash", "-c", f"ulimit -f 100; {line}"], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (run.returncode, run.stderr) == (
+        1,
+        f"paraphrastic: error: {tmp_path}/out.npy: cannot be written: the file would be too large\n",
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+def test_an_end_by_a_signal_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-c", PROGRAM, "embed", "--model", folder, "--input", pipe]
+    run = subprocess.Popen(list(map(str, [*words, "--output", tmp_path / "out.npy"])))
+    with pipe.open("w") as stream:
+        stream.write("the dog\n")
+        stream.flush()
+        while not list(tmp_path.glob(".out.npy*")):
+            time.sleep(0.05)
+        run.terminate()
+    assert run.wait(timeout=60) == 128 + signal.SIGTERM
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 def test_a_device_stays_one(folder: Path, tmp_path: Path) -> None:

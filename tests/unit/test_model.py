@@ -3,15 +3,19 @@
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from small_corpus import sentence_pairs, write_training_data
 from test_training import CONFIG, SETTINGS, train_model
 
 import paraphrastic
 from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
 from paraphrastic.model import SentenceEncoder, cosines, load_model
 
 
@@ -75,6 +79,21 @@ def test_cosines_of_zero_rows_are_zero() -> None:
     assert cosines(np.zeros((1, 3), np.float32), np.ones((1, 3), np.float32)).tolist() == [0.0]
 
 
+@pytest.mark.parametrize(
+    ("pair", "message"),
+    [
+        (("a", None), r"a sentence is None \(the second of pair 39999\), not a string"),
+        ((b"a", "b"), r"a sentence is b'a' \(the first of pair 39999\), not a string"),
+        (("a", "b", "c"), r"pair 39999 is \('a', 'b', 'c'\), not two sentences"),
+        (("a",), r"pair 39999 is \('a',\), not two sentences"),
+        ("ab", "pair 39999 is 'ab', not two sentences"),
+    ],
+)
+def test_what_is_no_pair_is_named(model: SentenceEncoder, pair: Any, message: str) -> None:
+    with pytest.raises(TypeError, match=f"^{message}$"):
+        model.score_raw_text([("the dog", "the cat")] * 39_999 + [pair])
+
+
 def test_one_string_is_refused(model: SentenceEncoder) -> None:
     with pytest.raises(TypeError, match="a list of sentences, not one string"):
         model.embed_raw_text("the dog")
@@ -129,6 +148,8 @@ def test_damage_is_named(folder: Path, tmp_path: Path, name: str) -> None:
         ({"segmentation": "zh"}, r"config.json: segmentation is 'zh'; a dict is needed"),
         ({"encoder": "other"}, r"config.json: does not describe a model of the kind"),
         ({"sha256": {}}, r"config.json: sha256 is without model.safetensors and sentencepiece.model"),
+        ({"folding": {"fr": "accents"}}, r"config.json: folding: there is no folding 'accents' of 'fr'"),
+        ({"dimension": 7}, r"config.json says 7 dimensions, model.safetensors has \d+"),
         ({"unit": "syllable"}, r"unit is 'syllable', which is none of subword, word, trigram"),
     ],
 )
@@ -162,6 +183,42 @@ def test_weights_that_are_none(folder: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"model: cannot be read: "):
             load_model(tmp_path / "model")
         shutil.copy(folder / name, tmp_path / "model" / name)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: {**t, "embeddings": t["embeddings"].ravel()}, r"holds embeddings \(\d+,\)"),
+        (lambda t: {**t, "known": t["known"].astype(np.int64)}, "`known` of int64"),
+        (lambda t: {**t, "unknown": t["unknown"].astype(np.float16)}, "`unknown` of float16"),
+        (
+            lambda t: {**t, "unknown": np.full_like(t["unknown"], np.nan)},
+            "unknown has numbers that are not finite",
+        ),
+        (
+            lambda t: {**t, "embeddings": np.where(t["embeddings"] > 1e-3, np.inf, t["embeddings"])},
+            "embeddings has numbers that are not finite",
+        ),
+        (
+            lambda t: {**t, "embeddings": t["embeddings"].astype(np.int8), "weights": np.ones(1, np.float32)},
+            r"holds weights \(1,\) of float32",
+        ),
+        (lambda t: {"known": t["known"], "unknown": t["unknown"]}, "do not agree: 'embeddings' is missing"),
+    ],
+)  # fmt: skip
+def test_tensors_that_are_no_model(
+    folder: Path, model: SentenceEncoder, tmp_path: Path, change: Callable, message: str
+) -> None:
+    shutil.copytree(folder, tmp_path / "model")
+    save_file(
+        {name: np.ascontiguousarray(tensor) for name, tensor in change(model.tensors()).items()},
+        tmp_path / "model/model.safetensors",
+    )
+    config = json.loads((folder / "config.json").read_text())
+    config["sha256"]["model.safetensors"] = sha256(tmp_path / "model/model.safetensors")
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match=message):
+        load_model(tmp_path / "model")
 
 
 def test_config_says_what_the_model_is(model: SentenceEncoder) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from paraphrastic import InputError, search
 from paraphrastic.mining import retrieval
+from paraphrastic.mining.duplicates import near_duplicates
 from paraphrastic.mining.faiss_index import search_with_faiss
 from paraphrastic.mining.neighbours import Neighbours
 from paraphrastic.mining.retrieval import ArrayMatrix
@@ -77,6 +78,21 @@ def test_arrays_of_any_kind(kind: type, tmp_path: Path) -> None:
     agree(search(np.asfortranarray(vectors), queries[::-1][::-1], 5), expected)
     np.save(tmp_path / "v.npy", vectors)
     agree(search(np.load(tmp_path / "v.npy", mmap_mode="r"), queries, 5), expected)
+
+
+def test_doubles_beyond_the_range_of_single_precision() -> None:
+    vectors, queries = (side.astype(np.float64) for side in matrices(300, 30, 20))
+    expected = plainly(vectors, queries, 5, None)
+    sizes = np.logspace(-290, 290, 300)[:, None]
+    agree(search(vectors * sizes, queries * 1e-60, 5), expected)
+    vectors[7, 3] = np.inf
+    with pytest.raises(InputError, match="vectors: row 8 has numbers that are not finite"):
+        search(vectors, queries, 5)
+
+
+def test_lists_of_numbers() -> None:
+    assert search([[1.0, 0.0], [0.0, 1.0]], [[0.0, 2.0]], 1).indices.tolist() == [[1]]
+    assert near_duplicates([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0]], 0.9).kept.tolist() == [0, 2]
 
 
 def test_groups_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -147,6 +147,14 @@ def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
     elif kind == "short":
         np.save(path, vectors)
         path.write_bytes(path.read_bytes()[:-1])
+    elif kind == "header":
+        np.save(path, vectors)
+        path.write_bytes(path.read_bytes().replace(b"'descr': '", b"'descr': ((", 1))
+    elif kind in ("negative", "truth"):
+        np.save(path, vectors)
+        shape = str(vectors.shape).encode()
+        other = {"negative": b"(-1, ", "truth": b"(True, "}[kind] + b"%d)" % vectors.shape[1]
+        path.write_bytes(path.read_bytes().replace(shape, other.ljust(len(shape)), 1))
     elif kind == "text":
         path.write_text("no vectors\n" * 20)
     elif kind == "empty":
@@ -165,6 +173,9 @@ def bad_index(path: Path, kind: str, vectors: np.ndarray) -> None:
         ("columns", "{path}: is stored by columns; save numpy.ascontiguousarray(vectors)"),
         ("object", "{path}: not rows of floating-point numbers, but object (1, 1)"),
         ("short", "{path}: damaged: "),
+        ("header", "{path}: not a .npy file of vectors: "),
+        ("negative", "{path}: damaged: its shape is (-1, {dim})"),
+        ("truth", "{path}: damaged: its shape is (True, {dim})"),
         ("text", "{path}: not a .npy file of vectors: "),
         ("empty", "{path}: not a .npy file of vectors: "),
         ("folder", "{path}: cannot be read: Is a directory"),
@@ -236,10 +247,23 @@ def test_an_index_of_faiss(
     named = faiss.IndexIDMap(faiss.IndexFlatIP(vectors.shape[1]))
     named.add_with_ids(units, np.arange(300) + 1000)
     faiss.write_index(named, str(tmp_path / "named.faiss"))
+    negative = faiss.IndexIDMap(faiss.IndexFlatIP(vectors.shape[1]))
+    negative.add_with_ids(units, -np.arange(300))
+    faiss.write_index(negative, str(tmp_path / "negative.faiss"))
+    untrained = faiss.IndexIVFFlat(
+        faiss.IndexFlatIP(vectors.shape[1]), vectors.shape[1], 4, faiss.METRIC_INNER_PRODUCT
+    )
+    faiss.write_index(untrained, str(tmp_path / "untrained.faiss"))
+    graph = faiss.IndexHNSWFlat(vectors.shape[1], 8, faiss.METRIC_INNER_PRODUCT)
+    faiss.write_index(graph, str(tmp_path / "none.faiss"))
+    assert search(folder, tmp_path / "none.faiss", corpus, tmp_path / "none.tsv") == 0
+    assert (tmp_path / "none.tsv").read_bytes() == b""
     for name, cause in {
         "distances": "an index of distances",
         "text": "not an index of FAISS: ",
         "named": "its vectors have numbers of their own",
+        "negative": "its vectors have numbers of their own",
+        "untrained": "an index that FAISS has not trained",
         "missing": "cannot be read: No such file or directory",
     }.items():
         path = tmp_path / f"{name}.faiss"
@@ -342,7 +366,8 @@ def test_large_files_are_held_in_16_bits(
     [
         (("--threshold", "0"), "a threshold of 0 is not above 0 and at most 1"),
         (("--threshold", "1.5"), "a threshold of 1.5 is not above 0 and at most 1"),
-        (("--report", "-"), "the lines and the report cannot both be standard output"),
+        (("--report", "-"), "-: the lines and the report cannot both go there"),
+        (("--threshold", "1.0000001"), "a threshold of 1.0000001 is not above 0 and at most 1"),
     ],
 )
 def test_options_that_make_no_sense(
@@ -350,6 +375,17 @@ def test_options_that_make_no_sense(
 ) -> None:
     assert dedup(folder, write(tmp_path / "in.txt", ["a"]), "-", *options) == 1
     assert capsys.readouterr().err == f"paraphrastic: error: {message}\n"
+
+
+def test_lines_and_report_in_one_file(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, output = write(tmp_path / "in.txt", ["a"]), tmp_path / "out.txt"
+    (tmp_path / "link.txt").symlink_to(output)
+    for report in (output, tmp_path / "sub/../out.txt", tmp_path / "link.txt"):
+        assert dedup(folder, source, output, "--report", report) == 1
+        assert "the lines and the report cannot both go there" in capsys.readouterr().err
+    assert dedup(folder, source, "/dev/null", "--report", "/dev/null") == 0
 
 
 @pytest.mark.parametrize("command", ["search", "dedup"])

@@ -6,7 +6,8 @@ import sentencepiece
 from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.model import SentenceEncoder, embeddings_by_piece
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.training.inference import embeddings_by_piece
 from paraphrastic.units import spell
 from paraphrastic.vocabulary import train_vocabulary
 

@@ -44,6 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in _COMMANDS:
         command.add(commands)
     options = parser.parse_args(arguments)
+    # What is half-written is removed, as with an interrupt.
+    signal.signal(signal.SIGTERM, _end)
     try:
         options.run(options)
     except InputError as error:
@@ -53,8 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough, such as `head`; nothing is to be flushed at the end either.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
         return 0
+    except OSError as error:
+        # Such as a folder that vanishes meanwhile; streams have no name.
+        name = error.filename or "standard input or output"
+        print(f"paraphrastic: error: {name}: {error.strerror or error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         # As a shell reports a program that the signal ended.
         print("paraphrastic: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     return 0
+
+
+def _end(number: int, _: object) -> None:
+    raise SystemExit(128 + number)

@@ -23,6 +23,8 @@ from paraphrastic.team import available_cores, in_order
 _CHUNK_BYTES = 1 << 20
 _MAX_FILE_BYTES = 1 << 50
 
+_STANDARD_OUTPUT = "standard output"
+
 # Told how many sentences are done.
 Progress = Callable[[int], None]
 
@@ -170,7 +172,7 @@ def read_batches(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
 def text_input(path: str) -> Iterator[BinaryIO]:
     """The bytes of a file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input."""
     if path == "-":
-        yield sys.stdin.buffer
+        yield _standard("input")
         return
     with ExitStack() as stack:
         try:
@@ -201,8 +203,10 @@ def byte_output(path: str) -> Iterator[IO[bytes]]:
         with _file_output(path, "wb") as file:
             yield file
         return
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
+    stream = _standard("output")
+    with unwritable_named(_STANDARD_OUTPUT):
+        yield stream
+        stream.flush()
 
 
 @contextmanager
@@ -213,26 +217,36 @@ def text_output(path: str) -> Iterator[IO[str]]:
             yield file
         return
     # Whatever the terminal's encoding is.
-    file = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True)
+    stream = _standard("output")
+    file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
     try:
-        yield file
+        with unwritable_named(_STANDARD_OUTPUT):
+            yield file
+            stream.flush()
     finally:
         file.detach()
+
+
+def _standard(which: Literal["input", "output"]) -> BinaryIO:
+    stream = sys.stdin if which == "input" else sys.stdout
+    if stream is None:
+        raise InputError(f"standard {which} is closed")
+    return stream.buffer
 
 
 @contextmanager
 def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:
     """What appends rows to a `.npy` file, [n, dim], in the order of calls."""
-    if path != "-":
-        with _file_output(path, "wb") as file:
-            yield from _npy_rows(file, dim, dtype)
-        return
-    # The header, which comes first, has the number of rows.
-    with unwritable_named(tempfile.gettempdir()), tempfile.TemporaryFile() as file:
-        yield from _npy_rows(file, dim, dtype)
-        file.seek(0)
-        shutil.copyfileobj(file, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+    with byte_output(path) as output:
+        if path != "-" and output.seekable():
+            yield from _npy_rows(output, dim, dtype)
+            return
+        # The header, which comes first, has the number of rows.
+        with tempfile.TemporaryFile() as file:
+            with unwritable_named(tempfile.gettempdir()):
+                yield from _npy_rows(file, dim, dtype)
+            file.seek(0)
+            shutil.copyfileobj(file, output)
 
 
 def _npy_rows(file: IO[bytes], dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:

@@ -70,8 +70,21 @@ class Directions:
         return units
 
 
-def two_axes(values: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+def single(values: npt.NDArray[Any]) -> Float32:
+    """Rows in single precision, float32 [n, dim]: those of doubles over their largest entry.
+
+    Direction is all that counts, and a double can be out of the range of single precision.
+    """
+    if values.dtype == np.float64:
+        largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
+        with np.errstate(invalid="ignore"):
+            values = values / np.where(largest > 0, largest, 1)
+    return np.ascontiguousarray(values, np.float32)
+
+
+def two_axes(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
     """The array, if it is one of floating-point numbers, [n, dim], and otherwise an `InputError`."""
+    values = np.asarray(values)
     if values.ndim != 2 or values.dtype.kind != "f":
         raise InputError(f"{name}: not rows of floating-point numbers, but {values.dtype} {values.shape}")
     return values

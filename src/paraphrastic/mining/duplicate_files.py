@@ -59,9 +59,9 @@ def dedup_file(
             is not finite.
     """
     if not 0 < threshold <= 1:
-        raise InputError(f"a threshold of {threshold:g} is not above 0 and at most 1")
-    if output == report == "-":
-        raise InputError("the lines and the report cannot both be standard output")
+        raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
+    if report and (output == report == "-" or _is_one_file(output, report)):
+        raise InputError(f"{output}: the lines and the report cannot both go there")
     # Opened first, so that an output that cannot be written is told before work is lost.
     with (
         byte_output(output) as file,
@@ -96,6 +96,12 @@ def dedup_file(
                     sentences = f"{clean(texts[text])}\t{clean(texts[kept])}"
                     table.write(f"{cosine:.6f}\t{number}\t{first_lines[kept]}\t{sentences}\n")
     return count, len(members) - count
+
+
+def _is_one_file(path: str, other: str) -> bool:
+    """Whether two paths lead to the same file; a device such as `/dev/null` is none, and takes both."""
+    file = Path(path).resolve()
+    return file == Path(other).resolve() and (file.is_file() or not file.exists()) and path != "-"
 
 
 @contextmanager

@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.errors import InputError
 from paraphrastic.mining.choice import plan_for_threshold
-from paraphrastic.mining.directions import Directions, directions_of, two_axes
+from paraphrastic.mining.directions import Directions, directions_of, single, two_axes
 from paraphrastic.mining.kernels import NOTHING, Float64, Int64, first_near
 from paraphrastic.mining.parts import share, slices
 from paraphrastic.mining.plans import Plan
@@ -45,7 +44,7 @@ class Duplicates:
 
 
 def near_duplicates(
-    vectors: npt.NDArray[Any] | Directions,
+    vectors: npt.ArrayLike | Directions,
     threshold: float,
     *,
     threads: int | None = None,
@@ -70,10 +69,10 @@ def near_duplicates(
         InputError: vectors that are not finite, a threshold that is not above 0.
     """
     if not threshold > 0:
-        raise InputError(f"a threshold of {threshold:g} is not above 0")
-    found = Duplicates(np.full(len(vectors), NOTHING, np.int64), np.zeros(len(vectors)))
+        raise InputError(f"a threshold of {threshold:.12g} is not above 0")
     with closing(Team(threads or available_cores())) as team:
         x = vectors if isinstance(vectors, Directions) else _directions(vectors, team)
+        found = Duplicates(np.full(len(x), NOTHING, np.int64), np.zeros(len(x)))
         plan = plan or plan_for_threshold(x, threshold, team)
         sketch = Sketch.of(x, plan, team)
 
@@ -103,6 +102,5 @@ def near_duplicates(
     return found
 
 
-def _directions(vectors: npt.NDArray[Any], team: Team) -> Directions:
-    rows = np.ascontiguousarray(two_axes(vectors, "vectors"), np.float32)
-    return directions_of(rows, team, "vectors")
+def _directions(vectors: npt.ArrayLike, team: Team) -> Directions:
+    return directions_of(single(two_axes(vectors, "vectors")), team, "vectors")

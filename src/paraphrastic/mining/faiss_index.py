@@ -18,6 +18,7 @@ from paraphrastic.team import Team
 _SPARE = 20
 # Of a score in single precision: each term's rounding.
 _TERM = 2.0**-23
+_OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
 
 
 def load_faiss(threads: int) -> Any:
@@ -59,7 +60,13 @@ class FaissFile:
             raise InputError(
                 f"{path}: an index of distances; one of inner products of unit vectors is needed"
             )
+        if not self._index.is_trained:
+            raise InputError(f"{path}: an index that FAISS has not trained, and that has no vectors")
         self.rows, self.dim = self._index.ntotal, self._index.d
+        if isinstance(self._index, faiss.IndexIDMap):
+            ids = faiss.vector_to_array(self._index.id_map)
+            if not np.array_equal(ids, np.arange(self.rows)):
+                raise InputError(f"{path}: {_OWN_NUMBERS}")
         self.is_exact = isinstance(self._index, faiss.IndexFlat)
 
     def read(self, start: int, stop: int) -> Float32:
@@ -74,8 +81,8 @@ class FaissFile:
             InputError: what it finds are not numbers of rows.
         """
         scores, rows = self._index.search(Directions.of(queries).units(), k)
-        if rows.max(initial=0) >= self.rows:
-            raise InputError(f"{self.name}: its vectors have numbers of their own, not those of rows")
+        if rows.max(initial=-1) >= self.rows:
+            raise InputError(f"{self.name}: {_OWN_NUMBERS}")
         wanted = (rows >= 0) & (queries != 0).any(axis=1, keepdims=True)
         if min_score is not None:
             wanted &= scores >= min_score

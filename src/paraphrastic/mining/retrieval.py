@@ -5,14 +5,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.errors import InputError
 from paraphrastic.mining.choice import plan_for_neighbours
-from paraphrastic.mining.directions import Directions, directions_of, two_axes
+from paraphrastic.mining.directions import Directions, directions_of, single, two_axes
 from paraphrastic.mining.kernels import Float32, offer_all
 from paraphrastic.mining.neighbours import Neighbours, compare
 from paraphrastic.mining.parts import share, slices
@@ -31,6 +31,7 @@ _PART = 512
 ROUNDING = 1e-9
 
 
+@runtime_checkable
 class Matrix(Protocol):
     """Rows that are read a block at a time."""
 
@@ -69,12 +70,12 @@ class ArrayMatrix:
 
     def read(self, start: int, stop: int) -> Float32:
         """These rows, float32 [stop - start, dim]."""
-        return np.ascontiguousarray(self.values[start:stop], np.float32)
+        return single(self.values[start:stop])
 
 
 def search(
-    vectors: npt.NDArray[Any] | Matrix,
-    queries: npt.NDArray[Any],
+    vectors: npt.ArrayLike | Matrix,
+    queries: npt.ArrayLike,
     k: int = 10,
     *,
     min_score: float | None = None,
@@ -83,9 +84,10 @@ def search(
 ) -> Neighbours:
     """The k rows of a matrix that are nearest to each query by cosine, exactly.
 
-    Cosines are computed in double precision from the numbers as they are; neither side need be of unit
-    length. Of equally near rows, the lower ones are taken, in their order. A zero vector, which is that of an
-    empty sentence, is near to nothing: such a row is never found, and such a query finds none.
+    Cosines are computed in double precision from the numbers as they are, of which doubles are rounded to
+    single precision first; neither side need be of unit length. Of equally near rows, the lower ones are
+    taken, in their order. A zero vector, which is that of an empty sentence, is near to nothing: such a row
+    is never found, and such a query finds none.
 
     Args:
         vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
@@ -103,8 +105,8 @@ def search(
     Raises:
         InputError: dimensions that differ, a row or a query that is not finite.
     """
-    matrix = ArrayMatrix(two_axes(vectors, "vectors")) if isinstance(vectors, np.ndarray) else vectors
-    queries = np.ascontiguousarray(two_axes(queries, "queries"), np.float32)
+    matrix = vectors if isinstance(vectors, Matrix) else ArrayMatrix(two_axes(vectors, "vectors"))
+    queries = single(two_axes(queries, "queries"))
     if matrix.dim != queries.shape[1]:
         raise InputError(
             f"{matrix.name} has rows of {matrix.dim} dimensions, but queries have {queries.shape[1]}"

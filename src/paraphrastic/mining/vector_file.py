@@ -1,10 +1,12 @@
 """A matrix of vectors in a `.npy` file, as `paraphrastic embed` writes it, read in blocks."""
 
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 
 from paraphrastic.errors import InputError
+from paraphrastic.mining.directions import single
 from paraphrastic.mining.kernels import Float32
 
 _KINDS = ("float16", "float32", "float64")
@@ -39,11 +41,13 @@ class VectorFile:
                 self._start = file.tell()
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-        except (ValueError, EOFError) as error:
+        except (ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
             cause = " ".join(str(error).split()) or "it ends too early"
             raise InputError(f"{path}: not a .npy file of vectors: {cause}") from None
         if len(shape) != 2 or self._kind.name not in _KINDS:
             raise InputError(f"{path}: not rows of floating-point numbers, but {self._kind} {shape}")
+        if any(isinstance(size, bool) or size < 0 for size in shape):
+            raise InputError(f"{path}: damaged: its shape is {shape}")
         if in_columns and min(shape) > 1:
             raise InputError(f"{path}: is stored by columns; save numpy.ascontiguousarray(vectors)")
         self.rows, self.dim = shape
@@ -61,5 +65,4 @@ class VectorFile:
             raise InputError(f"{self.name}: cannot be read: {error.strerror}") from None
         if len(values) < count:
             raise InputError(f"{self.name}: has become shorter while it was read")
-        with np.errstate(over="ignore"):
-            return values.reshape(stop - start, self.dim).astype(np.float32, copy=False)
+        return single(values.reshape(stop - start, self.dim))

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.dataset import UnitTable
-from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder, embeddings_by_piece
+from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder
 from paraphrastic.parts_model import PartsEncoder, Vocabulary
 from paraphrastic.structure import Structure
 
@@ -71,3 +71,19 @@ def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
         found.append(embeddings_by_piece(own, pieces, size))
         start += size
     return found
+
+
+def embeddings_by_piece(
+    table: Float32, pieces: npt.NDArray[np.int32], n_pieces: int
+) -> tuple[Float32, npt.NDArray[np.bool_], Float32]:
+    """Reorder a training table, whose rows follow `pieces` and end with the unknown one.
+
+    Returns:
+        `embeddings` [n_pieces, dim] (zero rows for pieces without a row), `known` and `unknown` as
+        `SentenceEncoder` takes them.
+    """
+    embeddings = np.zeros((n_pieces, table.shape[1]), dtype=np.float32)
+    embeddings[pieces] = table[:-1]
+    known = np.zeros(n_pieces, dtype=np.bool_)
+    known[pieces] = True
+    return embeddings, known, table[-1].astype(np.float32)
