@@ -199,7 +199,7 @@ class SentenceEncoder(RawTextEncoder):
 
     Args:
         embeddings: float32, float16 or int8 [pieces, dim], one row a piece of the sentencepiece model, in its
-            order.
+            order; or uint8, as `packing` has entries of 2 or 4 bits, which are made int8.
         known: bool [pieces], false for pieces that training never met; they do not count.
         unknown: float32 [dim], vector of a sentence that has text but no known piece.
         processor: the sentencepiece model.
@@ -225,6 +225,11 @@ class SentenceEncoder(RawTextEncoder):
         if embeddings.ndim != 2 or known.dtype != np.bool_ or unknown.dtype != np.float32:
             kinds = f"`known` of {known.dtype}, `unknown` of {unknown.dtype}"
             raise InputError(f"{WEIGHTS} holds embeddings {embeddings.shape}, {kinds}")
+        self.bits: int | None = None
+        if embeddings.dtype == np.uint8:
+            from paraphrastic.packing import unpack
+
+            embeddings, self.bits = unpack(embeddings, unknown.size)
         if embeddings.dtype not in (np.float32, np.float16, np.int8):
             raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}")
         if (embeddings.dtype == np.int8) != (weights is not None):
@@ -250,9 +255,19 @@ class SentenceEncoder(RawTextEncoder):
         """Dimension of the sentence vectors."""
         return int(self.embeddings.shape[1])
 
+    @property
+    def dtype(self) -> str:
+        """Of the table: float32, float16, int8, int4 or int2."""
+        return f"int{self.bits}" if self.bits else str(self.embeddings.dtype)
+
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """What `model.safetensors` holds, by name."""
-        own = {"embeddings": self.embeddings, "known": self.known, "unknown": self.unknown}
+        embeddings = self.embeddings
+        if self.bits:
+            from paraphrastic.packing import pack
+
+            embeddings = pack(embeddings, self.bits)
+        own = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
         return own if self.weights is None else {**own, "weights": self.weights}
 
     @functools.cached_property

@@ -10,12 +10,16 @@ import sentencepiece
 
 from paraphrastic.errors import InputError
 from paraphrastic.model import Float32, SentenceEncoder
+from paraphrastic.packing import pack, quantize
 from paraphrastic.sentencepiece_proto import PieceType, keep_pieces, read_model_proto
 
 # Sentences that directions are fitted on at a time.
 _BLOCK = 1 << 14
-_DTYPES = {"float32": np.float32, "float16": np.float16, "int8": np.int8}
 _LARGEST = 127
+# Entries that share a byte.
+_SHARING = {"int2": 4, "int4": 2}
+
+Dtype = Literal["float32", "float16", "int8", "int4", "int2"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +31,14 @@ class Reduction:
         dimension: of the vectors; None, as it is.
         method: `pca`, the directions in which the vectors of a corpus are longest, or `truncate`, the first
             columns.
-        dtype: of the table: `float32`, `float16`, or `int8` with a factor for each row; None, as it is.
+        dtype: of the table: `float32`, `float16`, or `int8`, `int4` and `int2` with a factor for each row;
+            None, as it is.
     """
 
     prune: bool = False
     dimension: int | None = None
     method: Literal["pca", "truncate"] = "pca"
-    dtype: Literal["float32", "float16", "int8"] | None = None
+    dtype: Dtype | None = None
 
     @property
     def needs_corpus(self) -> bool:
@@ -70,7 +75,7 @@ def reduce_model(
         else:
             directions = principal_directions(model, sentences, reduction.dimension, threads=threads)
         model = project(model, directions)
-    dtype = reduction.dtype or str(own.embeddings.dtype)
+    dtype = reduction.dtype or own.dtype
     model = with_dtype(model, dtype)
     return _changed(model, config={**model.config, "reduction": {**asdict(reduction), "dtype": dtype}})
 
@@ -129,26 +134,39 @@ def prune(model: SentenceEncoder, sentences: Iterable[str]) -> SentenceEncoder:
     processor = sentencepiece.SentencePieceProcessor(model_proto=keep_pieces(content, found.tolist()))
     weights = None if model.weights is None else model.weights[kept]
     return SentenceEncoder(
-        model.embeddings[kept], model.known[kept], model.unknown, processor, model.config, weights
+        model.tensors()["embeddings"][kept],
+        model.known[kept],
+        model.unknown,
+        processor,
+        model.config,
+        weights,
     )
 
 
 def with_dtype(model: SentenceEncoder, dtype: str) -> SentenceEncoder:
-    """The model with its table in `float32`, `float16` or `int8`.
+    """The model with its table in one of `Dtype`.
 
     Raises:
-        InputError: an entry is too large for float16.
+        InputError: an entry is too large for float16; rows of int4 or int2 do not fill their bytes.
     """
-    if model.embeddings.dtype == _DTYPES[dtype]:
+    if model.dtype == dtype:
         return model
     table = _as_floats(model)
+    if dtype in _SHARING:
+        if model.dim % _SHARING[dtype]:
+            raise InputError(
+                f"{dtype} needs a multiple of {_SHARING[dtype]} dimensions; there are {model.dim}"
+            )
+        bits = 8 // _SHARING[dtype]
+        codes, weights = quantize(table, bits)
+        return _changed(model, embeddings=pack(codes, bits), weights=weights)
     if dtype == "int8":
         largest = np.abs(table).max(axis=1)
         weights = np.where(largest > 0, largest / _LARGEST, 1).astype(np.float32)
         quantized = np.rint(table / weights[:, None]).clip(-_LARGEST, _LARGEST).astype(np.int8)
         return _changed(model, embeddings=quantized, weights=weights)
     with np.errstate(over="ignore"):
-        narrow = table.astype(_DTYPES[dtype])
+        narrow = table.astype(dtype)
     if not np.isfinite(narrow).all():
         raise InputError(f"the table has entries up to {np.abs(table).max():g}, too large for {dtype}")
     return _changed(model, embeddings=narrow, weights=None)
@@ -160,8 +178,5 @@ def _as_floats(model: SentenceEncoder) -> Float32:
 
 
 def _changed(model: SentenceEncoder, **changes: Any) -> SentenceEncoder:
-    parts = {
-        "embeddings": model.embeddings, "known": model.known, "unknown": model.unknown,
-        "processor": model.processor, "config": model.config, "weights": model.weights, **changes,
-    }  # fmt: skip
+    parts = {**model.tensors(), "processor": model.processor, "config": model.config, **changes}
     return SentenceEncoder(**parts)

@@ -10,6 +10,7 @@ from scipy import stats
 
 from paraphrastic.errors import InputError
 from paraphrastic.model import SentenceEncoder, load_model, save_model
+from paraphrastic.packing import pack, quantize, unpack
 from paraphrastic.sentencepiece_proto import PieceType, read_model_proto
 from paraphrastic.small import Reduction, principal_directions, reduce_model, with_dtype
 
@@ -72,6 +73,51 @@ def test_few_directions_keep_the_scores(model: SentenceEncoder) -> None:
     truncated = reduce_model(model, Reduction(dimension=24, method="truncate"))
     np.testing.assert_array_equal(truncated.embeddings, model.embeddings[:, :24])
     assert agreement(model, truncated) < kept[1]
+
+
+@pytest.mark.parametrize(("dtype", "dim", "bits", "error"), [("int4", 6, 4, 0.02), ("int2", 8, 2, 0.13)])
+def test_entries_share_bytes(dtype: str, dim: int, bits: int, error: float) -> None:
+    codes = np.random.default_rng(1).integers(0, 1 << bits, (50, dim)).astype(np.int8) * 2 - ((1 << bits) - 1)
+    packed = pack(codes.astype(np.int8), bits)
+    assert packed.shape == (50, dim * bits // 8)
+    restored, found = unpack(packed, dim)
+    assert found == bits
+    np.testing.assert_array_equal(restored, codes)
+    # Of a normal variable, even steps lose 0.119 and 0.0115 of the square at best (Max 1960).
+    rows = np.random.default_rng(2).standard_normal((300, 1024)).astype(np.float32) * 7
+    rows[3] = 0
+    numbers, weights = quantize(rows, bits)
+    assert set(np.unique(np.abs(numbers))) <= set(range(1, 1 << bits, 2))
+    assert weights[3] == 0
+    lost = np.square(numbers * weights[:, None] - rows).sum() / np.square(rows).sum()
+    assert 0.5 * error < lost < error
+
+
+def test_packed_bytes_that_are_not_of_the_dimension() -> None:
+    with pytest.raises(InputError, match="rows of 3 bytes are not 8 entries of 2 or 4 bits"):
+        unpack(np.zeros((2, 3), np.uint8), 8)
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("int4", 0.999), ("int2", 0.95)])
+def test_very_few_bits(model: SentenceEncoder, tmp_path: Path, dtype: str, least: float) -> None:
+    narrow = reduce_model(model, Reduction(dtype=dtype))
+    assert agreement(model, narrow) > least
+    assert narrow.dtype == dtype
+    save_model(narrow, tmp_path, config=narrow.config)
+    loaded = load_model(tmp_path)
+    assert loaded.dtype == dtype
+    assert loaded.digest == narrow.digest
+    np.testing.assert_array_equal(
+        loaded.embed_raw_text(["bamall", ""]), narrow.embed_raw_text(["bamall", ""])
+    )
+    own, table = narrow.tensors()["embeddings"], model.embeddings
+    assert own.nbytes * 32 == table.nbytes * int(dtype[3])
+    # Smaller still, and back again.
+    pruned = reduce_model(narrow, Reduction(prune=True), sentences(300, seed=4, words=WORDS[:60]))
+    assert pruned.dtype == dtype
+    np.testing.assert_allclose(scores(with_dtype(narrow, "float32")), scores(narrow), atol=1e-6)
+    with pytest.raises(InputError, match=rf"{dtype} needs a multiple of \d dimensions; there are 31"):
+        reduce_model(model, Reduction(dimension=31, method="truncate", dtype=dtype))
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("float16", 1e-3), ("int8", 1e-2)])

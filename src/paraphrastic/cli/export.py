@@ -62,7 +62,9 @@ def add(commands: Commands) -> None:
     smaller.add_argument(
         "--prune", action="store_true", help="leave out pieces that the corpus does not need"
     )
-    smaller.add_argument("--dtype", choices=("float32", "float16", "int8"), help="of the table (as it is)")
+    smaller.add_argument(
+        "--dtype", choices=("float32", "float16", "int8", "int4", "int2"), help="of the table (as it is)"
+    )
     smaller.add_argument(
         "--corpus", metavar="FILE", help="sentences for pca and --prune, one a line, also compressed"
     )

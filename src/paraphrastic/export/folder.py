@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import safetensors
+
 from paraphrastic.errors import InputError
 from paraphrastic.export.tokenizer import tokenizer_json
 from paraphrastic.files import atomic_output, read_json, write_json
-from paraphrastic.model import CONFIG, ENCODER, SENTENCEPIECE
+from paraphrastic.model import CONFIG, ENCODER, SENTENCEPIECE, WEIGHTS
 from paraphrastic.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"
@@ -36,6 +38,9 @@ def complete_folder(folder: Path) -> None:
     try:
         if config.get("encoder") != ENCODER:
             raise InputError("it is more than one average")
+        with safetensors.safe_open(folder / WEIGHTS, "numpy") as weights:
+            if weights.get_slice("embeddings").get_dtype() == "U8":
+                raise InputError("entries of its table share bytes (int4, int2)")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
     except InputError as error:
         for name in (TOKENIZER, MODULES):
