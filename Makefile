@@ -37,6 +37,12 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
+.PHONY: audit
+audit: .venv/installed  ## ask PyPI for known weaknesses of the pinned packages (takes a network)
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
+	.venv/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
+
 .PHONY: bench
 bench: .venv/installed  ## measure speed and memory beside plain references: results/benchmarks/
 	$(BIN)/python benchmarks/corpus.py

@@ -89,7 +89,15 @@ _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
         ),
     }
 )
-_Validator = extend(Draft202012Validator, type_checker=_TYPES)
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    # The end of a schema's pattern is the end of the text; Python's `$` lets the end of a line follow.
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+_Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_TYPES)
 
 
 def _name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:

@@ -421,3 +421,15 @@ def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> N
     file = TestFile("senteval", mirror / "senteval/senteval_data.tar.gz")
     counts = gather_testsets([file], tmp_path / "sentences.parquet", segmentation={})
     assert counts == {"senteval": 45_597}
+
+
+def test_of_equally_similar_sentences_the_first_is_found(tmp_path: Path) -> None:
+    """Whatever the order of n-grams in a set, which differs from process to process."""
+    for case in range(30):
+        words = [f"w{case}x{number}" for number in range(12)]
+        other = [("en", " ".join(f"o{case}x{i}x{j}" for j in range(9))) for i in range(7)]
+        alike = [("en", " ".join([*words[:9], "here"])), ("en", " ".join(["there", *words[3:]]))]
+        path = sentences(tmp_path, [alike[0], *other, alike[1]])
+        index = TestSentences(path, ngram=3, min_similarity=0.4)
+        (match,) = index.find(" ".join(words)).values()
+        assert match.number == 0

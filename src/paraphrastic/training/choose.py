@@ -5,10 +5,11 @@ import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from paraphrastic.errors import InputError
-from paraphrastic.export.folder import complete_folder
+from paraphrastic.export.folder import MODULES, TOKENIZER, complete_folder
 from paraphrastic.files import atomic_output, read_json
 from paraphrastic.model import CONFIG, SENTENCEPIECE, WEIGHTS
 
@@ -32,13 +33,20 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     chosen = max(range(len(scores)), key=lambda run: values[run])
     folder = scores[chosen].parent
     log.info("%s: chosen of %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
-    for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
-        with atomic_output(output / name) as temporary:
-            shutil.copyfile(folder / name, temporary)
-    try:
-        complete_folder(output)
-    except InputError as error:
-        log.warning("%s", error)
+    # Elsewhere, so that whatever takes its place in `output` is as it is to be in the end.
+    with TemporaryDirectory() as elsewhere:
+        small = Path(elsewhere)
+        for name in (SENTENCEPIECE, CONFIG):
+            shutil.copyfile(folder / name, small / name)
+        try:
+            complete_folder(small)
+        except InputError as error:
+            log.warning("%s: %s", output, str(error).removeprefix(f"{small}: "))
+            for name in (TOKENIZER, MODULES):
+                (output / name).unlink(missing_ok=True)
+        for path in (folder / WEIGHTS, *sorted(small.iterdir())):
+            with atomic_output(output / path.name) as temporary:
+                shutil.copyfile(path, temporary)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]

@@ -1,0 +1,108 @@
+"""The page on troubleshooting quotes messages as they are; those of runs are provoked in tests/workflow."""
+
+import gzip
+import re
+import zipfile
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+import yaml
+from faults import PAGE, message
+from test_download import Server, give, server, status  # noqa: F401 - a fixture
+
+from paraphrastic.archive import extract_archive, open_stream
+from paraphrastic.config import check_config
+from paraphrastic.download import fetch
+from paraphrastic.errors import InputError
+from paraphrastic.registry import RemoteFile
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def titles() -> list[str]:
+    return re.findall(r"^## (.*)\n\n```text$", PAGE.read_text(encoding="utf-8"), re.M)
+
+
+def test_every_message_of_the_page_is_provoked_by_a_test() -> None:
+    tests = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(titles()) >= 10
+    assert [title for title in titles() if f'"{title}"' not in tests] == []
+
+
+def lines(title: str) -> list[str]:
+    return message(title).pattern.split("|")
+
+
+def provoked(title: str, *messages: str) -> None:
+    """Each line under the title is one of the messages, and each message is a line."""
+    assert len(messages) == len(lines(title))
+    for line, text in zip(lines(title), messages, strict=True):
+        assert re.fullmatch(line, text), text
+
+
+def of_fetch(*addresses: str, **fields: object) -> str:
+    file = RemoteFile(dataset="mine", name="a.zip", languages=(), addresses=addresses, **fields)
+    with pytest.raises(InputError) as caught:
+        fetch(file, Path("downloads/a.zip"), attempts=2, timeout=0.2, sleep=lambda _: None)
+    return str(caught.value)
+
+
+def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    provoked(
+        "A download fails",
+        of_fetch(server.url("a", status(404))),
+        of_fetch(server.url("b", give(cut=10, stall=True, etag=None))),
+        of_fetch("file:none.zip"),
+    )
+    Path("a.zip").write_bytes(b"one")
+    file = RemoteFile(dataset="mine", name="a.zip", languages=(), addresses=("file:a.zip",))
+    assert fetch(file, Path("downloads/a.zip")) == sha256(b"one").hexdigest()
+    Path("a.zip").write_bytes(b"two")
+    Path("downloads/a.zip").unlink()
+    provoked(
+        "A download is not what it was",
+        of_fetch("file:a.zip", sha256="0" * 64).split("; or put")[0],
+        of_fetch("file:a.zip"),
+    )
+
+
+def test_archives(tmp_path: Path) -> None:
+    def refused(members: dict[str, bytes], archive: str = "a.zip") -> str:
+        with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as written:
+            for name, data in members.items():
+                written.writestr(name, data)
+        with pytest.raises(InputError) as caught:
+            extract_archive(tmp_path / archive, tmp_path / "out", max_bytes=1000, max_total=1000)
+        return str(caught.value)
+
+    (tmp_path / "page.tar").write_bytes(b"<html>")
+    (tmp_path / "zeros").write_bytes(gzip.compress(bytes(1001)))
+    with open_stream(tmp_path / "zeros", max_bytes=1000) as stream, pytest.raises(InputError) as grown:
+        stream.read()
+    provoked(
+        "An archive is refused",
+        refused({}, "page.tar"),
+        str(grown.value),
+        refused({"m": bytes(1001)}),
+        refused({"../m": b""}),
+    )
+
+
+def test_settings() -> None:
+    def refused(path: str, value: object) -> str:
+        config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
+        config["registry"] = str(ROOT / config["registry"])
+        section, _, key = path.rpartition(".")
+        (config[section] if section else config)[key] = value
+        with pytest.raises(InputError) as caught:
+            check_config(config, schema=ROOT / "workflow/schemas/config.schema.yaml")
+        return str(caught.value).splitlines()[0]
+
+    provoked(
+        "A setting is refused",
+        refused("trainig", {}),
+        refused("language_id", "lid177"),
+        refused("definitions.x y", {"languages": ["en"], "corpora": ["sample_paranmt"]}),
+    )
