@@ -72,11 +72,13 @@ NEEDS = {
     "import_dataset": Need(180, 2, seconds_per_mb=0.02),
     # Beside the weights.
     "initialise_model": Need(385, 5),
-    "evaluate_sts": Need(680, 40),
+    "evaluate_sts": Need(680, 8),
+    "evaluate_xling_sts": Need(500, 3),
+    "evaluate_stsb": Need(590, 30),
     "evaluate_run": Need(270, 5),
     "evaluate_tatoeba": Need(580, 10),
-    "evaluate_transfer": Need(1070, 190),
-    "measure_speed": Need(425, 400),
+    "evaluate_senteval": Need(1070, 60),
+    "evaluate_polish": Need(670, 200),
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
     "choose_model": Need(45, 1),
     # Small files in, small files out.
@@ -88,6 +90,8 @@ NEEDS = {
 # What weights and word vectors add to a step that loads them.
 WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.1)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
+# Sentences that a model of the paper's size embeds a second.
+_SPEED = 40_000
 # Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
@@ -135,8 +139,25 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         8.2e-3 * (dimension / 300) ** 2 if part.recurrent else 95e-6 * dimension / 300
         for part in structure.parts
     ]
-    seconds = (78e-9 + 0.7e-9 * megabatch) * dimension if structure.averaged else sum(parts)
-    return Need(mb, 20 + settings["epochs"] * pairs * seconds)
+    steps = settings["epochs"] * pairs / settings["batch_size"]
+    mining = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
+    step = 78e-9 if settings["dropout"] else 55e-9
+    seconds = (step + mining) * dimension if structure.averaged else sum(parts)
+    return Need(mb, 4.5 + settings["epochs"] * pairs * seconds)
+
+
+def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
+    """Mini-batches in a mega-batch, on average over `steps` of training: from 1, one more each `anneal` steps."""
+    growing = min(steps, anneal * (megabatch - 1))
+    if not steps or not growing:
+        return float(megabatch)
+    return (growing * (1 + growing / anneal / 2) + (steps - growing) * megabatch) / steps
+
+
+def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
+    """For measuring how fast so many systems are: eight ways each, slow ones for as long as `settings` say."""
+    seconds = min(settings["seconds"], settings["sentences"] / _SPEED)
+    return Need(425, systems * (3 + 8 * settings["repeats"] * seconds))
 
 
 def bucc_need(dimension: int, size_mb: float) -> Need:
