@@ -91,7 +91,8 @@ def task_need(wildcards, input, megabytes):
         "senteval": "evaluate_senteval",
         "polish": "evaluate_polish",
     }[wildcards.get("task") or wildcards.get("suite") or "sts"]
-    return model_need(step)(wildcards, input, megabytes)
+    weights_mb = encoder_mb(wildcards.get("system") or wildcards.model)
+    return NEEDS[step].of(megabytes(input.testsets)) + WEIGHTS.of(weights_mb)
 
 
 def encoder_mb(system):

@@ -80,7 +80,7 @@ def fetch(
     destination = Path(destination)
     by_hand = _by_hand(file, Path(manual))
     if by_hand is None:
-        sources = [source(address, mirror) for address in file.addresses]
+        sources = [source_of(address, mirror) for address in file.addresses]
     else:
         sources = [Source(str(by_hand), by_hand)]
     if digest := _verified(file, destination, by_hand):
@@ -125,7 +125,7 @@ def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
     return common
 
 
-def source(address: str, mirror: str | None) -> Source:
+def source_of(address: str, mirror: str | None) -> Source:
     """Where an address is read from: `mirror` instead of the network, where there is one."""
     if fault := address_fault(address):
         raise InputError(f"{address}: {fault}")

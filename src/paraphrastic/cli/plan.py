@@ -23,8 +23,8 @@ def add(commands: Commands) -> None:
         commands,
         _run,
         help="say what a run will take: jobs, core-hours, disk and memory by step",
-        description="Say what is left to run of a configuration, and what it takes: jobs, processor time, disk and "
-        "memory by step, by rates that were measured and the sizes of the corpora.",
+        description="Say what is left to run of a configuration, and what it takes: jobs, processor time, "
+        "disk and memory by step, by rates that were measured and the sizes of the corpora.",
         example=_EXAMPLE,
     )
     parser.add_argument(
@@ -61,7 +61,10 @@ def add(commands: Commands) -> None:
         help="share of a corpus's pairs that the selection keeps, such as paranmt=0.5",
     )
     parser.add_argument(
-        "--by", choices=("step", "rule", "model"), default="step", help="what the rows are (step)"
+        "--by",
+        choices=("step", "rule", "model"),
+        default="step",
+        help="what the rows are: step, rule or model (step)",
     )
     parser.add_argument("--output", metavar="FILE", help="write the table as .csv or .json, too")
 

@@ -8,9 +8,9 @@ from paraphrastic.planning.jobs import Job, Run
 from paraphrastic.planning.sizes import Sizes
 
 # Seconds of processor time: of each job before its step begins, and of Snakemake for a run and for each job.
-STARTING, PLANNING, SCHEDULING = 0.25, 4.0, 0.1
+STARTING, PLANNING, SCHEDULING = 0.16, 3.0, 0.75
 # How long a download takes is for the network to say; to check what came takes this, in seconds.
-_CHECKING = 0.2
+_CHECKING = 0.1
 # Steps that hold all cores, so that nothing disturbs the clock, and use one.
 _ALONE = ("measure_speed",)
 

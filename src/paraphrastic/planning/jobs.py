@@ -105,7 +105,9 @@ def _job(job: Any, after: tuple[int, ...], need: Callable[..., Need]) -> Job:
     step = job.rule.resources["mem_mb"]._evaluator.step
     return Job(
         step=job.rule.name,
-        of=next((wildcards[name] for name in ("model", "system", "mined", "corpus") if name in wildcards), ""),
+        of=next(
+            (wildcards[name] for name in ("model", "system", "mined", "corpus") if name in wildcards), ""
+        ),
         wildcards=wildcards,
         inputs=tuple(map(str, job.input)),
         outputs=tuple(map(str, job.output)),

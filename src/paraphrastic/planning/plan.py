@@ -2,8 +2,8 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ _STEPS = {
 _OTHERS = "describe, tabulate, draw"
 _STEP_OF = {rule: step for step, rules in _STEPS.items() for rule in rules}
 # What rows can be by.
-BY = {
+BY: dict[str, Callable[[Job], str]] = {
     "step": lambda job: _STEP_OF.get(job.step, _OTHERS),
     "rule": lambda job: job.step,
     "model": lambda job: job.of or "all",
@@ -76,9 +76,7 @@ class Plan:
     assumed: list[str]
 
 
-def make_plan(
-    run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: Mapping[str, float]
-) -> Plan:
+def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: Mapping[str, float]) -> Plan:
     """What a run takes on so many cores; `pairs` and `kept` are as in `Sizes`, `by` is a key of `BY`.
 
     Raises:
@@ -151,8 +149,8 @@ def lines_of(plan: Plan) -> list[str]:
     lines = [
         *table,
         "",
-        f"about {spoken(plan.seconds)} on {plan.cores} cores; {spoken(plan.chain_seconds)} on any number of them",
-        "not in it: what downloads wait for, and queues and starts of a cluster",
+        f"about {spoken(plan.seconds)} on {plan.cores} cores, {spoken(plan.chain_seconds)} on any number of "
+        "them, beside what downloads and queues wait",
     ]
     if plan.temporary_mb >= 1:
         lines.append(f"merging has up to {size(round(plan.temporary_mb * 1e6))} more on the disk")

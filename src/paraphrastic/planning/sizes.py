@@ -1,4 +1,4 @@
-"""How large the files of a run will be: of corpora by what is known of them, of all others by what they are made of.
+"""How large the files of a run will be: corpora by what is known of them, others by what they are made of.
 
 Measured on the sample and on `config/small.yaml`: MB that a step writes for each MB that it reads.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.config_faults import CORPUS_KINDS
-from paraphrastic.download import source
+from paraphrastic.download import source_of
 from paraphrastic.errors import InputError
 from paraphrastic.estimate import archive_bytes
 from paraphrastic.planning.jobs import Job, Run
@@ -17,8 +17,8 @@ from paraphrastic.registry import RemoteFile
 from paraphrastic.resources import weights_mb
 from paraphrastic.structure import vocabularies
 
-# Pairs that the selection keeps, where nobody says otherwise: of the sample 0.8 to 0.9, of captions and verses
-# 0.9 and more, of sentences for learners, many of which are short, a third to four fifths.
+# Share of the pairs that the selection keeps, where nobody says otherwise: 0.8 to 0.9 of the sample, 0.9 and
+# more of captions and verses; of sentences for learners, many of which are short, a third to four fifths.
 KEPT = 0.9
 # Bytes of a pair of 12 words a side, compressed as published, and merged.
 ARCHIVE_BYTES, MERGED_BYTES = 40, 51
@@ -59,7 +59,7 @@ _WRITTEN_ELSE = 0.03
 _SENTENCE_BYTES = 25
 _WITH_WEIGHTS = ("train_model", "train_part", "choose_model", "initialise_model")
 # Steps whose output depends on the size of all that they read.
-_DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", "encode_dataset", "encode_part", *_RATES)
+_DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", *_RATES)
 # Steps that read a part of the first input, as many as there are shards.
 _SHARDED = ("score_pairs", "measure_similarity")
 
@@ -122,6 +122,8 @@ class Sizes:
             return weights_mb(of_model) + _vocabulary_mb(of_model)
         if job.step in _SHARDED:
             return self.megabytes(job.inputs[0]) / config["shards"] * _RATES[job.step]
+        if job.step in ("encode_dataset", "encode_part"):
+            return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
         if job.step not in _DEPENDENT:
             return _WRITTEN.get(job.step, _WRITTEN_ELSE)
         read = self.megabytes(job.inputs)
@@ -132,16 +134,11 @@ class Sizes:
             return min(study["sample"] * MERGED_BYTES / 1e6, read * _MERGED / study["parts"])
         if job.step == "describe_corpus":
             return min(read, 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6)
-        if job.step in ("encode_dataset", "encode_part"):
-            return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
         return read * _RATES[job.step]
 
     def _download(self, path: str) -> float:
         file = next(
-            file
-            for dataset in self.run.datasets.values()
-            for file in dataset.files
-            if file.location == path
+            file for dataset in self.run.datasets.values() for file in dataset.files if file.location == path
         )
         name, size = file.dataset, self._size(file)
         if self.run.datasets[name].kind not in CORPUS_KINDS:
@@ -155,7 +152,7 @@ class Sizes:
         return size or 0.0
 
     def _size(self, file: RemoteFile) -> float | None:
-        places = [source(address, self.run.config["mirror"]).location for address in file.addresses]
+        places = [source_of(address, self.run.config["mirror"]).location for address in file.addresses]
         for place in places:
             if isinstance(place, Path) and place.is_file():
                 return _on_disk(place)
