@@ -75,6 +75,8 @@ def test_what_is_there_already_is_left_out_unless_asked_for(finished: Path) -> N
         (["--configfile", "gone.yaml"], "gone.yaml: is not a file"),
         (["--config", "shard=3"], "config: shard: unknown key; did you mean 'shards'?"),
         (["--targets", "results/nothing"], "No rule to produce results/nothing"),
+        (["--config", "models=[en"], "--config: a value is not YAML, such as models=[en]"),
+        (["--pairs", "sample_sts=9"], "'sample_sts' is no corpus of the configuration"),
         (["--pairs", "sample_ops=9"], "'sample_ops' is no corpus of the configuration"),
         (
             ["--config", "models=[de-opensubtitles]", "--configfile", "config/paper.yaml"],

@@ -3,9 +3,9 @@
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
 from paraphrastic.cli.arguments import Commands, add_command, count, extra
+from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
 example:
@@ -71,12 +71,19 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     with extra("pipeline"):
+        import yaml
+
         from paraphrastic.planning.jobs import planned_run
         from paraphrastic.planning.plan import lines_of, make_plan, write_plan
 
+    try:
+        config = {key: yaml.safe_load(value) for key, value in options.config}
+    except yaml.YAMLError:
+        raise InputError("--config: a value is not YAML, such as models=[en]") from None
+    with extra("pipeline"):
         run = planned_run(
             configfiles=options.configfile,
-            config=dict(options.config),
+            config=config,
             targets=options.targets,
             cores=options.cores,
             everything=options.all,
@@ -96,15 +103,8 @@ def _split(text: str, example: str) -> tuple[str, str]:
     return name, value
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    with extra("pipeline"):
-        import yaml
-
-    key, value = _split(text, "seed=2")
-    try:
-        return key, yaml.safe_load(value)
-    except yaml.YAMLError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like seed=2") from None
+def _setting(text: str) -> tuple[str, str]:
+    return _split(text, "seed=2")
 
 
 def _pairs(text: str) -> tuple[str, int]:

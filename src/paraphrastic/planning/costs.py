@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paraphrastic.planning.jobs import Job, Run
+from paraphrastic.planning.jobs import Job
 from paraphrastic.planning.sizes import Sizes
 
 # Seconds of processor time: of each job before its step begins, and of Snakemake for a run and for each job.
@@ -106,8 +106,3 @@ def row_of(name: str, costs: Sequence[Cost]) -> Row:
 def snakemake_row(jobs: int) -> Row:
     """What Snakemake itself takes beside the jobs, on one machine."""
     return Row("snakemake", 0, PLANNING + SCHEDULING * jobs if jobs else 0.0, 0.0, 0.0, 0.0)
-
-
-def costs_of(run: Run, sizes: Sizes) -> list[Cost]:
-    """What each job of a run takes."""
-    return [cost_of(job, sizes) for job in run.jobs]

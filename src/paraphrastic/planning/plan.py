@@ -37,7 +37,13 @@ _STEPS = {
         "score_part",
         "evaluate_part",
     ),
-    "prepare test sets": ("prepare_sts", "prepare_tatoeba", "prepare_bucc", "prepare_transfer"),
+    "prepare test sets": (
+        "gather_sentences",
+        "prepare_sts",
+        "prepare_tatoeba",
+        "prepare_bucc",
+        "prepare_transfer",
+    ),
     "evaluate": (
         "initialise_model",
         "evaluate_sts",

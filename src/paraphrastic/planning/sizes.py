@@ -33,6 +33,7 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
 # MB that a step writes for each MB that it reads; the selection leaves out columns of scores.
 _SELECTED, _MERGED = 0.9, 1.08
 _RATES = {
+    "import_dataset": 1.0,  # not measured
     "score_pairs": 1.08,
     "measure_similarity": 1.08,
     "list_candidates": _SELECTED,
@@ -83,10 +84,9 @@ class Sizes:
     _known: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for option in (self.pairs, self.kept):
-            for name in option:
-                if name not in self.run.datasets:
-                    raise InputError(f"{name!r} is no corpus of the configuration")
+        for name in (*self.pairs, *self.kept):
+            if name not in self.run.datasets or self.run.datasets[name].kind not in CORPUS_KINDS:
+                raise InputError(f"{name!r} is no corpus of the configuration")
 
     def megabytes(self, paths: str | Iterable[str]) -> float:
         """MB of one or many files that are there, or that a job that was added makes."""
