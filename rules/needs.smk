@@ -91,8 +91,7 @@ def task_need(wildcards, input, megabytes):
         "senteval": "evaluate_senteval",
         "polish": "evaluate_polish",
     }[wildcards.get("task") or wildcards.get("suite") or "sts"]
-    weights_mb = encoder_mb(wildcards.get("system") or wildcards.model)
-    return NEEDS[step].of(megabytes(input.testsets)) + WEIGHTS.of(weights_mb)
+    return model_need(step)(wildcards, input, megabytes)
 
 
 def encoder_mb(system):
