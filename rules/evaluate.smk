@@ -67,8 +67,8 @@ rule evaluate_sts:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("evaluate_sts")),
-        runtime=runtime(model_need("evaluate_sts")),
+        mem_mb=memory(task_need),
+        runtime=runtime(task_need),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         evaluation=lambda wildcards: {
@@ -292,8 +292,8 @@ rule evaluate_transfer:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("evaluate_transfer")),
-        runtime=runtime(model_need("evaluate_transfer")),
+        mem_mb=memory(task_need),
+        runtime=runtime(task_need),
     params:
         encoder=lambda wildcards: system_encoder(wildcards.system),
         evaluation=lambda wildcards: {

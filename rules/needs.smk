@@ -7,6 +7,7 @@ from paraphrastic.resources import (
     bucc_need,
     memory_mb,
     minutes,
+    speed_measuring_need,
     training_need,
     vocabulary_need,
     weights_mb,
@@ -14,8 +15,14 @@ from paraphrastic.resources import (
 
 
 def memory(step):
-    """What is asked for as mem_mb, by a step's name in `NEEDS` or a function of wildcards and input."""
-    return lambda wildcards, input, attempt: memory_mb(need(step, wildcards, input), attempt=attempt)
+    """What is asked for as mem_mb, by a step's name in `NEEDS` or a function of wildcards, input and `megabytes`."""
+
+    def asked(wildcards, input, attempt):
+        return memory_mb(need(step, wildcards, input), attempt=attempt)
+
+    # For a plan, which knows the sizes of files that are not there yet.
+    asked.step = step
+    return asked
 
 
 def runtime(step):
@@ -25,50 +32,66 @@ def runtime(step):
     )
 
 
-def need(step, wildcards, input):
+def on_disk(paths):
+    """MB of files, one or many."""
+    return sum(Path(path).stat().st_size for path in ([paths] if isinstance(paths, str) else paths)) / 1e6
+
+
+def need(step, wildcards, input, megabytes=on_disk):
     """A step's need; the input's size is only asked for where it matters, since in a group it is not known."""
-    found = step(wildcards, input) if callable(step) else NEEDS[step]
-    return found.of(input.size_mb) if found.sized else found
+    found = step(wildcards, input, megabytes) if callable(step) else NEEDS[step]
+    return found.of(megabytes(input)) if found.sized else found
 
 
-def scoring_need(wildcards, input):
+def scoring_need(wildcards, input, megabytes):
     """Of a shard, which reads its part of the pairs."""
     treebank = config["text"]["overlap_tokenizer"] == "treebank" and len(languages_of(wildcards.pair)) == 1
     scoring = NEEDS["score_pairs_treebank" if treebank else "score_pairs"]
-    vectors_mb = sum(Path(path).stat().st_size for path in input.word_vectors) / 1e6
-    return scoring.of(Path(input.pairs).stat().st_size / 1e6 / config["shards"]) + WORD_VECTORS.of(vectors_mb)
+    words = WORD_VECTORS.of(megabytes(input.word_vectors))
+    return scoring.of(megabytes(input.pairs) / config["shards"]) + words
 
 
-def merging_need(wildcards, input):
+def merging_need(wildcards, input, megabytes):
     """Near duplicates are looked for where that is asked for."""
     near = config["definitions"][wildcards.model]["near_duplicates"]
     return NEEDS["merge_near_duplicates" if near else "merge_pairs"]
 
 
-def vocabulary_needed(wildcards, input):
-    return vocabulary_need(config["definitions"][wildcards.model], input.size_mb)
+def vocabulary_needed(wildcards, input, megabytes):
+    return vocabulary_need(config["definitions"][wildcards.model], megabytes(input))
 
 
-def training_needed(wildcards, input):
+def training_needed(wildcards, input, megabytes):
     """Of a run of a sweep, or of a part of the filter study."""
     model = wildcards.model
     runs = sweep_runs(config, model)
     settings = runs[wildcards.run] if "run" in wildcards.keys() else study_settings(config, model)
-    return training_need(config["definitions"][model], settings, input.size_mb)
+    return training_need(config["definitions"][model], settings, megabytes(input))
 
 
-def similarity_need(wildcards, input):
+def similarity_need(wildcards, input, megabytes):
     """Of a shard, by the size of the encoder and of its part of the pairs."""
-    pairs_mb = Path(input.pairs).stat().st_size / 1e6 / config["shards"]
-    encoder_mb = sum(Path(path).stat().st_size for path in input.encoder) / 1e6
-    return NEEDS["measure_similarity"].of(pairs_mb) + WEIGHTS.of(encoder_mb)
+    pairs_mb = megabytes(input.pairs) / config["shards"]
+    return NEEDS["measure_similarity"].of(pairs_mb) + WEIGHTS.of(megabytes(input.encoder))
 
 
 def model_need(step):
     """The need of a step that loads a model, trained here or somebody else's."""
-    return lambda wildcards, input: NEEDS[step] + WEIGHTS.of(
+    return lambda wildcards, input, megabytes: NEEDS[step] + WEIGHTS.of(
         encoder_mb(wildcards.get("system") or wildcards.model)
     )
+
+
+def task_need(wildcards, input, megabytes):
+    """Of an evaluation, by its task or its suite of tasks; parts of the filter study are evaluated on STS."""
+    step = {
+        "sts": "evaluate_sts",
+        "xling_sts": "evaluate_xling_sts",
+        "stsb": "evaluate_stsb",
+        "senteval": "evaluate_senteval",
+        "polish": "evaluate_polish",
+    }[wildcards.get("task") or wildcards.get("suite") or "sts"]
+    return model_need(step)(wildcards, input, megabytes)
 
 
 def encoder_mb(system):
@@ -78,15 +101,15 @@ def encoder_mb(system):
     return weights_mb(config["definitions"][UNTRAINED.get(system, system)])
 
 
-def bucc_needed(wildcards, input):
+def bucc_needed(wildcards, input, megabytes):
     of_model = config["definitions"].get(UNTRAINED.get(wildcards.system, wildcards.system))
     # The paper's dimension, where that of somebody else's encoder is not known.
     dimension = of_model["training"]["dimension"] if of_model else 1024
-    sentences_mb = sum(Path(path).stat().st_size for path in input.sentences) / 1e6
-    return bucc_need(dimension, sentences_mb) + WEIGHTS.of(encoder_mb(wildcards.system))
+    return bucc_need(dimension, megabytes(input.sentences)) + WEIGHTS.of(encoder_mb(wildcards.system))
 
 
-def speed_need(wildcards, input):
+def speed_need(wildcards, input, megabytes):
     """All systems, one after the other; the largest decides on the memory."""
-    sizes = [encoder_mb(system) for system in systems_of("speed")]
-    return NEEDS["measure_speed"] + WEIGHTS.of(max(sizes))
+    systems = systems_of("speed")
+    sizes = [encoder_mb(system) for system in systems]
+    return speed_measuring_need(config["evaluation"]["speed"], len(systems)) + WEIGHTS.of(max(sizes))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pipelines import copy_pipeline, snakemake
+from pipelines import SampleRun, children_seconds, copy_pipeline, machine_slowness, snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,8 +42,16 @@ def pipeline(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def finished_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample_run(tmp_path_factory: pytest.TempPathFactory) -> SampleRun:
+    """The sample's run in a copy, with the processor time that it took."""
     folder = copy_pipeline(tmp_path_factory.mktemp("finished") / "pipeline")
-    run = snakemake(folder, "all", "paper_tables", "results/report.html")
+    slowness, started = machine_slowness(), children_seconds()
+    run = snakemake(folder, *SampleRun.TARGETS)
+    seconds = children_seconds() - started
     assert run.returncode == 0, run.stdout
-    return folder
+    return SampleRun(folder, seconds, (slowness + machine_slowness()) / 2)
+
+
+@pytest.fixture(scope="session")
+def finished_once(sample_run: SampleRun) -> Path:
+    return sample_run.folder

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class Source:
     """Where to read a file from; `label` is how messages call it."""
 
     label: str
@@ -80,9 +80,9 @@ def fetch(
     destination = Path(destination)
     by_hand = _by_hand(file, Path(manual))
     if by_hand is None:
-        sources = [_source(address, mirror) for address in file.addresses]
+        sources = [source_of(address, mirror) for address in file.addresses]
     else:
-        sources = [_Source(str(by_hand), by_hand)]
+        sources = [Source(str(by_hand), by_hand)]
     if digest := _verified(file, destination, by_hand):
         return digest
     part = destination.with_name(destination.name + ".part")
@@ -125,14 +125,15 @@ def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
     return common
 
 
-def _source(address: str, mirror: str | None) -> _Source:
+def source_of(address: str, mirror: str | None) -> Source:
+    """Where an address is read from: `mirror` instead of the network, where there is one."""
     if fault := address_fault(address):
         raise InputError(f"{address}: {fault}")
     parts = urlsplit(address)
     if parts.scheme == "file":
-        return _Source(address, Path(unquote(parts.path)))
+        return Source(address, Path(unquote(parts.path)))
     if mirror is None:
-        return _Source(address, address)
+        return Source(address, address)
     query = f"?{parts.query}" if parts.query else ""
     if urlsplit(mirror).scheme in ("http", "https"):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
@@ -140,7 +141,7 @@ def _source(address: str, mirror: str | None) -> _Source:
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
         raise InputError(f"mirror: {mirror!r} is neither a folder nor an http(s) address")
-    return _Source(f"{address} (read from {location})", location)
+    return Source(f"{address} (read from {location})", location)
 
 
 def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str | None:

@@ -1,9 +1,9 @@
-"""What steps ask a machine for: memory and time, from the size of their input and what was measured.
+"""What steps take and ask a machine for: memory and time, from the size of their input and what was measured.
 
-Measured on an AMD EPYC (Zen 4): most memory and processor time of each step's process, in
-`results/benchmarks/` of `config/config.yaml` and `config/small.yaml`, and at 10 million pairs by
-`benchmarks/corpus.py` and `benchmarks/training.py`; docs/performance.md has the tables. Sizes are of files
-as they lie on the disk.
+Measured on an AMD EPYC (Zen 4): most memory and usual processor time of each step's process, in runs of
+`config/config.yaml` and `config/small.yaml`, and at 10 million pairs by `benchmarks/corpus.py` and
+`benchmarks/training.py`; docs/performance.md has the tables. Sizes are of files as they lie on the disk. A
+plan takes the figures as they are; what jobs ask for has margins.
 """
 
 import math
@@ -23,7 +23,7 @@ _LEAST_MINUTES = 10
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """The most that was measured: MB of memory and seconds of one core, and more for each MB of input."""
+    """What was measured: most MB of memory and usual seconds of one core, and more for each MB of input."""
 
     mb: float
     seconds: float
@@ -52,42 +52,46 @@ class Need:
 NEEDS = {
     "download_file": Need(60, 900),
     # Corpora stream: at 10 million pairs they take hardly more memory than at one.
-    "extract_corpus": Need(415, 2, seconds_per_mb=0.12),
-    "train_language_id": Need(165, 3, seconds_per_mb=5),
-    "score_pairs": Need(883, 2, seconds_per_mb=1.2),
+    "extract_corpus": Need(415, 0.25, seconds_per_mb=0.12),
+    "train_language_id": Need(165, 0.4, seconds_per_mb=3.3),
+    "score_pairs": Need(883, 0.1, seconds_per_mb=0.9),
     # NLTK's tokenizer is Python.
-    "score_pairs_treebank": Need(883, 2, seconds_per_mb=4.8),
-    "select_pairs": Need(446, 2, seconds_per_mb=0.1),
-    "gather_testsets": Need(290, 5),
-    "mark_contamination": Need(478, 3, seconds_per_mb=0.5),
-    "merge_pairs": Need(469, 2, seconds_per_mb=0.1),
+    "score_pairs_treebank": Need(883, 0.1, seconds_per_mb=4),
+    "select_pairs": Need(446, 0.25, seconds_per_mb=0.08),
+    "gather_testsets": Need(290, 0.6),
+    "mark_contamination": Need(478, 0.45, seconds_per_mb=0.42),
+    "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08),
     "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
-    "describe_corpus": Need(438, 5, seconds_per_mb=0.1),
-    "tabulate_corpora": Need(360, 60),
-    "rank_pairs": Need(800, 5, seconds_per_mb=0.1),
+    "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
+    "tabulate_corpora": Need(360, 6),
+    "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1),
     "draw_paraphrases": Need(800, 5, seconds_per_mb=0.2),
-    "measure_overlap": Need(95, 5, seconds_per_mb=0.1),
-    "train_vocabulary": Need(130, 2, mb_per_mb=60, seconds_per_mb=0.9),
-    "encode_dataset": Need(255, 2, seconds_per_mb=0.5),
+    "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
+    "train_vocabulary": Need(130, 0.35, mb_per_mb=60, seconds_per_mb=0.7),
+    "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35),
     "import_dataset": Need(180, 2, seconds_per_mb=0.02),
     # Beside the weights.
-    "initialise_model": Need(385, 5),
-    "evaluate_sts": Need(680, 40),
-    "evaluate_run": Need(270, 5),
-    "evaluate_tatoeba": Need(580, 10),
-    "evaluate_transfer": Need(1070, 190),
-    "measure_speed": Need(425, 400),
+    "initialise_model": Need(385, 1.3),
+    "evaluate_sts": Need(680, 5),
+    "evaluate_xling_sts": Need(500, 2.4),
+    "evaluate_stsb": Need(590, 25),
+    "evaluate_run": Need(270, 0.9),
+    "evaluate_tatoeba": Need(580, 1.5),
+    "evaluate_senteval": Need(1070, 60),
+    "evaluate_polish": Need(670, 200),
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
-    "choose_model": Need(45, 1),
+    "choose_model": Need(255, 1.35),
     # Small files in, small files out.
-    "write_card": Need(45, 1),
-    "prepare": Need(270, 5),
-    "tabulate": Need(120, 5),
-    "draw": Need(105, 5),
+    "write_card": Need(45, 0.1),
+    "prepare": Need(270, 0.2),
+    "tabulate": Need(120, 0.35),
+    "draw": Need(105, 0.8),
 }
 # What weights and word vectors add to a step that loads them.
-WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.1)
+WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
+# Sentences that a model of the paper's size embeds a second.
+_SPEED = 40_000
 # Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
@@ -135,12 +139,29 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         8.2e-3 * (dimension / 300) ** 2 if part.recurrent else 95e-6 * dimension / 300
         for part in structure.parts
     ]
-    seconds = (78e-9 + 0.7e-9 * megabatch) * dimension if structure.averaged else sum(parts)
-    return Need(mb, 20 + settings["epochs"] * pairs * seconds)
+    steps = settings["epochs"] * pairs / settings["batch_size"]
+    mining = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
+    step = 78e-9 if settings["dropout"] else 55e-9
+    seconds = (step + mining) * dimension if structure.averaged else sum(parts)
+    return Need(mb, 3.3 + settings["epochs"] * pairs * seconds)
+
+
+def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
+    """Mini-batches in a mega-batch, on average over `steps`: from 1, one more each `anneal` steps."""
+    growing = min(steps, anneal * (megabatch - 1))
+    if not steps or not growing:
+        return float(megabatch)
+    return (growing * (1 + growing / anneal / 2) + (steps - growing) * megabatch) / steps
+
+
+def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
+    """For measuring how fast systems are, each in eight ways, slow ones for as long as `settings` say."""
+    seconds = min(settings["seconds"], settings["sentences"] / _SPEED)
+    return Need(425, systems * (0.9 + 8 * settings["repeats"] * seconds))
 
 
 def bucc_need(dimension: int, size_mb: float) -> Need:
     """For mining translations among BUCC's sentences: vectors of both languages, and all their products."""
     sentences = size_mb * _BUCC_SENTENCES
     mb = 690 + sentences * (650 + 4 * dimension) / 1e6
-    return Need(mb, 10 + 98 * (sentences / 400_000) ** 2 * dimension / 300)
+    return Need(mb, 4 + 98 * (sentences / 400_000) ** 2 * dimension / 300)

@@ -9,8 +9,10 @@ from paraphrastic.resources import (
     NEEDS,
     Need,
     bucc_need,
+    mean_megabatch,
     memory_mb,
     minutes,
+    speed_measuring_need,
     training_need,
     vocabulary_need,
     weights_mb,
@@ -21,6 +23,8 @@ SETTINGS = {
     "epochs": 8,
     "batch_size": 128,
     "megabatch": 60,
+    "megabatch_anneal": 150,
+    "dropout": 0.0,
     "shuffle_window": 1_048_576,
     "early_stopping": None,
 }
@@ -76,10 +80,10 @@ def test_threads_share_the_time() -> None:
     ("pairs_mb", "measured_mb", "measured_s"),
     [(0.37, 108, 0.8), (1.48, 159, 2.4), (13.94, 912, 10.6)],  # config/small.yaml: de of 7,000 pairs, de, en
 )
-def test_vocabularies_took_no_more(pairs_mb: float, measured_mb: float, measured_s: float) -> None:
+def test_vocabularies_took_about_as_much(pairs_mb: float, measured_mb: float, measured_s: float) -> None:
     need = vocabulary_need(definition(), pairs_mb)
     assert measured_mb <= need.mb <= 2 * measured_mb
-    assert measured_s <= need.seconds <= 5 * measured_s
+    assert measured_s / 2 <= need.seconds <= 2 * measured_s
 
 
 def test_a_vocabulary_takes_no_more_than_the_sentences_that_it_is_trained_on() -> None:
@@ -107,7 +111,7 @@ def test_a_vocabulary_takes_no_more_than_the_sentences_that_it_is_trained_on() -
         ),
     ],
 )
-def test_training_took_no_more(
+def test_training_took_about_as_much(
     changes: dict[str, Any], size_mb: float, measured_mb: float, measured_s: float | None
 ) -> None:
     changed = dict(changes)
@@ -118,7 +122,7 @@ def test_training_took_no_more(
     need = training_need(of_model, settings, size_mb)
     assert measured_mb <= need.mb <= 2 * measured_mb
     if measured_s is not None:
-        assert measured_s <= need.seconds <= 6 * measured_s
+        assert measured_s / 1.5 <= need.seconds <= 1.5 * measured_s
 
 
 def test_lstms_take_longer_and_stopping_early_takes_a_table_more() -> None:
@@ -143,5 +147,31 @@ def test_mining_grows_with_the_square_of_the_sentences() -> None:
     assert 686 <= small.mb <= 1000  # config/small.yaml, fr
     # 200,000 sentences a side, in files: benchmarks/mining.py --sentences 200000
     assert 1249 <= large.mb <= 2500
-    assert large.seconds == pytest.approx(108)
-    assert bucc_need(1024, 10).seconds > 3 * (large.seconds - 10)
+    assert large.seconds == pytest.approx(102)
+    assert bucc_need(1024, 10).seconds > 3 * (large.seconds - 4)
+
+
+def test_a_megabatch_grows_from_one() -> None:
+    # 10 steps each of 1, 2 and 3, on average of a line from 1; then 4.
+    assert mean_megabatch(4, 10, 30) == pytest.approx((30 * 2.5) / 30)
+    assert mean_megabatch(4, 10, 90) == pytest.approx((30 * 2.5 + 60 * 4) / 90)
+    assert mean_megabatch(1, 10, 90) == 1
+    assert mean_megabatch(60, 150, 0) == 60
+
+
+def test_dropout_and_steps_take_time() -> None:
+    """Of 128,000 pairs of 1,024 dimensions: 1,000 steps, in which M grows from 1 to 7.67."""
+    settings = {**SETTINGS, "dimension": 1024, "epochs": 1}
+    size_mb = 128_000 / 8_300
+    plain = training_need(definition(), settings, size_mb)
+    dropout = training_need(definition(), {**settings, "dropout": 0.1}, size_mb)
+    m = 1 + 1000 / 150 / 2
+    assert plain.seconds == pytest.approx(3.3 + 128_000 * 1024 * (55e-9 + 0.75e-9 * m))
+    assert dropout.seconds - plain.seconds == pytest.approx(128_000 * 1024 * 23e-9)
+
+
+def test_slow_systems_are_measured_for_so_long() -> None:
+    paper = speed_measuring_need({"sentences": 120_000, "seconds": 10.0, "repeats": 3}, 2)
+    assert paper.seconds == pytest.approx(2 * (0.9 + 8 * 3 * 3.0))
+    short = speed_measuring_need({"sentences": 120_000, "seconds": 0.5, "repeats": 3}, 2)
+    assert short.seconds == pytest.approx(2 * (0.9 + 8 * 3 * 0.5))

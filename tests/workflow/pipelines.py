@@ -2,11 +2,13 @@
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")
@@ -66,3 +68,33 @@ def planned(folder: Path, *arguments: str) -> Plan:
     messages = set(re.findall(r"^Job \d+: (.*)$", run.stdout, re.M))
     assert bool(rules) == bool(messages)
     return Plan(rules, messages)
+
+
+# A child that imports what the steps of the pipeline do; seconds that it took where the rates were measured.
+_PROBE, _PROBE_SECONDS = "import polars, scipy.stats, torch, matplotlib.pyplot", 2.75
+
+
+@dataclass(frozen=True)
+class SampleRun:
+    """A finished run of the sample.
+
+    `processor_seconds` are those of Snakemake and all jobs; `slowness` says how many times as long as where
+    the rates were measured the same work takes on this machine, with what else it has to do.
+    """
+
+    TARGETS: ClassVar = ("all", "paper_tables", "results/report.html")
+    folder: Path
+    processor_seconds: float
+    slowness: float
+
+
+def children_seconds() -> float:
+    """Processor time of all children of this process that have ended, and of theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def machine_slowness() -> float:
+    before = children_seconds()
+    subprocess.run([sys.executable, "-c", _PROBE], check=True, env=environment())
+    return (children_seconds() - before) / _PROBE_SECONDS

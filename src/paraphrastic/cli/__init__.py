@@ -14,6 +14,7 @@ from paraphrastic.cli import (
     import_checkpoint,
     mine,
     negatives,
+    plan,
     report,
     score,
     search,
@@ -32,6 +33,7 @@ _COMMANDS = (
     import_checkpoint,
     corpora,
     negatives,
+    plan,
     report,
     verify,
 )

@@ -1,0 +1,111 @@
+"""Plans against what runs then take, and what a plan says that cannot be made."""
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pipelines import ROOT, Run, SampleRun, environment, snakemake
+from test_docs import blocks
+
+
+def plan(folder: Path, *arguments: str) -> Run:
+    return subprocess.run(
+        [sys.executable, "-m", "paraphrastic.cli", "plan", "--cores", "2", *arguments],
+        cwd=folder,
+        env={**environment(), "PYTHONPATH": str(folder / "src")},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+
+
+def planned(folder: Path, *arguments: str) -> dict[str, Any]:
+    run = plan(folder, "--output", "plan.json", *arguments)
+    assert run.returncode == 0, run.stderr
+    told: dict[str, Any] = json.loads((folder / "plan.json").read_text())
+    (folder / "plan.json").unlink()
+    return told
+
+
+def test_the_sample_takes_what_was_planned(sample_run: SampleRun, pipeline: Path) -> None:
+    """Within a factor of 1.5; processor time on a machine as fast as this one was in the run."""
+    told = planned(pipeline, "--by", "rule", "--targets", *SampleRun.TARGETS)
+    total = told["rows"][-1]
+    hours = sample_run.processor_seconds / sample_run.slowness / 3600
+    assert 1 / 1.5 <= total["core_hours"] / hours <= 1.5
+    files = [path for part in ("results", "resources") for path in (sample_run.folder / part).rglob("*")]
+    written = sum(path.stat().st_size for path in files if path.is_file() and "logs" not in path.parts)
+    assert 1 / 1.5 <= total["disk_gb"] / (written / 1e9) <= 1.5
+    measured = []
+    for path in (sample_run.folder / "results/benchmarks").rglob("*.tsv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            measured += [float(row["max_rss"]) / 1e3 for row in csv.DictReader(file, delimiter="\t")]
+    assert 1 / 1.5 <= total["memory_gb"] / max(measured) <= 1.5
+    # Two cores are kept busy, but for the ends of the run.
+    assert total["core_hours"] / 2 <= told["wall_hours"] <= total["core_hours"]
+
+
+def test_the_jobs_are_those_that_snakemake_plans(pipeline: Path) -> None:
+    told = planned(pipeline, "--by", "rule", "--targets", "all", "paper_tables")
+    run = snakemake(pipeline, "--dry-run", "all", "paper_tables")
+    counts = dict(re.findall(r"^(\w+) +(\d+)$", run.stdout, re.M))
+    of_rules = {row["name"]: str(row["jobs"]) for row in told["rows"] if row["jobs"]}
+    assert int(of_rules.pop("total")) == int(counts.pop("total")) - 2
+    assert of_rules == {name: count for name, count in counts.items() if name not in ("all", "paper_tables")}
+
+
+def test_what_is_there_already_is_left_out_unless_asked_for(finished: Path) -> None:
+    assert "nothing is left to run" in plan(finished).stdout
+    (finished / "results/tables/sts.csv").unlink()
+    assert planned(finished, "--by", "rule")["rows"][0]["name"] == "tabulate_systems"
+    assert planned(finished, "--by", "rule")["rows"][-1]["jobs"] == 1
+    assert planned(finished, "--all")["rows"][-1]["jobs"] > 80
+    assert not (finished / "results/tables/sts.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--configfile", "gone.yaml"], "gone.yaml: is not a file"),
+        (["--config", "shard=3"], "config: shard: unknown key; did you mean 'shards'?"),
+        (["--targets", "results/nothing"], "No rule to produce results/nothing"),
+        (["--config", "models=[en"], "--config: a value is not YAML, such as models=[en]"),
+        (["--pairs", "sample_sts=9"], "'sample_sts' is no corpus of the configuration"),
+        (["--pairs", "sample_ops=9"], "'sample_ops' is no corpus of the configuration"),
+        (
+            ["--config", "models=[de-opensubtitles]", "--configfile", "config/paper.yaml"],
+            "how many pairs opensubtitles will have is not known before the download: say it, such as "
+            "--pairs opensubtitles=1000000",
+        ),
+        (["--all", "--output", "plan.txt"], "plan.txt: a plan is written as .csv or .json"),
+    ],
+)
+def test_what_cannot_be_planned_is_one_line(finished_once: Path, arguments: list[str], message: str) -> None:
+    run = plan(finished_once, *arguments)
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"paraphrastic: error: {message}")
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_plan_is_made_in_the_folder_of_the_pipeline(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "paraphrastic.cli", "plan"], cwd=tmp_path, text=True, capture_output=True
+    )
+    assert run.stderr == "paraphrastic: error: Snakefile: is not a file: plan in the folder of the pipeline\n"
+
+
+def test_the_page_shows_what_the_command_prints(pipeline: Path) -> None:
+    page = ROOT / "docs/scale.md"
+    (pipeline / "billion.yaml").write_text(blocks(page, "yaml")[0])
+    commands = [block.replace("\\\n", " ").strip() for block in blocks(page, "sh")]
+    tables = blocks(page, "text")
+    assert len(commands) == len(tables) == 2
+    for command, table in zip(commands, tables, strict=True):
+        run = plan(pipeline, *shlex.split(command)[2:])
+        assert run.stdout == table
