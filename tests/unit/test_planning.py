@@ -203,3 +203,9 @@ def test_rows_add_up(tmp_path: Path) -> None:
     assert told["wall_hours"] == pytest.approx(plan.seconds / 3600)
     with pytest.raises(InputError, match=r"plan\.txt: a plan is written as \.csv or \.json"):
         write_plan(plan, tmp_path / "plan.txt")
+
+
+def test_a_job_waits_for_all_that_it_needs() -> None:
+    jobs = [job("short"), job("long"), job("both", after=(0, 1))]
+    costs = [Cost(seconds, seconds, 1, 1, 0) for seconds in (10.0, 30.0, 5.0)]
+    assert wall_seconds(jobs, costs, 4) == pytest.approx(PLANNING + 35 + 2 * SCHEDULING)

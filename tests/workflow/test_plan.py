@@ -83,11 +83,11 @@ def test_what_is_there_already_is_left_out_unless_asked_for(finished: Path) -> N
             "how many pairs opensubtitles will have is not known before the download: say it, such as "
             "--pairs opensubtitles=1000000",
         ),
-        (["--all", "--output", "plan.txt"], "plan.txt: a plan is written as .csv or .json"),
+        (["--output", "plan.txt"], "plan.txt: a plan is written as .csv or .json"),
     ],
 )
-def test_what_cannot_be_planned_is_one_line(finished_once: Path, arguments: list[str], message: str) -> None:
-    run = plan(finished_once, *arguments)
+def test_what_cannot_be_planned_is_one_line(pipeline: Path, arguments: list[str], message: str) -> None:
+    run = plan(pipeline, *arguments)
     assert run.returncode == 1
     assert run.stderr.startswith(f"paraphrastic: error: {message}")
     assert run.stderr.count("\n") == 1
