@@ -24,7 +24,7 @@ from pipelines import planned, snakemake
 
 KILLS = 20
 # How long a run is left at work at most, in parts of the whole run.
-LONGEST = 0.25
+LONGEST = 0.15
 
 
 @pytest.mark.timeout(1800)
