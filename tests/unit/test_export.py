@@ -19,9 +19,9 @@ from paraphrastic.cli import main
 from paraphrastic.errors import InputError
 from paraphrastic.export import export, onnx_graph, static
 from paraphrastic.export.card import parts
-from paraphrastic.export.export import FORMATS, TEXT, export_model
+from paraphrastic.export.export import FORMATS, export_model
 from paraphrastic.export.folder import complete_folder
-from paraphrastic.export.parity import Other, compare
+from paraphrastic.export.parity import TEXT, Other, compare
 from paraphrastic.files import read_json, sha256, write_json
 from paraphrastic.model import SentenceEncoder, cosines, load_model
 from paraphrastic.small import with_dtype

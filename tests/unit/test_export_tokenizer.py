@@ -12,7 +12,7 @@ import sentencepiece
 from unicode_text import texts
 
 from paraphrastic.errors import InputError
-from paraphrastic.export.export import TEXT
+from paraphrastic.export.parity import TEXT
 from paraphrastic.export.tokenizer import tokenizer_json
 from paraphrastic.sentencepiece_proto import read_model_proto
 from paraphrastic.spellings import add_spellings, by_spelling

@@ -72,7 +72,9 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.export.costs import Original, opened_testsets
-    from paraphrastic.export.export import CARD, TEXT, export_model
+    from paraphrastic.export.export import export_model
+    from paraphrastic.export.folder import CARD
+    from paraphrastic.export.parity import TEXT
     from paraphrastic.model import SentenceEncoder, load_model
 
     card = Path(options.model) / CARD

@@ -9,15 +9,10 @@ from paraphrastic.errors import InputError
 from paraphrastic.export import glove, onnx_graph, static, usage
 from paraphrastic.export.card import export_card, size_rows
 from paraphrastic.export.costs import Original, cost_table
-from paraphrastic.export.folder import new_folder
-from paraphrastic.export.parity import Other, Parity, compare
+from paraphrastic.export.folder import CARD, new_folder
+from paraphrastic.export.parity import TEXT, Other, Parity, compare
 from paraphrastic.files import sha256
 from paraphrastic.model import RawTextEncoder, SentenceEncoder
-
-# Sentences of many languages and scripts, and such as are hard to cut alike.
-TEXT = Path(__file__).with_name("sentences.txt")
-
-CARD = "README.md"
 
 
 @dataclass(frozen=True, slots=True)

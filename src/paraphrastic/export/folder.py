@@ -23,6 +23,7 @@ from paraphrastic.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"
 MODULES = "modules.json"
+CARD = "README.md"
 
 # What sentence-transformers makes of the folder: rows of the table, averaged.
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
