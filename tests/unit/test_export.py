@@ -369,7 +369,7 @@ def test_an_interrupt_leaves_nothing(
 
 def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:
     text = TEXT.read_text(encoding="utf-8")
-    for letter in "aßéжωאعहবதก모あ狗İ▁":
+    for letter in "aßéжωאعहবதก모あ狗İ▁\u1105\u1161\u200e\u2066ℭ\u0323\u202f\u1680\ufe0f🏽":
         assert letter in text
 
 

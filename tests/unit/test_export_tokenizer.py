@@ -162,6 +162,18 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
     assert found > 100
 
 
+def test_a_letter_that_is_looked_up_alone_has_no_unknown_ones_beside_it() -> None:
+    # Which count where unknown pieces have an embedding.
+    processor = trained(character_coverage=0.98)
+    pieces = {processor.id_to_piece(number) for number in range(processor.get_piece_size())}
+    capitals = [letter for letter in "ℭℬℱℋℐℒℕℙℚℝℤ" if unicodedata.normalize("NFKC", letter) not in pieces]
+    extended = by_spelling(add_spellings(processor, ["狗狗"]), lowercase=True)
+    sentences = [f"a{letter} {letter}ᄅ‎{letter}the {letter}" for letter in capitals]
+    assert len(sentences) > 5
+    ours, theirs = cut(extended, LOWER, sentences)
+    assert theirs == ours
+
+
 def custom_map(rules: dict[str, str], tmp_path: Any, **options: Any) -> sentencepiece.SentencePieceProcessor:
     lines = (
         "\t".join(" ".join(f"{ord(character):X}" for character in side) for side in rule)

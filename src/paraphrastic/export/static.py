@@ -45,7 +45,7 @@ def complete_if_equal(model: RawTextEncoder, folder: Path) -> str:
         for name in (TOKENIZER, MODULES):
             (folder / name).unlink(missing_ok=True)
         write_json(folder / CONFIG, about)
-        return str(error).removeprefix(f"{folder}: ")
+        return str(error).removeprefix(f"{folder}: not for sentence-transformers and model2vec: ")
     return ""
 
 
