@@ -19,6 +19,7 @@ import numpy.typing as npt
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
 from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder, save_model
 from paraphrastic.parts_model import PartsEncoder, Vocabulary
 from paraphrastic.spellings import UNKNOWN, add_spellings, by_spelling
@@ -49,11 +50,27 @@ def import_checkpoint(
     languages: Sequence[str] = (),
     tokenized: bool = False,
 ) -> RawTextEncoder:
-    """Write a checkpoint of the original code as a model folder; see `open_checkpoint`."""
-    model = open_checkpoint(
-        checkpoint, sentencepiece_model, name=name, languages=languages, tokenized=tokenized
-    )
-    save_model(model, Path(output), config=model.config)
+    """Write a checkpoint of the original code as a new model folder with a card; see `open_checkpoint`.
+
+    Other libraries can load the folder, too, if they have the same vectors; if not, its card says why.
+
+    Raises:
+        InputError: as `open_checkpoint`; or `output` is there already, and no empty folder. Then nothing is
+            left.
+    """
+    # Not at the top: who opens a checkpoint needs none of it.
+    from paraphrastic.export.folder import new_folder
+    from paraphrastic.export.static import complete_if_equal
+    from paraphrastic.model_card import write_import_card
+
+    with new_folder(Path(output)) as folder:
+        model = open_checkpoint(
+            checkpoint, sentencepiece_model, name=name, languages=languages, tokenized=tokenized
+        )
+        save_model(model, folder, config=model.config)
+        why_not = complete_if_equal(model, folder)
+        digests = {Path(path).name: sha256(path) for path in (checkpoint, sentencepiece_model)}
+        write_import_card(folder, Path(output).name, digests, why_not=why_not)
     return model
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from paraphrastic.export import usage
-from paraphrastic.export.folder import TOKENIZER
+from paraphrastic.export.folder import CARD, TOKENIZER
 from paraphrastic.files import atomic_output, read_json
 from paraphrastic.markdown import table
 from paraphrastic.model import CONFIG
@@ -16,6 +16,8 @@ from paraphrastic.structure import Structure, encoder_name
 
 Json = Mapping[str, Any]
 
+# The Hub's name of a licence that is none of its list; the card's section has those of the training data.
+_LICENCE = {"license": "other", "license_name": "licences-of-the-training-data"}
 # Figures of a card, of those that an evaluation's result has.
 _FIGURES = ("pearson avg", "spearman avg")
 _TRACKS = "pearson 2017/"
@@ -36,13 +38,14 @@ def write_card(
     """
     config = read_json(folder / CONFIG)
     figures = [figure for path in results for figure in _figures(read_json(path))]
+    name = f"results/models/{config['model']}"
     corpora = zip(config["corpora"].items(), read_json(counts)["corpora"], strict=True)
     sections = [
-        _front_matter(config, figures),
+        _front_matter(config, {**_LICENCE, **_index(config, figures)}),
         f"# Paraphrastic sentence embeddings: {config['model']}\n",
         f"Languages: {' and '.join(config['languages'])}. {_description(config)}\n",
-        _usage(config),
-        *([_elsewhere(config)] if (folder / TOKENIZER).is_file() else []),
+        _usage(config, name),
+        *([_elsewhere(config, name)] if (folder / TOKENIZER).is_file() else []),
         "## Scores\n",
         *([table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
         f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
@@ -54,13 +57,55 @@ def write_card(
                 for (name, version), corpus in corpora
             ],
         ),
-        "## Settings\n",
-        table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
-        "## Digests\n",
-        table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in config["sha256"].items()]),
+        *_settings_and_digests(config),
     ]
     with atomic_output(output) as temporary:
         temporary.write_text("\n".join(sections), encoding="utf-8")
+
+
+def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, why_not: str) -> None:
+    """Write the card of a model that the original code trained.
+
+    Args:
+        folder: of the model.
+        name: of the folder, once it is whole.
+        sources: SHA-256 of the files that the model was imported from.
+        why_not: why other libraries cannot load the folder; empty if they can.
+    """
+    config = read_json(folder / CONFIG)
+    elsewhere = (
+        f"Other libraries cannot load the folder: {why_not}.\n" if why_not else _elsewhere(config, name)
+    )
+    languages = f"Languages: {' and '.join(config['languages'])}. " if config["languages"] else ""
+    tokenized = ""
+    if config.get("tokenized"):
+        tokenized = "\nSentences are to be given as the Moses tokenizer cuts them."
+    sections = [
+        _front_matter(config, {}),
+        f"# Paraphrastic sentence embeddings: {config['model']}\n",
+        f"{languages}{_description(config)}{tokenized}\n",
+        _usage(config, name),
+        elsewhere,
+        "## Where it is from\n",
+        "Imported from a checkpoint of the original code, which says nothing of its training data, its\n"
+        "licence or its scores.\n",
+        _digests(sources),
+        *_settings_and_digests(config),
+    ]
+    (folder / CARD).write_text("\n".join(sections), encoding="utf-8")
+
+
+def _settings_and_digests(config: Json) -> list[str]:
+    return [
+        "## Settings\n",
+        table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
+        "## Digests\n",
+        _digests(config["sha256"]),
+    ]
+
+
+def _digests(found: Mapping[str, str]) -> str:
+    return table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in found.items()])
 
 
 def _figures(result: Json) -> list[list[str]]:
@@ -81,29 +126,32 @@ def _figures(result: Json) -> list[list[str]]:
     return rows
 
 
-def _front_matter(config: Json, figures: Sequence[Sequence[str]]) -> str:
+def _front_matter(config: Json, more: Json) -> str:
     """What the Hub reads."""
-    matter: dict[str, Any] = {
-        "language": list(config["languages"]),
+    matter = {
+        **({"language": list(config["languages"])} if config["languages"] else {}),
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
+        **more,
     }
-    # Those of the sample mean nothing elsewhere.
-    official = [figure for figure in figures if figure[-1] == "official"]
-    if official:
-        results = [
-            {
-                "task": {"type": "STS"},
-                "dataset": {"type": "sts", "name": testset},
-                "metrics": [{"type": statistic.split("'")[0].lower(), "value": float(value)}],
-            }
-            for testset, statistic, value, *_ in official
-        ]
-        matter["model-index"] = [{"name": config["model"], "results": results}]
     return f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---\n"
 
 
-def _usage(config: Json) -> str:
+def _index(config: Json, figures: Sequence[Sequence[str]]) -> Json:
+    """Scores as the Hub lists them; those of the sample mean nothing elsewhere."""
+    results = [
+        {
+            "task": {"type": "STS"},
+            "dataset": {"type": "sts", "name": testset},
+            "metrics": [{"type": statistic.split("'")[0].lower(), "value": float(value)}],
+        }
+        for testset, statistic, value, _, data in figures
+        if data == "official"
+    ]
+    return {"model-index": [{"name": config["model"], "results": results}]} if results else {}
+
+
+def _usage(config: Json, folder: str) -> str:
     embedded = scored = ""
     if "structure" in config and Structure.from_json(config["structure"]).separate:
         first = config["languages"][0]
@@ -111,16 +159,15 @@ def _usage(config: Json) -> str:
     return f"""```python
 from paraphrastic import load_model
 
-model = load_model("results/models/{config["model"]}")
+model = load_model("{folder}")
 model.embed_raw_text(["This is a test."]{embedded})  # float32 [1, {config["dimension"]}]
 model.score_raw_text([("This is a test.", "This is another test.")]{scored})  # cosines
 ```
 """
 
 
-def _elsewhere(config: Json) -> str:
+def _elsewhere(config: Json, folder: str) -> str:
     """How other libraries load the folder as it is."""
-    folder = f"results/models/{config['model']}"
     but = ""
     if config.get("segmentation"):
         but = " (but for the words of Chinese, which jieba finds: put spaces between them first)"

@@ -2,6 +2,7 @@
 
 import collections
 import contextlib
+import errno
 import gzip
 import os
 import pickle
@@ -15,12 +16,15 @@ import numpy as np
 import pytest
 import sentencepiece
 import torch
+import yaml
 
 from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
 from paraphrastic import load_model
 from paraphrastic.checkpoint_import import import_checkpoint, open_checkpoint
 from paraphrastic.cli import main
 from paraphrastic.errors import InputError
+from paraphrastic.export import static
+from paraphrastic.files import sha256
 from paraphrastic.model import SentenceEncoder
 from paraphrastic.parts_model import PartsEncoder
 from paraphrastic.spellings import add_spellings
@@ -165,6 +169,75 @@ def test_config_says_what_the_checkpoint_does(sp_model: Path, tmp_path: Path, or
         "epochs": 25, "dimension": 24, "batch_size": 128, "dropout": 0.0, "megabatch": 100,
         "megabatch_anneal": 150, "margin": 0.4, "learning_rate": 0.001,
     }  # fmt: skip
+
+
+def test_an_imported_model_has_a_card_and_is_of_other_libraries(
+    sp_model: Path, tmp_path: Path, original: Original
+) -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    checkpoint = original.save(tmp_path / "model.pt")
+    import_checkpoint(checkpoint, sp_model, tmp_path / "folder", languages=["en"])
+    card = (tmp_path / "folder" / "README.md").read_text(encoding="utf-8")
+    matter = yaml.safe_load(card.split("---\n")[1])
+    assert matter["language"] == ["en"]
+    assert not {"license", "model-index"} & matter.keys()
+    named = [checkpoint, sp_model, tmp_path / "folder" / "model.safetensors"]
+    for path in named:
+        assert f"| {path.name} | `{sha256(path)}` |" in card
+    assert "loads in sentence-transformers and model2vec" in card
+    assert {path.name for path in (tmp_path / "folder").iterdir()} == {
+        "README.md", "config.json", "model.safetensors", "modules.json", "sentencepiece.model",
+        "tokenizer.json",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("way", ["lstm", "other pieces"])
+def test_what_other_libraries_cannot_load_is_left_out_and_said(
+    sp_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    reason = "it is more than one average."
+    if way == "other pieces":
+        pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+        cut = static.tokens
+        monkeypatch.setattr(
+            static, "tokens", lambda folder: lambda texts: cut(folder)([t[1:] for t in texts])
+        )
+        reason = "sentences.txt: tokenizer.json does not agree with the model: "
+    original = Original(sp_model, SENTENCES, **({"model": "lstm"} if way == "lstm" else {}))
+    import_checkpoint(original.save(tmp_path / "model.pt"), sp_model, tmp_path / "folder")
+    card = (tmp_path / "folder" / "README.md").read_text(encoding="utf-8")
+    assert f"Other libraries cannot load the folder: {reason}" in card
+    assert "SentenceTransformer" not in card
+    assert {path.name for path in (tmp_path / "folder").iterdir()} == {
+        "README.md", "config.json", "model.safetensors", "sentencepiece.model",
+    }  # fmt: skip
+    assert "max_length" not in load_model(tmp_path / "folder").config
+
+
+def test_another_models_folder_is_left_as_it_is(sp_model: Path, tmp_path: Path, original: Original) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "README.md").write_text("another's")
+    with pytest.raises(InputError, match="folder: is there already, and no empty folder"):
+        import_checkpoint(original.save(tmp_path / "model.pt"), sp_model, tmp_path / "folder")
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["README.md"]
+
+
+@pytest.mark.parametrize("error", [OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), KeyboardInterrupt()])
+def test_a_folder_is_whole_or_not_there(
+    sp_model: Path, tmp_path: Path, original: Original, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise error
+
+    checkpoint = original.save(tmp_path / "model.pt")
+    # After the weights are written.
+    monkeypatch.setattr("paraphrastic.model.write_json", fail)
+    expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
+    with pytest.raises(expected) as raised:
+        import_checkpoint(checkpoint, sp_model, tmp_path / "folder")
+    if expected is InputError:
+        assert str(raised.value) == f"{tmp_path / 'folder'}: cannot be written: no space left on the disk"
+    assert list(tmp_path.iterdir()) == [checkpoint]
 
 
 def test_models_of_tokenized_text_are_told_so(sp_model: Path, tmp_path: Path) -> None:

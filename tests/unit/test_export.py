@@ -1,5 +1,7 @@
 """Exports: other libraries have our cosines, or nothing is exported."""
 
+import errno
+import os
 import re
 import shlex
 import shutil
@@ -16,10 +18,11 @@ from test_export_tokenizer import LOWER, SENTENCES, trained
 from paraphrastic.cli import main
 from paraphrastic.errors import InputError
 from paraphrastic.export import export, onnx_graph, static
-from paraphrastic.export.export import FORMATS, TEXT, export_model
+from paraphrastic.export.card import parts
+from paraphrastic.export.export import FORMATS, export_model
 from paraphrastic.export.folder import complete_folder
-from paraphrastic.export.parity import Other, compare
-from paraphrastic.files import read_json, write_json
+from paraphrastic.export.parity import TEXT, Other, compare
+from paraphrastic.files import read_json, sha256, write_json
 from paraphrastic.model import SentenceEncoder, cosines, load_model
 from paraphrastic.small import with_dtype
 from paraphrastic.spellings import add_spellings
@@ -132,10 +135,10 @@ def test_chosen_models_are_theirs(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_exports_agree_and_say_so(model: SentenceEncoder, tmp_path: Path, form: str, dtype: str) -> None:
     needs(form)
-    card = "---\nlanguage: [en]\n---\n# A model\n\n## As exported for something else\n\nold\n"
+    card = "---\nlanguage: [en]\n---\n# A model\n\n## Scores\n\nhigh\n\n## Digests\n\nstale\n"
     text = tmp_path / "text"
     text.write_text("\n".join([*SENTENCES, LONG]), encoding="utf-8")
-    found = export_model(with_dtype(model, dtype), form, tmp_path / "out", text=text, card=card)
+    found = export_model(with_dtype(model, dtype), form, tmp_path / "out", text=text, card=card).parity
     assert found.sentences == found.identical == len(SENTENCES) + 1
     assert found.largest < (1e-3 if dtype == "float16" else 1e-6)
     pieces = model.tokenize(SENTENCES)
@@ -145,8 +148,16 @@ def test_exports_agree_and_say_so(model: SentenceEncoder, tmp_path: Path, form: 
     assert found.unknown == ([] if own_vector else unknown)
     assert found.pairs == len(SENTENCES) - (0 if own_vector else len({*unknown, *(i - 1 for i in unknown)}))
     written = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert written.startswith("---\nlanguage: [en]\n---\n# A model\n\n## As exported for ")
-    assert "old" not in written
+    assert written.startswith("---\nlanguage: [en]\n---\n\n# Paraphrastic sentence embeddings: en, for ")
+    assert f"\n48 dimensions, {dtype}.\n" in written
+    assert written.endswith("\n## The model that it was made from\n\n### Scores\n\nhigh\n")
+    # Of the files that are there, and no others.
+    digests = dict(re.findall(r"^\| (\S+) \| `([0-9a-f]{64})` \|$", written, re.M))
+    files = [path for path in (tmp_path / "out").iterdir() if path.name != "README.md"]
+    assert digests == {path.name: sha256(path) for path in files}
+    assert "stale" not in written
+    libraries = {"sentence_transformers": "sentence-transformers", "model2vec": "model2vec"}
+    assert [name for name, of in libraries.items() if name in written and of != form] == []
     assert "| with identical pieces | 100 % |" in written
     assert (f"| {len(unknown)} (line {unknown[0]}" in written) != own_vector
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
@@ -161,6 +172,17 @@ def test_onnx_and_text_have_our_vectors(model: SentenceEncoder, tmp_path: Path, 
     ours = model.embed_raw_text(sentences)
     assert ours[2].any()
     np.testing.assert_allclose(other.embed(sentences), ours, rtol=1e-5, atol=1e-6)
+
+
+def test_headings_in_code_are_none() -> None:
+    card = "---\na: b\n---\n# A\n\nold\n\n## Use\n\n```sh\n# first\n```\n\n### More\n\n## Comparison\n\nold\n"
+    matter, sections = parts(card)
+    assert matter == "a: b\n"
+    assert sections == [
+        ("Use", "### Use\n\n```sh\n# first\n```\n\n#### More\n"),
+        ("Comparison", "### Comparison\n\nold\n"),
+    ]
+    assert parts("") == parts("# A title alone\n") == ("", [])
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -210,9 +232,9 @@ def test_chinese_words_are_the_reason(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
     text = tmp_path / "text"
     text.write_text("\n".join(SENTENCES[:20]), encoding="utf-8")
-    assert export_model(model, "onnx", tmp_path / "out", text=text).identical == 20
+    assert export_model(model, "onnx", tmp_path / "out", text=text).parity.identical == 20
     # Prepared text is cut as ours.
-    assert export_model(model, "glove", tmp_path / "text_out").different == []
+    assert export_model(model, "glove", tmp_path / "text_out").parity.different == []
     assert "words of zh by jieba (accurate)" in (tmp_path / "text_out" / "README.md").read_text("utf-8")
 
 
@@ -229,6 +251,14 @@ def test_what_is_wrong_is_one_line(model: SentenceEncoder, tmp_path: Path, monke
     refused("latin:2: not UTF-8", text=tmp_path / "latin")
     refused("is there already, and no empty folder", output=tmp_path)
     refused("cannot be written", output=tmp_path / "empty" / "out")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("safetensors.numpy.save_file", full)
+    with pytest.raises(InputError, match=r"/out/model\.safetensors: cannot be written: no space left"):
+        export_model(model, "paraphrastic", tmp_path / "out")
+    assert {path.name for path in tmp_path.iterdir()} == {"empty", "latin"}
     needs("onnx")
     monkeypatch.setattr(onnx_graph, "_MOST_BYTES", 1000)
     with pytest.raises(
@@ -339,7 +369,7 @@ def test_an_interrupt_leaves_nothing(
 
 def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:
     text = TEXT.read_text(encoding="utf-8")
-    for letter in "aßéжωאعहবதก모あ狗İ▁":
+    for letter in "aßéжωאعहবதก모あ狗İ▁\u1105\u1161\u200e\u2066ℭ\u0323\u202f\u1680\ufe0f🏽":
         assert letter in text
 
 
@@ -349,7 +379,9 @@ def test_models_of_the_original_code_know_runs_of_characters(tmp_path: Path, for
     lines = [*SENTENCES, "room 2011", "2011 is in room 50%", "50% of $ 5.99 at 20 ℃"]
     processor = trained(character_coverage=0.98)
     pieces = processor.encode([line.lower() for line in lines], out_type=str)
-    extended = add_spellings(processor, list(dict.fromkeys(piece for line in pieces for piece in line)))
+    # As of a checkpoint, whose text is lower-cased.
+    spellings = dict.fromkeys(piece.lower() for line in pieces for piece in line)
+    extended = add_spellings(processor, list(spellings))
     size = extended.get_piece_size()
     known = np.arange(size) > processor.unk_id()
     generator = np.random.default_rng(1)
@@ -360,5 +392,5 @@ def test_models_of_the_original_code_know_runs_of_characters(tmp_path: Path, for
     assert sum(piece >= spelled for each in model.known_tokens(lines) for piece in each) > 10
     text = tmp_path / "text"
     text.write_text("\n".join(lines), encoding="utf-8")
-    found = export_model(model, form, tmp_path / "out", text=text)
+    found = export_model(model, form, tmp_path / "out", text=text).parity
     assert found.identical + len(found.reordered) == len(lines)

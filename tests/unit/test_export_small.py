@@ -1,6 +1,7 @@
 """Smaller models by the command line: what is lost is printed."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.evaluation.development import average_score
 from paraphrastic.evaluation.sts_data import prepare_sts
+from paraphrastic.export import costs
+from paraphrastic.files import sha256
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,6 +55,68 @@ def test_what_a_smaller_model_loses_is_printed(
         assert line in printed.splitlines()
         assert re.search(r"^speed: [\d,]+ sentences a second, \d+\.\d\d times the model's$", printed, re.M)
         assert re.search(r"^size: 0\.\d MB, of 0\.\d MB$", printed, re.M)
+
+
+def test_the_card_is_the_smaller_models(folder: Path, corpus: Path, tmp_path: Path) -> None:
+    prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "sts.parquet")
+    source = tmp_path / "source"
+    shutil.copytree(folder, source)
+    index = "model-index:\n- name: en\n  results:\n  - value: 66.1\n"
+    (source / "README.md").write_text(
+        f"---\nlanguage:\n- en\n{index}license: other\n---\n\n# A model\n\nin 7 dimensions\n\n"
+        "## Scores\n\n66.1\n\n## Digests\n\n| model.safetensors | `abc` |\n"
+    )
+    reduced = ("--dimension", 6, "--dtype", "int8", "--prune", "--corpus", corpus, "--text", corpus)
+    assert export(source, tmp_path / "small", *reduced, "--sts", tmp_path / "sts.parquet") == 0
+    card = (tmp_path / "small" / "README.md").read_text(encoding="utf-8")
+    model, small = load_model(source), load_model(tmp_path / "small")
+    before, after = (average_score(each, tmp_path / "sts.parquet") for each in (model, small))
+    pieces = [f"{len(each.embeddings):,}" for each in (small, model)]
+    for line in (
+        "6 dimensions, int8.",
+        f"| dimensions | 6, of {model.dim}: the directions in which a corpus's vectors are longest |",
+        f"| pieces | {pieces[0]}, of {pieces[1]}: those that a corpus needs |",
+        "| numbers | int8, of float32 |",
+        f"| STS 2012–2016 | {after:.2f}, of {before:.2f}: {before - after:.2f} points lost |",
+        f"| model.safetensors | `{sha256(tmp_path / 'small' / 'model.safetensors')}` |",
+    ):
+        assert line in card.splitlines(), line
+    assert card.startswith("---\nlanguage:\n- en\nlicense: other\n---\n")
+    assert card.endswith("\n## The model that it was made from\n\n### Scores\n\n66.1\n")
+    assert "7 dimensions" not in card
+    assert "abc" not in card
+
+
+def test_a_bad_file_of_test_sets_leaves_nothing(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "bad").write_text("no test sets")
+    options = ("--dimension", 5, "--reduce", "truncate", "--sts", tmp_path / "bad")
+    assert export(folder, tmp_path / "small", *options) == 1
+    assert "bad: not readable as Parquet" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+
+
+def test_speed_is_measured_in_turns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # By a clock of its own, on a machine that is slow for a while.
+    now, calls = 0.0, {1.0: 0, 2.0: 0}
+
+    class Model:
+        def __init__(self, speed: float) -> None:
+            self.speed = speed
+
+        def embed_raw_text(self, texts: list[str]) -> None:
+            nonlocal now
+            now += len(texts) / 100_000 / self.speed * (3 if 0.7 < now < 1.7 else 1)
+            calls[self.speed] += 1
+
+    monkeypatch.setattr(costs.time, "perf_counter", lambda: now)
+    original = costs.Original(Model(1.0), folder)
+    rows = dict(costs.cost_table(original, Model(2.0), folder, ["a", "b"]))
+    times = re.search(r"([\d.]+) times the model's", rows["speed"])
+    assert times
+    assert float(times[1]) == 2
+    assert min(calls.values()) > 5
 
 
 def test_without_test_sets_points_are_not_measured(

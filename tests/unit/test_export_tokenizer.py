@@ -12,7 +12,7 @@ import sentencepiece
 from unicode_text import texts
 
 from paraphrastic.errors import InputError
-from paraphrastic.export.export import TEXT
+from paraphrastic.export.parity import TEXT
 from paraphrastic.export.tokenizer import tokenizer_json
 from paraphrastic.sentencepiece_proto import read_model_proto
 from paraphrastic.spellings import add_spellings, by_spelling
@@ -29,7 +29,8 @@ LOWER = {**PLAIN, "lowercase": True}
 def trained(**options: Any) -> sentencepiece.SentencePieceProcessor:
     model = io.BytesIO()
     settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99, **options}
-    lines = [line.lower() for line in SENTENCES[:-2]] * 3
+    # But for the last ones: a long text, and rare characters.
+    lines = [line.lower() for line in SENTENCES[:-8]] * 3
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **settings
     )
@@ -160,6 +161,18 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
         assert counts[0] == counts[1], ascii(text)
         found += sum(piece >= processor.get_piece_size() for piece in ours)
     assert found > 100
+
+
+def test_a_letter_that_is_looked_up_alone_has_no_unknown_ones_beside_it() -> None:
+    # Which count where unknown pieces have an embedding.
+    processor = trained(character_coverage=0.98)
+    pieces = {processor.id_to_piece(number) for number in range(processor.get_piece_size())}
+    capitals = [letter for letter in "ℭℬℱℋℐℒℕℙℚℝℤ" if unicodedata.normalize("NFKC", letter) not in pieces]
+    extended = by_spelling(add_spellings(processor, ["狗狗"]), lowercase=True)
+    sentences = [f"a{letter} {letter}ᄅ‎{letter}the {letter}" for letter in capitals]
+    assert len(sentences) > 5
+    for text, ours, theirs in zip(sentences, *cut(extended, LOWER, sentences), strict=True):
+        assert theirs == ours, ascii(text)
 
 
 def custom_map(rules: dict[str, str], tmp_path: Any, **options: Any) -> sentencepiece.SentencePieceProcessor:

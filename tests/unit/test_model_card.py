@@ -60,6 +60,8 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
 def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
     matter = yaml.safe_load(card(tmp_path, CONFIG).split("---\n")[1])
     assert (matter["language"], matter["pipeline_tag"]) == (["en", "xx"], "sentence-similarity")
+    # The Hub's list has no name for the licences of several corpora.
+    assert (matter["license"], matter["license_name"]) == ("other", "licences-of-the-training-data")
     (index,) = matter["model-index"]
     assert index["name"] == "xx"
     assert index["results"][0]["dataset"]["name"] == "STS 2012–2016 without SMT, average"

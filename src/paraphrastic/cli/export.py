@@ -1,6 +1,7 @@
 """`paraphrastic export`: a model for another library."""
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,26 +73,32 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.export.export import CARD, TEXT, export_model
-    from paraphrastic.model import load_model
+    from paraphrastic.export.costs import Original, opened_testsets
+    from paraphrastic.export.export import export_model
+    from paraphrastic.export.folder import CARD
+    from paraphrastic.export.parity import TEXT
+    from paraphrastic.model import SentenceEncoder, load_model
 
     card = Path(options.model) / CARD
     model = load_model(options.model)
     smaller = _smaller(model, options)
-    text = Path(options.text) if options.text else TEXT
-    with extra(_EXTRAS[options.format]):
-        parity = export_model(
+    with ExitStack() as stack:
+        original = None
+        if smaller is not model and isinstance(model, SentenceEncoder):
+            with extra("pipeline"):
+                testsets = stack.enter_context(opened_testsets(options.sts))
+            original = Original(model, Path(options.model), testsets)
+        stack.enter_context(extra(_EXTRAS[options.format]))
+        found = export_model(
             smaller,
             options.format,
             Path(options.output),
-            text=text,
+            text=Path(options.text) if options.text else TEXT,
             card=card.read_text(encoding="utf-8") if card.is_file() else None,
+            original=original,
         )
-    rows = parity.table()
-    if smaller is not model:
-        rows += _costs(model, smaller, text, options)
-    for what, found in rows:
-        print(f"{what}: {found}")
+    for what, result in [*found.parity.table(), *found.costs]:
+        print(f"{what}: {result}")
 
 
 def _smaller(model: "RawTextEncoder", options: argparse.Namespace) -> "RawTextEncoder":
@@ -113,18 +120,3 @@ def _smaller(model: "RawTextEncoder", options: argparse.Namespace) -> "RawTextEn
     if reduction.needs_corpus and not options.corpus:
         raise InputError("--corpus is needed: sentences such as the smaller model is for")
     return reduce_model(model, reduction, read_sentences(options.corpus) if reduction.needs_corpus else ())
-
-
-def _costs(
-    model: "RawTextEncoder", smaller: "RawTextEncoder", text: Path, options: argparse.Namespace
-) -> list[tuple[str, str]]:
-    from paraphrastic.embedding.files import read_sentences
-    from paraphrastic.export.costs import cost_table, measure, opened_testsets
-
-    sentences = list(read_sentences(str(text)))
-    with extra("pipeline"), opened_testsets(options.sts) as sts:
-        before, after = (
-            measure(each, Path(folder), sentences, sts)
-            for each, folder in ((model, options.model), (smaller, options.output))
-        )
-    return cost_table(before, after)

@@ -1,6 +1,9 @@
-"""What makes a model folder one of sentence-transformers and of model2vec, too."""
+"""Model folders that are whole or not there, and what makes them those of other libraries, too."""
 
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -8,17 +11,54 @@ import safetensors
 
 from paraphrastic.errors import InputError
 from paraphrastic.export.tokenizer import tokenizer_json
-from paraphrastic.files import atomic_output, read_json, write_json
+from paraphrastic.files import (
+    OWNER,
+    atomic_output,
+    read_json,
+    remove_leftovers,
+    umask,
+    unwritable_named,
+    write_json,
+)
 from paraphrastic.model import CONFIG, ENCODER, SENTENCEPIECE, WEIGHTS
 from paraphrastic.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"
 MODULES = "modules.json"
+CARD = "README.md"
 
 # What sentence-transformers makes of the folder: rows of the table, averaged.
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
 # For model2vec: vectors are as long as they are, and texts are not cut after 512 tokens.
 _SETTINGS = {"normalize": False, "max_length": None}
+
+
+@contextmanager
+def new_folder(output: Path) -> Iterator[Path]:
+    """Yield a folder that takes its name when it is whole; if anything fails, nothing is left.
+
+    Raises:
+        InputError: something has the name already, but for an empty folder; or it cannot be written there.
+    """
+    if output.exists() and not (output.is_dir() and not any(output.iterdir())):
+        raise InputError(f"{output}: is there already, and no empty folder")
+    with unwritable_named(output):
+        try:
+            output.parent.mkdir(parents=True, exist_ok=True)
+            remove_leftovers(output.parent, f".{output.name}.")
+            prefix = f".{output.name}.{OWNER}."
+            temporary = Path(tempfile.mkdtemp(dir=output.parent, prefix=prefix, suffix=".tmp"))
+        except OSError as error:
+            raise InputError(f"{output}: cannot be written: {error.strerror}") from None
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~umask())
+            temporary.replace(output)
+        except InputError as error:
+            # Who reads it knows the folder by its own name.
+            raise InputError(str(error).replace(str(temporary), str(output))) from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def complete_folder(folder: Path) -> None:

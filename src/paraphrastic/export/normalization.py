@@ -40,6 +40,7 @@ class Normalization:
         boundary: a character that is in no text after them.
         symbols: user-defined symbols of a BPE model, and what stands for each after them.
         run: what stands before and behind each run of unknown characters, if `spellings` tells them apart.
+        cut: what stands before and behind a letter that is to be a piece of its own, and is no part of it.
         spellings: of runs that a text can have.
 
     Args:
@@ -66,7 +67,7 @@ class Normalization:
         self.boundary, self._inner, self._ending = (self._stand_in() for _ in range(3))
         self.steps: list[Normalizer] = []
         self.symbols: dict[str, str] = {}
-        self.run, self.spellings = "", set[str]()
+        self.run, self.cut, self.spellings = "", "", set[str]()
         self._begin()
         if values:
             self._map_characters(symbols, characters)
@@ -186,6 +187,7 @@ class Normalization:
         inside = char_class({*known, *spaces()}, negated=True)
         self.steps.append(replace(f"(?<!{inside})(?={inside})|(?<={inside})(?!{inside})", self.run))
         if lowercase:
+            self.cut = self._stand_in()
             self._lowercase_runs(known)
 
     def _lowercase_runs(self, known: Collection[str]) -> None:
@@ -200,6 +202,6 @@ class Normalization:
         for capital in sorted(capitals.difference(known)):
             if (letter := capital.lower()) in known:
                 alone = self.run + capital + self.run
-                self.steps.append(replace_text(alone, alone.replace(capital, letter)))
+                self.steps.append(replace_text(alone, self.cut + letter + self.cut))
             elif letter in spelled:
                 self.steps.append(replace_text(capital, letter))

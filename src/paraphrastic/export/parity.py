@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from paraphrastic.errors import InputError
 from paraphrastic.model import HAN, Float32, SentenceEncoder, cosines
 from paraphrastic.sentencepiece_proto import ModelProto, ModelType, read_model_proto
 from paraphrastic.units import spell
+
+# Sentences of many languages and scripts, and such as are hard to cut alike.
+TEXT = Path(__file__).with_name("sentences.txt")
 
 _BLOCK = 1024
 # Of those that differ, as many are named.

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.embedding.files import read_sentences
 from paraphrastic.errors import InputError
-from paraphrastic.export.folder import TOKENIZER, complete_folder
-from paraphrastic.export.parity import Other
-from paraphrastic.model import Float32, SentenceEncoder, load_model, save_model
+from paraphrastic.export.folder import MODULES, TOKENIZER, complete_folder
+from paraphrastic.export.parity import TEXT, Other, compare
+from paraphrastic.files import read_json, write_json
+from paraphrastic.model import CONFIG, Float32, RawTextEncoder, SentenceEncoder, load_model, save_model
 
 # By which cosines may differ: in single precision, and in the half precision of a table of float16, which is
 # that of the vectors there.
@@ -27,6 +29,41 @@ def write_own(model: SentenceEncoder, folder: Path) -> None:
     save_model(model, folder, config=model.config)
     with suppress(InputError):
         complete_folder(folder)
+
+
+def complete_if_equal(model: RawTextEncoder, folder: Path) -> str:
+    """Complete a model's folder, unless `tokenizer.json` cuts the text that comes with the package otherwise.
+
+    Returns:
+        Why the folder stays what it is, in words; empty if it was completed.
+    """
+    about = read_json(folder / CONFIG)
+    try:
+        complete_folder(folder)
+        _check_tokenizer(model, folder)
+    except InputError as error:
+        for name in (TOKENIZER, MODULES):
+            (folder / name).unlink(missing_ok=True)
+        write_json(folder / CONFIG, about)
+        return str(error).removeprefix(f"{folder}: not for sentence-transformers and model2vec: ")
+    return ""
+
+
+def _check_tokenizer(model: RawTextEncoder, folder: Path) -> None:
+    """Raise an `InputError` unless rows of the table, by the ids of `tokenizer.json`, have our cosines."""
+    if not isinstance(model, SentenceEncoder):
+        raise InputError("it is more than one average")
+    table = model.embeddings
+    try:
+        cut = tokens(folder)
+    except ModuleNotFoundError:
+        raise InputError("the package tokenizers, by which it is checked, is not installed") from None
+
+    def embed(sentences: list[str]) -> Float32:
+        rows = [table[ids].mean(axis=0) if ids else np.zeros(model.dim) for ids in cut(sentences)]
+        return np.array(rows, np.float32)
+
+    compare(model, Other(cut, embed, TOLERANCE), read_sentences(str(TEXT))).check(TEXT.name, TOKENIZER)
 
 
 def in_this_library(model: SentenceEncoder, folder: Path) -> Other:

@@ -37,6 +37,8 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
     steps = [*preparation(config, characters), *normalization.steps]
     build = {ModelType.UNIGRAM: _unigram, ModelType.BPE: _bpe, ModelType.WORD: _word}[kind]
     splits = _splits(model, spelled)
+    if normalization.cut:
+        splits.append(_split({"String": normalization.cut}, "Removed"))
     content: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
