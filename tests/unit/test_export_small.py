@@ -133,3 +133,19 @@ def test_directions_need_a_corpus(folder: Path, tmp_path: Path, capsys: pytest.C
     assert export(folder, tmp_path / "small", "--prune", "--corpus", tmp_path / "none.txt") == 1
     assert "none.txt: cannot be read: No such file or directory" in capsys.readouterr().err
     assert not (tmp_path / "small").exists()
+
+
+@pytest.mark.parametrize("dtype", ["int4", "int2"])
+def test_tables_that_other_libraries_do_not_read(
+    folder: Path, corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], dtype: str
+) -> None:
+    assert export(folder, tmp_path / "own", "--dtype", dtype, "--text", corpus) == 0
+    assert load_model(tmp_path / "own").dtype == dtype
+    assert not (tmp_path / "own" / "modules.json").exists()
+    assert f"dimensions, {dtype}" in (tmp_path / "own" / "README.md").read_text()
+    capsys.readouterr()
+    places = ["--model", str(folder), "--output", str(tmp_path / "other"), "--dtype", dtype]
+    assert main(["export", *places, "--format", "sentence-transformers"]) == 1
+    error = capsys.readouterr().err
+    assert "cannot be exported for sentence-transformers: no other library reads tables of" in error
+    assert not (tmp_path / "other").exists()

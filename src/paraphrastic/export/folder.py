@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import safetensors
-
 from paraphrastic.errors import InputError
 from paraphrastic.export.tokenizer import tokenizer_json
 from paraphrastic.files import (
@@ -20,7 +18,7 @@ from paraphrastic.files import (
     unwritable_named,
     write_json,
 )
-from paraphrastic.model import CONFIG, ENCODER, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model import CONFIG, ENCODER, SENTENCEPIECE
 from paraphrastic.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"
@@ -78,9 +76,6 @@ def complete_folder(folder: Path) -> None:
     try:
         if config.get("encoder") != ENCODER:
             raise InputError("it is more than one average")
-        with safetensors.safe_open(folder / WEIGHTS, "numpy") as weights:
-            if weights.get_slice("embeddings").get_dtype() == "U8":
-                raise InputError("entries of its table share bytes (int4, int2)")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
     except InputError as error:
         for name in (TOKENIZER, MODULES):

@@ -20,6 +20,8 @@ TOLERANCE, HALF_TOLERANCE = 1e-5, 1e-3
 
 def write_folder(model: SentenceEncoder, folder: Path) -> None:
     """Write a folder that sentence-transformers, model2vec and `load_model` load."""
+    if model.bits:
+        raise InputError(f"no other library reads tables of {model.dtype}")
     save_model(model, folder, config=model.config)
     complete_folder(folder)
 
@@ -27,8 +29,9 @@ def write_folder(model: SentenceEncoder, folder: Path) -> None:
 def write_own(model: SentenceEncoder, folder: Path) -> None:
     """Write a folder that `load_model` loads, and the other two if they can."""
     save_model(model, folder, config=model.config)
-    with suppress(InputError):
-        complete_folder(folder)
+    if not model.bits:
+        with suppress(InputError):
+            complete_folder(folder)
 
 
 def complete_if_equal(model: RawTextEncoder, folder: Path) -> str:
