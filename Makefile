@@ -25,6 +25,10 @@ results: .venv/installed  ## train and evaluate the sample's models: results/tab
 	$(BIN)/snakemake --cores all all results/tables/sts.csv results/tables/sts.md
 	@$(BIN)/python -c 'import pandas; print(pandas.read_csv("results/tables/sts.csv").to_string(index=False))'
 
+.PHONY: report
+report: .venv/installed  ## all tables and figures of the sample, and a page that shows them: results/report.html
+	$(BIN)/snakemake --cores all all paper_tables results/report.html
+
 .PHONY: test
 test: .venv/installed  ## run every test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest
