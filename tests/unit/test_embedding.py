@@ -97,7 +97,7 @@ def test_tables_that_do_not_fit(model: SentenceEncoder) -> None:
         (
             good.embeddings,
             good.weights[1:],
-            f"{len(good.weights) - 1} weights for {len(good.weights)} pieces",
+            rf"weights \({len(good.weights) - 1},\) of float32 for {len(good.weights)} pieces",
         ),
         (model.embeddings.astype(np.float64), None, "embeddings of float64"),
     ):
