@@ -51,12 +51,12 @@ def test_a_setting_of_one_language_replans_that_language_only(finished: Path, ed
 
 
 def test_a_corpus_of_one_language_replans_that_language_only(finished: Path, edit: Edit) -> None:
+    (finished / "more.tsv").write_text("A dog barks loudly.\tUn chien aboie fort.\n")
     edit(
         finished / "config/config.yaml",
         "corpora: [sample_aligned]",
-        "corpora: [sample_aligned, {path: README.md, kind: tsv, columns: [1, 1], name: more}]",
+        "corpora: [sample_aligned, {path: more.tsv}]",
     )
-    edit(finished / "config/config.yaml", "max_unreadable: 0", "max_unreadable: 0.99")
     plan = planned(finished, "results/tables/sts.csv")
     assert {"extract_corpus", "merge_pairs", "train_vocabulary", "train_model"} <= plan.rules
     of_models = {
