@@ -79,7 +79,7 @@ def test_mining_benchmark(tmp_path):
     command = [sys.executable, "benchmarks/mining.py", "--quick", "--repeats", "1", "--output", str(output)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     (case,) = json.loads(output.read_text())["seconds"].values()
-    assert set(case) == {"int8", "bfloat16", "float32", "whole matrix"}
+    assert set(case) == {"8 bits", "16 bits", "chosen", "whole matrix"}
     assert all(seconds > 0 for seconds in case.values())
     assert len(result.stdout.splitlines()) == len(case)
     options = ["--sentences", "3000", "--dimension", "16"]
@@ -87,3 +87,14 @@ def test_mining_benchmark(tmp_path):
     figures = json.loads(output.read_text())
     assert 1500 < figures["pairs"] <= 3000
     assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000
+
+
+def test_embedding_benchmark(tmp_path):
+    output = tmp_path / "embedding.json"
+    command = [sys.executable, "benchmarks/embedding.py", "--sentences", "300", "--dimension", "16"]
+    subprocess.run(
+        [*command, "--repeats", "1", "--output", str(output)], cwd=ROOT, capture_output=True, check=True
+    )
+    speeds = json.loads(output.read_text())["sentences_per_second"]
+    assert {"model2vec", "paraphrastic, 2 threads"} < set(speeds)
+    assert all(speed > 0 for speed in speeds.values())
