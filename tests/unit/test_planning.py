@@ -169,6 +169,11 @@ def test_the_clock_respects_cores_and_order(cores: int, seconds: float, levels: 
     assert wall_seconds(jobs, costs, cores) == pytest.approx(PLANNING + seconds + levels * SCHEDULING)
 
 
+def test_snakemake_starts_one_job_after_the_other() -> None:
+    jobs, costs = [job("a")] * 100, [Cost(1, 1, 1, 1, 0)] * 100
+    assert wall_seconds(jobs, costs, 100) == pytest.approx(PLANNING + 100 * SCHEDULING)
+
+
 def test_nothing_takes_no_time() -> None:
     plan = make_plan(run_of([]), cores=2, by="step", pairs={}, kept={})
     assert (plan.seconds, plan.total.core_seconds) == (0, 0)

@@ -80,7 +80,8 @@ def wall_seconds(jobs: Sequence[Job], costs: Sequence[Cost], cores: int) -> floa
             waiting[place] -= 1
             if not waiting[place]:
                 ready.append(place)
-    return now
+    # However many cores there are, one process starts all jobs.
+    return max(now, PLANNING + SCHEDULING * len(jobs)) if jobs else now
 
 
 def rows_by(names: Sequence[str], costs: Sequence[Cost]) -> list[Row]:
