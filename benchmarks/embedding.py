@@ -22,7 +22,8 @@ import torch
 
 from paraphrastic.export.folder import complete_folder
 from paraphrastic.files import write_json
-from paraphrastic.model import SentenceEncoder, save_model
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.model_folder import save_model
 from paraphrastic.small import with_dtype
 
 PIECES = 50_000

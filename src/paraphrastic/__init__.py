@@ -8,13 +8,14 @@ from paraphrastic.errors import InputError
 if TYPE_CHECKING:
     from paraphrastic.mining.duplicates import near_duplicates
     from paraphrastic.mining.retrieval import search
-    from paraphrastic.model import SentenceEncoder, load_model
+    from paraphrastic.model import SentenceEncoder
+    from paraphrastic.model_folder import load_model
 
 __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
     "SentenceEncoder": "model",
-    "load_model": "model",
+    "load_model": "model_folder",
     "near_duplicates": "mining.duplicates",
     "search": "mining.retrieval",
 }

@@ -20,7 +20,8 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
-from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder, save_model
+from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder
+from paraphrastic.model_folder import save_model
 from paraphrastic.parts_model import PartsEncoder, Vocabulary
 from paraphrastic.spellings import UNKNOWN, add_spellings, by_spelling
 from paraphrastic.structure import Part, Structure

@@ -19,8 +19,8 @@ from paraphrastic.model import (
     Float32,
     RawTextEncoder,
     SentenceEncoder,
-    load_model,
 )
+from paraphrastic.model_folder import load_model
 from paraphrastic.structure import encoder_name
 from paraphrastic.team import in_blocks
 

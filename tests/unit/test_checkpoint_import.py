@@ -231,7 +231,7 @@ def test_a_folder_is_whole_or_not_there(
 
     checkpoint = original.save(tmp_path / "model.pt")
     # After the weights are written.
-    monkeypatch.setattr("paraphrastic.model.write_json", fail)
+    monkeypatch.setattr("paraphrastic.model_folder.write_json", fail)
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
         import_checkpoint(checkpoint, sp_model, tmp_path / "folder")

@@ -15,7 +15,7 @@ from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.dataset_import import import_dataset, read_vocabulary
 from paraphrastic.errors import InputError
-from paraphrastic.model import load_model
+from paraphrastic.model_folder import load_model
 from paraphrastic.training.train import train_model
 
 SENTENCES = corpus(1200)

@@ -17,7 +17,8 @@ from training_runs import train_model
 from paraphrastic.embedding import kernels
 from paraphrastic.embedding.pieces import MAX_WORD_BYTES
 from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder, cosines, load_model, save_model
+from paraphrastic.model import SentenceEncoder, cosines
+from paraphrastic.model_folder import load_model, save_model
 from paraphrastic.team import in_blocks, in_order
 
 

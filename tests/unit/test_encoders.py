@@ -11,7 +11,7 @@ from test_training import SETTINGS, train_model
 from paraphrastic.embedding.pieces import Pieces
 from paraphrastic.encoders import averages_on, open_encoder
 from paraphrastic.errors import InputError
-from paraphrastic.model import load_model
+from paraphrastic.model_folder import load_model
 
 WORDS = ["dog", "cat", "hund", "runs"]
 

@@ -23,7 +23,8 @@ from paraphrastic.export.export import FORMATS, export_model
 from paraphrastic.export.folder import complete_folder
 from paraphrastic.export.parity import TEXT, Other, compare
 from paraphrastic.files import read_json, sha256, write_json
-from paraphrastic.model import SentenceEncoder, cosines, load_model
+from paraphrastic.model import SentenceEncoder, cosines
+from paraphrastic.model_folder import load_model
 from paraphrastic.small import with_dtype
 from paraphrastic.spellings import add_spellings
 from paraphrastic.training.choose import choose_model

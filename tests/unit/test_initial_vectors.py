@@ -10,7 +10,8 @@ from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
 
 from paraphrastic.dataset import PairDataset
 from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder, load_model
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.model_folder import load_model
 from paraphrastic.structure import Part, Structure
 from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine

@@ -16,7 +16,8 @@ from test_training import CONFIG, SETTINGS, train_model
 import paraphrastic
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder, cosines, load_model
+from paraphrastic.model import SentenceEncoder, cosines
+from paraphrastic.model_folder import load_model
 
 
 @pytest.fixture(scope="module")

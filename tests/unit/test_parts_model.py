@@ -14,7 +14,8 @@ from paraphrastic.dataset import PairDataset
 from paraphrastic.encoders import encoder_of
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256, write_json
-from paraphrastic.model import SentenceEncoder, cosines, load_model
+from paraphrastic.model import SentenceEncoder, cosines
+from paraphrastic.model_folder import load_model
 from paraphrastic.parts_model import PartsEncoder
 from paraphrastic.structure import Part, Structure, encoder_name, structure_of, vocabularies
 from paraphrastic.training import train

@@ -18,7 +18,8 @@ from training_runs import history, stopped, train_model, write_data
 from paraphrastic.errors import InputError
 from paraphrastic.figures.training import _without_rests, draw_training
 from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder, load_model
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.model_folder import load_model
 from paraphrastic.training import report
 from paraphrastic.training.checkpoint import Progress
 from paraphrastic.training.train import Development

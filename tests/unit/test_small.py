@@ -9,7 +9,8 @@ import sentencepiece
 from scipy import stats
 
 from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder, load_model, save_model
+from paraphrastic.model import SentenceEncoder
+from paraphrastic.model_folder import load_model, save_model
 from paraphrastic.packing import pack, quantize, unpack
 from paraphrastic.sentencepiece_proto import PieceType, read_model_proto
 from paraphrastic.small import Reduction, principal_directions, reduce_model, with_dtype

@@ -16,7 +16,7 @@ from test_dataset import listed
 from paraphrastic.dataset import PairDataset
 from paraphrastic.errors import InputError
 from paraphrastic.files import sha256
-from paraphrastic.model import load_model
+from paraphrastic.model_folder import load_model
 from paraphrastic.training import train
 from paraphrastic.training.batches import megabatch_size, megabatches
 from paraphrastic.training.checkpoint import Checkpoints

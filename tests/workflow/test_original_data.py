@@ -8,7 +8,7 @@ import pytest
 from pipelines import planned, snakemake
 
 from original_code import corpus, train_sentencepiece, write_data
-from paraphrastic.model import load_model
+from paraphrastic.model_folder import load_model
 
 CONFIG = """
 models: [theirs]

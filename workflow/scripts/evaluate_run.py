@@ -8,7 +8,7 @@ from pathlib import Path
 from adapter import step
 from paraphrastic.evaluation.development import development_score
 from paraphrastic.files import write_json
-from paraphrastic.model import load_model
+from paraphrastic.model_folder import load_model
 
 with step(snakemake):
     model = load_model(Path(snakemake.input.model[0]).parent)

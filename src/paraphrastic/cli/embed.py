@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.embedding.files import embed_file
-    from paraphrastic.model import load_model
+    from paraphrastic.model_folder import load_model
 
     with Counter("sentences") as counter:
         embed_file(

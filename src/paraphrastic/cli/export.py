@@ -77,7 +77,8 @@ def _run(options: argparse.Namespace) -> None:
     from paraphrastic.export.export import export_model
     from paraphrastic.export.folder import CARD
     from paraphrastic.export.parity import TEXT
-    from paraphrastic.model import SentenceEncoder, load_model
+    from paraphrastic.model import SentenceEncoder
+    from paraphrastic.model_folder import load_model
 
     card = Path(options.model) / CARD
     model = load_model(options.model)

@@ -49,7 +49,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.files import atomic_output
-    from paraphrastic.model import load_model
+    from paraphrastic.model_folder import load_model
 
     with extra("pipeline"):
         from paraphrastic.training.negatives import as_table, choose_negatives, read_lines, read_pairs

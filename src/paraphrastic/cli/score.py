@@ -51,7 +51,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.embedding.files import score_file
-    from paraphrastic.model import load_model
+    from paraphrastic.model_folder import load_model
 
     with Counter("pairs") as counter:
         _, skipped = score_file(

@@ -11,7 +11,8 @@ from paraphrastic.errors import InputError
 from paraphrastic.export.folder import MODULES, TOKENIZER, complete_folder
 from paraphrastic.export.parity import TEXT, Other, compare
 from paraphrastic.files import read_json, write_json
-from paraphrastic.model import CONFIG, Float32, RawTextEncoder, SentenceEncoder, load_model, save_model
+from paraphrastic.model import CONFIG, Float32, RawTextEncoder, SentenceEncoder
+from paraphrastic.model_folder import load_model, save_model
 
 # By which cosines may differ: in single precision, and in the half precision of a table of float16, which is
 # that of the vectors there.

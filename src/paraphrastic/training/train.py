@@ -21,7 +21,8 @@ from paraphrastic.code_version import code_version
 from paraphrastic.dataset import PairDataset, Sentences
 from paraphrastic.errors import InputError
 from paraphrastic.files import atomic_output, sha256
-from paraphrastic.model import RawTextEncoder, save_model
+from paraphrastic.model import RawTextEncoder
+from paraphrastic.model_folder import save_model
 from paraphrastic.structure import Structure
 from paraphrastic.team import Team
 from paraphrastic.training.batches import MegaBatch, megabatches
@@ -90,7 +91,7 @@ def train_model(
         structure: what the encoder is made of.
         more_vocabularies: the other sentencepiece models, in the order of units and languages.
         initial_vectors: text file with the word vectors that tables of words begin with.
-        output: folder of the model; see `paraphrastic.model.save_model`.
+        output: folder of the model; see `paraphrastic.model_folder.save_model`.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
         threads: to work with. The fused engine ends in the same digits with every number of them; autograd
