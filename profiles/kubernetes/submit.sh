@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make a Job of a script and print its name: submit.sh CORES MB MINUTES SCRIPT
-# The volume of the claim is mounted where it is here, and this folder is on it.
+# The volume of the claim is mounted where it is here, and this folder is on it. The time is that of the step: a
+# deadline of the Job would run while it waits for a node, or for its image.
 set -euo pipefail
 : "${PARAPHRASTIC_IMAGE:?an image with Python and the pinned requirements}"
 : "${PARAPHRASTIC_CLAIM:?a claim of a volume that all nodes can write}"
@@ -12,7 +13,6 @@ metadata:
   generateName: paraphrastic-
 spec:
   backoffLimit: 0
-  activeDeadlineSeconds: $(($3 * 60))
   ttlSecondsAfterFinished: 86400
   template:
     spec:
@@ -20,7 +20,7 @@ spec:
       containers:
         - name: step
           image: "$PARAPHRASTIC_IMAGE"
-          command: ["bash", "$4"]
+          command: ["timeout", "$3m", "bash", "$4"]
           workingDir: "$PWD"
           resources:
             requests: {cpu: "$1", memory: "$2M"}

@@ -17,8 +17,10 @@ from paraphrastic.structure import structure_of, vocabularies, vocabulary_settin
 _MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
 # MB of the program that runs the step on a node, beside the step itself.
 _RUNNER_MB = 200
-# Clusters are slow with jobs that are shorter than this, in minutes; an empty step takes seconds.
-_LEAST_MINUTES = 10
+# Minutes that every step gets, since files of a cluster may be slow; steps of seconds get fewer, as many of
+# them share a job, which gets the sum.
+_LEAST_MINUTES, _LEAST_MINUTES_OF_SECONDS = 10, 3
+_SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ def memory_mb(need: Need, *, attempt: int) -> int:
 def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
     """Minutes to ask for; twice as many in each further attempt."""
     minutes = math.ceil(need.seconds * _TIME_MARGIN / threads / 60)
-    return max(_LEAST_MINUTES, minutes) * 2 ** (attempt - 1)
+    least = _LEAST_MINUTES_OF_SECONDS if need.seconds < _SECONDS else _LEAST_MINUTES
+    return max(least, minutes) * 2 ** (attempt - 1)
 
 
 def weights_mb(definition: Mapping[str, Any]) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,8 @@ class Cluster:
     folder: Path
 
     def environment(self) -> dict[str, str]:
-        return {**environment(), "PATH": f"{self.folder}/bin:{os.environ['PATH']}"}
+        programs = f"{self.folder}/bin:{Path(sys.executable).parent}"
+        return {**environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
 
     def run(self, *command: str | Path, cwd: Path | None = None) -> Run:
         """Output and errors in one text."""

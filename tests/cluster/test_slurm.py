@@ -17,8 +17,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 # A look every few seconds, since the steps of the sample take seconds; the rest is as the profile has it.
 SNAKEMAKE = [
     *(sys.executable, "-m", "snakemake", "--nocolor", "--profile", "profiles/slurm"),
-    *("--cores", "2", "--slurm-init-seconds-before-status-checks", "3"),
-    *("--slurm-partition-config", "partitions.yaml"),
+    *("--slurm-init-seconds-before-status-checks", "3"),
 ]
 TABLE = "results/tables/sts.csv"
 EXTRACTED = "results/pairs/sample_aligned/en-fr.parquet"
@@ -35,8 +34,6 @@ def prepare(folder: Path, **faults: str) -> Path:
         text = script.read_text()
         assert STARTED_STEP in text
         script.write_text(text.replace(STARTED_STEP, f"{fault}\n{STARTED_STEP}"))
-    partitions = Path(__file__).with_name("partitions.yaml").read_text()
-    (folder / "partitions.yaml").write_text(partitions)
     return folder
 
 
@@ -102,7 +99,11 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     # Scoring waits for a file.
     waiting = "import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.5)"
     folder = prepare(tmp_path / "pipeline", score_pairs=waiting)
-    command = [*SNAKEMAKE, "--", SCORED]
+    asked = cluster.run("generate-slurm-partition-config", "-o", "partitions.yaml", cwd=folder)
+    assert asked.returncode == 0, asked.stdout
+    # More than the default partition allows.
+    longer = ("--slurm-partition-config", "partitions.yaml", "--set-resources", "score_pairs:runtime=60")
+    command = [*SNAKEMAKE, *longer, "--", SCORED]
     with subprocess.Popen(
         command, cwd=folder, env=cluster.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
@@ -115,12 +116,8 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     assert "--unlock" in locked.stdout
     # Its jobs go on without it.
     assert str(folder) in cluster.queue("RUNNING")
-    environment = cluster.environment()
-    environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"
-    unlock = subprocess.run(
-        ["profiles/slurm/unlock.sh"], cwd=folder, env=environment, text=True, capture_output=True, check=False
-    )
-    assert unlock.returncode == 0, unlock.stderr
+    unlock = cluster.run("profiles/slurm/unlock.sh", cwd=folder)
+    assert unlock.returncode == 0, unlock.stdout
     assert str(folder) not in cluster.queue("RUNNING,PENDING,COMPLETING")
 
     (folder / "go").touch()
@@ -128,6 +125,8 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     assert run.returncode == 0, run.stdout
     assert (folder / SCORED).exists()
     assert "Score the pairs of sample_aligned" in run.stdout
+    partitions = {job["TimeLimit"]: job["Partition"] for job in cluster.ended(folder)}
+    assert partitions["60"] == "long"
     assert "Extract sample_aligned" not in run.stdout
     assert (folder / EXTRACTED).stat().st_mtime_ns == before
 

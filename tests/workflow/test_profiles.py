@@ -32,7 +32,7 @@ fi
 KUBECTL = """#!/bin/sh
 if [ "$1" = create ]; then
   manifest=$(cat)
-  script=$(echo "$manifest" | sed -n 's/.*command: ."bash", "\\(.*\\)".$/\\1/p')
+  script=$(echo "$manifest" | sed -n 's/.*command: ."timeout", "[0-9]*m", "bash", "\\(.*\\)".$/\\1/p')
   number=$(submit "$script"); echo "$manifest" >"$QUEUE/$number/arguments"
   echo "job.batch/paraphrastic-$number"
 elif [ "$1" = get ]; then
@@ -82,10 +82,10 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
     (job,) = Path(queue["QUEUE"]).iterdir()
     arguments = (job / "arguments").read_text()
     if profile == "cluster-generic":
-        assert "select=1:ncpus=1:mem=700mb -l walltime=00:10:00" in arguments
+        assert "select=1:ncpus=1:mem=700mb -l walltime=00:3:00" in arguments
     else:
         assert 'requests: {cpu: "1", memory: "700M"}' in arguments
-        assert "activeDeadlineSeconds: 600" in arguments
+        assert '"timeout", "3m"' in arguments
         assert f'workingDir: "{pipeline}"' in arguments
 
 
