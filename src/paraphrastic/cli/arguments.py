@@ -33,6 +33,42 @@ def add_command(
     return parser
 
 
+def add_model(parser: argparse.ArgumentParser, *, of_others: bool = False) -> None:
+    """Add `--model`: one of ours, or of others too."""
+    named = ", or a name on the Hub" if of_others else ""
+    parser.add_argument("--model", required=True, metavar="DIR", help=f"a model's folder{named}")
+
+
+def add_input(parser: argparse.ArgumentParser, name: str = "--input", *, holds: str = "text") -> None:
+    """Add an argument for a file that is read line by line."""
+    parser.add_argument(
+        name,
+        required=True,
+        metavar="FILE",
+        help=f"{holds}, also compressed (gzip, bzip2, Zstandard); - is standard input",
+    )
+
+
+def add_language(parser: argparse.ArgumentParser) -> None:
+    """Add `--language`, that of all sentences."""
+    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+
+
+def add_languages(parser: argparse.ArgumentParser, of: str) -> None:
+    """Add `--languages`, those of two files or columns."""
+    parser.add_argument(
+        "--languages",
+        type=pair,
+        metavar="PAIR",
+        help=f"of the {of}, such as de-en, for a model that tells languages apart",
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Add `--threads`."""
+    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+
+
 @contextmanager
 def extra(name: str) -> Iterator[None]:
     """Turn a missing package into an `InputError` that says which extra has it."""

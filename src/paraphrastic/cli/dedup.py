@@ -3,7 +3,16 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number
+from paraphrastic.cli.arguments import (
+    Commands,
+    Progress,
+    add_command,
+    add_input,
+    add_language,
+    add_model,
+    add_threads,
+    number,
+)
 
 _EXAMPLE = """\
 example:
@@ -26,15 +35,8 @@ def add(commands: Commands) -> None:
         description="Leave out the sentences of a text file, one a line, that are near to an earlier one.",
         example=_EXAMPLE,
     )
-    parser.add_argument(
-        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
-    )
-    parser.add_argument(
-        "--input",
-        required=True,
-        metavar="FILE",
-        help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
-    )
+    add_model(parser, of_others=True)
+    add_input(parser)
     parser.add_argument(
         "--output", required=True, metavar="FILE", help="the lines that are kept; - is standard output"
     )
@@ -46,8 +48,8 @@ def add(commands: Commands) -> None:
         help="cosine of near duplicates, above 0 and at most 1 (0.9)",
     )
     parser.add_argument("--report", metavar="FILE", help="TSV of the lines that are left out")
-    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    add_language(parser)
+    add_threads(parser)
 
 
 def _run(options: argparse.Namespace) -> None:

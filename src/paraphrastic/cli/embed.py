@@ -2,7 +2,16 @@
 
 import argparse
 
-from paraphrastic.cli.arguments import Commands, Counter, add_command, count
+from paraphrastic.cli.arguments import (
+    Commands,
+    Counter,
+    add_command,
+    add_input,
+    add_language,
+    add_model,
+    add_threads,
+    count,
+)
 
 _EXAMPLE = """\
 example:
@@ -22,22 +31,17 @@ def add(commands: Commands) -> None:
         description="Turn the sentences of a text file, one a line, into vectors.",
         example=_EXAMPLE,
     )
-    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
-    parser.add_argument(
-        "--input",
-        required=True,
-        metavar="FILE",
-        help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
-    )
+    add_model(parser)
+    add_input(parser)
     parser.add_argument(
         "--output", required=True, metavar="FILE", help=".npy file, a row for each line; - is standard output"
     )
-    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+    add_language(parser)
     parser.add_argument(
         "--dtype", choices=("float32", "float16"), default="float32", help="of the vectors (float32)"
     )
     parser.add_argument("--normalize", action="store_true", help="make vectors as long as 1")
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    add_threads(parser)
     parser.add_argument("--batch", type=count, default=2048, metavar="N", help="sentences at a time (2048)")
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paraphrastic.cli.arguments import Commands, add_command, count, extra
+from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
 from paraphrastic.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
         description="Write a model for another library, and compare it there with what it is here.",
         example=_EXAMPLE,
     )
-    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    add_model(parser)
     parser.add_argument("--format", required=True, choices=list(_EXTRAS), help="what it is for")
     parser.add_argument("--output", required=True, metavar="DIR", help="a new folder")
     parser.add_argument(

@@ -4,7 +4,17 @@ import argparse
 import os
 import sys
 
-from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number, pair
+from paraphrastic.cli.arguments import (
+    Commands,
+    Progress,
+    add_command,
+    add_input,
+    add_languages,
+    add_model,
+    add_threads,
+    count,
+    number,
+)
 
 _EXAMPLE = """\
 example:
@@ -25,16 +35,9 @@ def add(commands: Commands) -> None:
         description="Find translations, or paraphrases, among the sentences of two files, one a line.",
         example=_EXAMPLE,
     )
-    parser.add_argument(
-        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
-    )
+    add_model(parser, of_others=True)
     for side in ("source", "target"):
-        parser.add_argument(
-            f"--{side}",
-            required=True,
-            metavar="FILE",
-            help="text, also compressed (gzip, bzip2, Zstandard); - is standard input",
-        )
+        add_input(parser, f"--{side}")
     parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
     parser.add_argument(
         "--margin",
@@ -44,14 +47,9 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("--k", type=count, default=4, metavar="N", help="nearest neighbours (4)")
     parser.add_argument("--min-score", type=number, metavar="T", help="leave out pairs below (keep all)")
-    parser.add_argument(
-        "--languages",
-        type=pair,
-        metavar="PAIR",
-        help="of the files, such as de-en, for a model that tells languages apart",
-    )
+    add_languages(parser, "files")
     parser.add_argument("--ids", action="store_true", help="add the numbers of the lines, source and target")
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    add_threads(parser)
 
 
 def _run(options: argparse.Namespace) -> None:

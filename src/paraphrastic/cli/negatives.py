@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, add_command, count, extra
+from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
 from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
         description="Show the negatives that training would choose by a model, by size of the mega-batch.",
         example=_EXAMPLE,
     )
-    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
+    add_model(parser)
     parser.add_argument(
         "--pairs",
         required=True,

@@ -3,7 +3,16 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, Counter, add_command, count, pair
+from paraphrastic.cli.arguments import (
+    Commands,
+    Counter,
+    add_command,
+    add_input,
+    add_languages,
+    add_model,
+    add_threads,
+    count,
+)
 
 _EXAMPLE = """\
 example:
@@ -23,29 +32,19 @@ def add(commands: Commands) -> None:
         description="Say how alike the two sentences of each line are, by the cosine of their vectors.",
         example=_EXAMPLE,
     )
-    parser.add_argument("--model", required=True, metavar="DIR", help="a model's folder")
-    parser.add_argument(
-        "--input",
-        required=True,
-        metavar="FILE",
-        help="TSV of two columns, also compressed (gzip, bzip2, Zstandard); - is standard input",
-    )
+    add_model(parser)
+    add_input(parser, holds="TSV of two columns")
     parser.add_argument(
         "--output", required=True, metavar="FILE", help="TSV: score, both sentences; - is standard output"
     )
-    parser.add_argument(
-        "--languages",
-        type=pair,
-        metavar="PAIR",
-        help="of the columns, such as de-en, for a model that tells languages apart",
-    )
+    add_languages(parser, "columns")
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip"),
         default="stop",
         help="at a line that has not two columns (stop)",
     )
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    add_threads(parser)
     parser.add_argument("--batch", type=count, default=2048, metavar="N", help="pairs at a time (2048)")
 
 

@@ -3,7 +3,17 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import Commands, Progress, add_command, count, number
+from paraphrastic.cli.arguments import (
+    Commands,
+    Progress,
+    add_command,
+    add_input,
+    add_language,
+    add_model,
+    add_threads,
+    count,
+    number,
+)
 
 _EXAMPLE = """\
 example:
@@ -27,9 +37,7 @@ def add(commands: Commands) -> None:
         description="Find the rows of a matrix that `embed` wrote that are nearest to sentences.",
         example=_EXAMPLE,
     )
-    parser.add_argument(
-        "--model", required=True, metavar="DIR", help="a model's folder, or a name on the Hub"
-    )
+    add_model(parser, of_others=True)
     parser.add_argument(
         "--index",
         required=True,
@@ -39,18 +47,13 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--sentences", metavar="FILE", help="text whose line i is the sentence of row i, to be shown"
     )
-    parser.add_argument(
-        "--input",
-        required=True,
-        metavar="FILE",
-        help="sentences, one a line, also compressed (gzip, bzip2, Zstandard); - is standard input",
-    )
+    add_input(parser, holds="sentences, one a line")
     parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
     parser.add_argument("--k", type=count, default=10, metavar="N", help="rows for each sentence (10)")
     parser.add_argument("--min-score", type=number, metavar="T", help="leave out rows below (keep all)")
-    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+    add_language(parser)
     parser.add_argument("--faiss", action="store_true", help="search with FAISS; it finds the same")
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    add_threads(parser)
 
 
 def _run(options: argparse.Namespace) -> None:
