@@ -12,15 +12,16 @@ its own, from reading them to writing the pairs. Writes results/benchmarks/minin
 
 import argparse
 import multiprocessing
-import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from timing import medians, search_options
 
 from paraphrastic.encoders import Encoder
 from paraphrastic.files import write_json
@@ -30,7 +31,6 @@ from paraphrastic.mining.neighbours import nearest_neighbours
 from paraphrastic.mining.plans import Plan
 from paraphrastic.mining.tiles import HAS_BYTES
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 TOKENS = 14
 ROWS = 30_000
 # Sentences of a side and dimension of each case.
@@ -43,17 +43,7 @@ BLOCK = 1 << 14
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
-    parser.add_argument("--threads", type=int, default=2, help="of the search; numpy has its own")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
-    )
-    parser.add_argument("--sentences", type=int, help="measure files of so many sentences instead")
-    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
-    parser.add_argument("--quick", action="store_true", help="few sentences")
-    parser.add_argument("--output", help="JSON of all figures")
-    options = parser.parse_args()
+    options = search_options(__doc__, threads="of the search; numpy has its own")
     if options.sentences:
         measure_files(options)
         return
@@ -69,7 +59,6 @@ def main() -> None:
 
 def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, float]:
     """Seconds of a search, medians, in turns with the reference."""
-    clock = CLOCKS[options.clock]
     table = token_vectors(dimension)
     source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
     x, y = table[source].sum(axis=1), table[target].sum(axis=1)
@@ -77,17 +66,13 @@ def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, fl
     sample = sides[1][slice(BLOCK)].units()
     plans = {"8 bits": Plan.of(sample, in_bytes=True)} if HAS_BYTES else {}
     plans |= {"16 bits": Plan.of(sample, in_bytes=False), "chosen": None}
-    times: dict[str, list[float]] = {}
-    for _ in range(options.repeats):
-        for name, plan in plans.items():
-            start = clock()
-            nearest_neighbours(*sides, NEIGHBOURS, threads=options.threads, plan=plan)
-            times.setdefault(name, []).append(clock() - start)
-        if n <= MAX_REFERENCE:
-            start = clock()
-            whole_matrix(x, y)
-            times.setdefault("whole matrix", []).append(clock() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+    ways: dict[str, Callable[[], Any]] = {
+        name: partial(nearest_neighbours, *sides, NEIGHBOURS, threads=options.threads, plan=plan)
+        for name, plan in plans.items()
+    }
+    if n <= MAX_REFERENCE:
+        ways["whole matrix"] = partial(whole_matrix, x, y)
+    return medians(ways, options)
 
 
 def whole_matrix(x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

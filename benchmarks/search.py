@@ -12,7 +12,6 @@ of its own, from reading it to writing it. Writes results/benchmarks/dedup_file.
 
 import argparse
 import multiprocessing
-import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mining import CLOCKS, peak_mb, token_blocks, token_vectors
+from mining import peak_mb, token_blocks, token_vectors
+from timing import CLOCKS, medians, search_options
 
 from paraphrastic import near_duplicates, search
 from paraphrastic.encoder import Encoder
@@ -41,17 +41,7 @@ BLOCK = 2_048
 
 def main() -> None:
     """Measure, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
-    parser.add_argument("--threads", type=int, default=2, help="of ours and FAISS's; numpy has its own")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
-    )
-    parser.add_argument("--sentences", type=int, help="measure a file of so many sentences instead")
-    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
-    parser.add_argument("--quick", action="store_true", help="few sentences")
-    parser.add_argument("--output", help="JSON of all figures")
-    options = parser.parse_args()
+    options = search_options(__doc__, threads="of ours and FAISS's; numpy has its own")
     if options.sentences:
         measure_file(options)
         return
@@ -64,13 +54,13 @@ def main() -> None:
         vectors = vectors_of(n + max(QUERIES), dim)
         for count in QUERIES:
             name = f"{count} queries, {n} rows, {dim} dimensions"
-            figures[name] = measure(
+            figures[name] = medians(
                 ways_to_search(vectors[:n], vectors[n : n + count], options.threads), options
             )
             report(name, figures[name])
     for n, dim in [(600, 32)] if options.quick else CASES:
         name = f"near duplicates of {n} sentences, {dim} dimensions"
-        figures[name] = measure(ways_to_dedup(near_copies(n, dim), options.threads), options)
+        figures[name] = medians(ways_to_dedup(near_copies(n, dim), options.threads), options)
         report(name, figures[name])
     about = {"clock": options.clock, "threads": options.threads}
     write_json(options.output or "results/benchmarks/search.json", {**about, "seconds": figures})
@@ -79,18 +69,6 @@ def main() -> None:
 def report(name: str, seconds: dict[str, float]) -> None:
     """Print them."""
     print(f"{name}: " + ", ".join(f"{way} {time:.3f} s" for way, time in seconds.items()), flush=True)
-
-
-def measure(ways: dict[str, Callable[[], Any]], options: argparse.Namespace) -> dict[str, float]:
-    """Seconds of each way, medians, in turns."""
-    clock = CLOCKS[options.clock]
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(options.repeats):
-        for name, way in ways.items():
-            start = clock()
-            way()
-            times[name].append(clock() - start)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
 def vectors_of(n: int, dim: int) -> np.ndarray:

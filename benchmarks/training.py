@@ -32,6 +32,7 @@ from typing import Any
 import h5py
 import numpy as np
 import torch
+from timing import CLOCKS, add_clock
 
 from paraphrastic.dataset import (
     SIDES,
@@ -58,7 +59,6 @@ from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import _Run
 
 BATCH = 128
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 TOKENS = 14
 PRECISIONS = ("float32", "bfloat16", "int8")
 # Dimension, M and dropout of each case.
@@ -79,9 +79,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=50_000, help="rows of the table")
     parser.add_argument("--repeats", type=int, default=5, help="mega-batches, of which the median counts")
     parser.add_argument("--threads", type=int, default=2, help="of both engines")
-    parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
-    )
+    add_clock(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: on a GPU")
     parser.add_argument("--memory-pairs", type=int, help="measure memory on so many pairs instead")
     parser.add_argument("--window", type=int, default=SETTINGS.shuffle_window, help="pairs shuffled together")

@@ -89,6 +89,22 @@ def test_mining_benchmark(tmp_path):
     assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000
 
 
+def test_search_benchmark(tmp_path):
+    output = tmp_path / "search.json"
+    command = [sys.executable, "benchmarks/search.py", "--quick", "--repeats", "1", "--output", str(output)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    cases = json.loads(output.read_text())["seconds"]
+    assert [name.split(",")[0].partition(" ")[2] for name in cases] == 3 * ["queries"] + [
+        "duplicates of 600 sentences"
+    ]
+    assert all({"paraphrastic", "numpy"} <= set(case) and min(case.values()) > 0 for case in cases.values())
+    subprocess.run(
+        [*command, "--sentences", "3000", "--dimension", "16"], cwd=ROOT, capture_output=True, check=True
+    )
+    figures = json.loads(output.read_text())
+    assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000
+
+
 def test_embedding_benchmark(tmp_path):
     output = tmp_path / "embedding.json"
     command = [sys.executable, "benchmarks/embedding.py", "--sentences", "300", "--dimension", "16"]

@@ -1,0 +1,41 @@
+"""Clocks and medians of the benchmarks."""
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
+def add_clock(parser: argparse.ArgumentParser) -> None:
+    """Add `--clock`."""
+    parser.add_argument(
+        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
+    )
+
+
+def search_options(description: str, *, threads: str) -> argparse.Namespace:
+    """The options of a benchmark of searches, whose `threads` are said."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
+    parser.add_argument("--threads", type=int, default=2, help=threads)
+    add_clock(parser)
+    parser.add_argument("--sentences", type=int, help="measure files of so many sentences instead")
+    parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
+    parser.add_argument("--quick", action="store_true", help="few sentences")
+    parser.add_argument("--output", help="JSON of all figures")
+    return parser.parse_args()
+
+
+def medians(ways: Mapping[str, Callable[[], Any]], options: argparse.Namespace) -> dict[str, float]:
+    """Seconds of each way, medians of `options.repeats`, in turns."""
+    clock = CLOCKS[options.clock]
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(options.repeats):
+        for name, way in ways.items():
+            start = clock()
+            way()
+            times[name].append(clock() - start)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
