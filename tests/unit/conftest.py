@@ -1,9 +1,27 @@
 """Fixtures of the unit tests."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import torch
+from small_corpus import PAIRS, write_training_data
+from training_runs import SETTINGS, train_model
+
+from paraphrastic import load_model
+from paraphrastic.model import SentenceEncoder
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """That of a model that was trained on `PAIRS`, for tests that do not change it."""
+    base = tmp_path_factory.mktemp("trained")
+    return train_model(write_training_data(base, PAIRS, size=300), base / "model", SETTINGS).parent
+
+
+@pytest.fixture(scope="session")
+def model(folder: Path) -> SentenceEncoder:
+    return load_model(folder)
 
 
 @pytest.fixture(params=["cpu", "cuda"])

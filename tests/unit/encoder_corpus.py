@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 from small_corpus import sentence_pairs, write_pairs
-from test_training import CONFIG, SETTINGS
+from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.dataset import Sentences, UnitVocabulary, encode_dataset
 from paraphrastic.structure import Part, Structure, vocabularies

@@ -26,6 +26,20 @@ def sentence_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
     return pairs
 
 
+def distinct_pairs(n: int) -> list[tuple[str, str]]:
+    """Pairs with rare words, so that no two sentences have the same vector."""
+    generator = random.Random(1)
+    rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(80)]
+    words = (" ".join(generator.sample(rare, 3)) for _ in range(n))
+    return [
+        (f"{source} {more}", f"{target} {more}")
+        for (source, target), more in zip(sentence_pairs(n), words, strict=True)
+    ]
+
+
+PAIRS = distinct_pairs(300)
+
+
 def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
     source, target = zip(*pairs, strict=True)
     pl.DataFrame({"source": source, "target": target}).write_parquet(path)

@@ -2,16 +2,13 @@
 
 import gzip
 import io
-import random
 import signal
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS
-from training_runs import train_model
+from small_corpus import PAIRS
 
 from paraphrastic import load_model
 from paraphrastic.cli import main
@@ -21,20 +18,6 @@ from paraphrastic.mining import files
 from paraphrastic.mining.bitext import MARGINS, best_pairs, embed_directions, unify
 from paraphrastic.mining.directions import Directions
 from paraphrastic.mining.neighbours import nearest_neighbours
-
-
-def distinct_pairs(n: int) -> list[tuple[str, str]]:
-    """Pairs with rare words, so that no two sentences have the same vector."""
-    generator = random.Random(1)
-    rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(80)]
-    words = (" ".join(generator.sample(rare, 3)) for _ in range(n))
-    return [
-        (f"{source} {more}", f"{target} {more}")
-        for (source, target), more in zip(sentence_pairs(n), words, strict=True)
-    ]
-
-
-PAIRS = distinct_pairs(300)
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -122,31 +105,24 @@ def test_vectors_that_are_not_finite_are_refused() -> None:
         embed_directions(encoder, ["a", "b", "bad"], None, name="my.txt")
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    train_model(write_training_data(folder, PAIRS, size=300), folder / "de", SETTINGS)
-    return folder / "de"
-
-
 def write(path: Path, lines: list[str]) -> str:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return str(path)
 
 
-def mine(model: Path, source: str, target: str, output: str, *more: str) -> int:
-    arguments = ["--model", str(model), "--source", source, "--target", target, "--output", output]
+def mine(folder: Path, source: str, target: str, output: str, *more: str) -> int:
+    arguments = ["--model", str(folder), "--source", source, "--target", target, "--output", output]
     return main(["mine", *arguments, *more])
 
 
-def test_the_command_finds_what_a_plain_search_finds(model: Path, tmp_path: Path) -> None:
+def test_the_command_finds_what_a_plain_search_finds(folder: Path, tmp_path: Path) -> None:
     english, german = [pair[0] for pair in PAIRS[:150]], [pair[1] for pair in PAIRS[50:200]]
     source = tmp_path / "en.txt.gz"
     source.write_bytes(gzip.compress("\n".join(english).encode()))
     output = tmp_path / "new" / "mined.tsv"
     threads = ("--threads", "2")
-    assert mine(model, str(source), write(tmp_path / "de.txt", german), str(output), *threads) == 0
-    encoder = load_model(model)
+    assert mine(folder, str(source), write(tmp_path / "de.txt", german), str(output), *threads) == 0
+    encoder = load_model(folder)
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 4, "ratio")
     rows = [line.split("\t") for line in output.read_text(encoding="utf-8").splitlines()]
     np.testing.assert_allclose(
@@ -158,7 +134,7 @@ def test_the_command_finds_what_a_plain_search_finds(model: Path, tmp_path: Path
 
     limited = tmp_path / "few.tsv"
     options = ("--margin", "cosine", "--k", "2", "--min-score", "0.9", "--ids", "--languages", "en-de")
-    assert mine(model, str(source), str(tmp_path / "de.txt"), str(limited), *options) == 0
+    assert mine(folder, str(source), str(tmp_path / "de.txt"), str(limited), *options) == 0
     expected = mined_plainly(encoder.embed_raw_text(english), encoder.embed_raw_text(german), 2, "cosine")
     rows = [line.split("\t") for line in limited.read_text(encoding="utf-8").splitlines()]
     assert {tuple(row[1:]) for row in rows} == {
@@ -168,7 +144,7 @@ def test_the_command_finds_what_a_plain_search_finds(model: Path, tmp_path: Path
 
 
 def test_lines_that_count(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (first, one), (second, two) = PAIRS[0], PAIRS[10]
     # A mark, ends of two kinds, blank lines, a repeated line, white space around, a tab within.
@@ -176,14 +152,14 @@ def test_lines_that_count(
     text = f"\ufeff{first}\r\n\n  \n{tabbed} \n{first}\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     target = write(tmp_path / "de.txt", [two, two, one])
-    assert mine(model, "-", target, "-", "--ids") == 0
+    assert mine(folder, "-", target, "-", "--ids") == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert sorted(row[1:] for row in rows) == sorted([[first, one, "1", "3"], [second, two, "4", "1"]])
 
 
-def test_a_single_sentence(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_single_sentence(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = write(tmp_path / "a.txt", [PAIRS[0][0]]), write(tmp_path / "b.txt", [PAIRS[0][1]])
-    assert mine(model, source, target, "-") == 0
+    assert mine(folder, source, target, "-") == 0
     # It is its neighbours' mean.
     assert capsys.readouterr().out == f"1.000000\t{PAIRS[0][0]}\t{PAIRS[0][1]}\n"
 
@@ -200,13 +176,13 @@ def test_a_single_sentence(model: Path, tmp_path: Path, capsys: pytest.CaptureFi
     ],
 )
 def test_bad_files_are_named(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str
 ) -> None:
     path = tmp_path / "bad.txt"
     if content is not None:
         path.write_bytes(content)
     good, output = write(tmp_path / "good.txt", ["a"]), tmp_path / "out.tsv"
-    assert mine(model, good, str(path), str(output)) == 1
+    assert mine(folder, good, str(path), str(output)) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"paraphrastic: error: {message.format(path=path)}")
     assert error.count("\n") == 1
@@ -214,19 +190,19 @@ def test_bad_files_are_named(
 
 
 def test_outputs_that_cannot_be_written_are_told_at_once(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "nearest_neighbours", None)
     good = write(tmp_path / "good.txt", ["a"])
     for output, cause in ((str(tmp_path), "Is a directory"), (f"{good}/out.tsv", "File exists")):
-        assert mine(model, good, good, output) == 1
+        assert mine(folder, good, good, output) == 1
         assert capsys.readouterr().err == f"paraphrastic: error: {output}: cannot be written: {cause}\n"
-    assert mine(model, "-", "-", "-") == 1
+    assert mine(folder, "-", "-", "-") == 1
     assert "source and target cannot both be standard input" in capsys.readouterr().err
 
 
 def test_an_interrupted_run_leaves_no_file(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -234,7 +210,7 @@ def test_an_interrupted_run_leaves_no_file(
     monkeypatch.setattr(files, "nearest_neighbours", interrupt)
     good = write(tmp_path / "good.txt", ["a"])
     (tmp_path / "out.tsv").write_text("of an earlier run\n")
-    assert mine(model, good, good, str(tmp_path / "out.tsv")) == 128 + signal.SIGINT
+    assert mine(folder, good, good, str(tmp_path / "out.tsv")) == 128 + signal.SIGINT
     assert capsys.readouterr().err == "paraphrastic: interrupted\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["good.txt", "out.tsv"]
     assert (tmp_path / "out.tsv").read_text() == "of an earlier run\n"
@@ -248,7 +224,7 @@ def test_a_threshold_is_a_number(value: str, capsys: pytest.CaptureFixture[str])
 
 
 def test_large_files_take_half_the_memory(
-    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target = (
         write(tmp_path / name, [pair[side] for pair in PAIRS]) for side, name in enumerate(("en", "de"))
@@ -262,7 +238,7 @@ def test_large_files_take_half_the_memory(
     )
     for limit, output in ((files.MAX_BYTES, "all.tsv"), (1000, "half.tsv")):
         monkeypatch.setattr(files, "MAX_BYTES", limit)
-        assert mine(model, source, target, str(tmp_path / output)) == 0
+        assert mine(folder, source, target, str(tmp_path / output)) == 0
     assert held == [np.float32, np.int16]
     scores = [
         [float(line.split("\t")[0]) for line in (tmp_path / name).read_text().splitlines()]
@@ -272,13 +248,13 @@ def test_large_files_take_half_the_memory(
 
 
 def test_a_terminal_is_shown_the_progress(
-    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target = write(tmp_path / "a.txt", ["a b"]), write(tmp_path / "b.txt", ["c d"])
-    assert mine(model, source, target, str(tmp_path / "out.tsv")) == 0
+    assert mine(folder, source, target, str(tmp_path / "out.tsv")) == 0
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert mine(model, source, target, str(tmp_path / "out.tsv")) == 0
+    assert mine(folder, source, target, str(tmp_path / "out.tsv")) == 0
     shown = capsys.readouterr().err.split("\r")
     assert shown[1].startswith(f"embedding {source}: 100%")
     assert shown[-2].startswith("searching: 100%")

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 import sentencepiece
-from test_training import CONFIG, SETTINGS
+from training_runs import CONFIG, SETTINGS
 
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic.dataset import PairDataset, Sentences

@@ -7,7 +7,7 @@ import pytest
 import torch
 from device_engines import STEPS, fused, initial_table, on_device, random_megabatches, step_through, train_on
 from test_engine import ROWS, plain_adam
-from test_training import SETTINGS
+from training_runs import SETTINGS
 
 from paraphrastic.dataset import Sentences, UnitTable
 from paraphrastic.structure import Part, Structure

@@ -16,8 +16,7 @@ from device_engines import (
 )
 from small_corpus import sentence_pairs, write_training_data
 from test_mining import plain_search, unit_vectors
-from test_training import CONFIG, SETTINGS
-from training_runs import history, train_model
+from training_runs import CONFIG, SETTINGS, history, train_model
 
 from paraphrastic.dataset import Sentences
 from paraphrastic.errors import InputError

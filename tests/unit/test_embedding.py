@@ -10,9 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS
-from training_runs import train_model
+from small_corpus import sentence_pairs
 
 from paraphrastic.embedding import kernels
 from paraphrastic.embedding.pieces import MAX_WORD_BYTES
@@ -20,17 +18,6 @@ from paraphrastic.errors import InputError
 from paraphrastic.model import SentenceEncoder, cosines
 from paraphrastic.model_folder import load_model, save_model
 from paraphrastic.team import in_blocks, in_order
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("model")
-    return train_model(write_training_data(base, sentence_pairs(200)), base / "model", SETTINGS).parent
-
-
-@pytest.fixture(scope="module")
-def model(folder: Path) -> SentenceEncoder:
-    return load_model(folder)
 
 
 def texts(count: int) -> list[str]:

@@ -16,26 +16,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS
-from training_runs import train_model
+from small_corpus import sentence_pairs
 
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.embedding.files import read_batches
 from paraphrastic.errors import InputError
 from paraphrastic.model import SentenceEncoder
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("model")
-    return train_model(write_training_data(base, sentence_pairs(200)), base / "model", SETTINGS).parent
-
-
-@pytest.fixture(scope="module")
-def model(folder: Path) -> SentenceEncoder:
-    return load_model(folder)
 
 
 def run(command: str, folder: Path, source: object, output: object, *options: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS, train_model
+from training_runs import SETTINGS, train_model
 
 from paraphrastic.embedding.pieces import Pieces
 from paraphrastic.encoders import averages_on, open_encoder

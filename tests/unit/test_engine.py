@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from test_training import SETTINGS
+from training_runs import SETTINGS
 
 from paraphrastic.dataset import Sentences
 from paraphrastic.team import Team

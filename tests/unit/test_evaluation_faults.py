@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_config import checked, load
+from configurations import checked, load
 
 from paraphrastic.errors import InputError
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS
-from training_runs import train_model
+from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
 from paraphrastic.cli import main

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from test_training import CONFIG, SETTINGS
+from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.errors import InputError

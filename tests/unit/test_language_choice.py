@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
+from configurations import SCHEMA, checked, load
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
-from test_config import SCHEMA, checked, load
 
 from paraphrastic.config import check_config
 from paraphrastic.dataset import UnitVocabulary, encode_dataset

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 from small_corpus import sentence_pairs, write_training_data
-from test_training import CONFIG, SETTINGS, train_model
+from training_runs import CONFIG, SETTINGS, train_model
 
 import paraphrastic
 from paraphrastic.errors import InputError

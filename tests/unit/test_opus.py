@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_config import REGISTRY, changed, checked
+from configurations import REGISTRY, changed, checked
 
 from paraphrastic.cli import main
 from paraphrastic.errors import InputError

@@ -12,8 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from test_training import SETTINGS
-from training_runs import history, stopped, train_model, write_data
+from training_runs import SETTINGS, history, stopped, train_model, write_data
 
 from paraphrastic.errors import InputError
 from paraphrastic.figures.training import _without_rests, draw_training

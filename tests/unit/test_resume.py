@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from test_training import CONFIG, SETTINGS
-from training_runs import history, stopped, train_model, write_data
+from training_runs import CONFIG, SETTINGS, history, stopped, train_model, write_data
 
 from paraphrastic.dataset import PairDataset
 from paraphrastic.files import sha256

@@ -13,38 +13,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow
 import pytest
-from small_corpus import write_training_data
-from test_bitext_mining import PAIRS
-from test_duplicates import plainly as near_plainly
+from sentence_files import SENTENCES, dedup, search, write
+from small_corpus import PAIRS
 from test_retrieval import plainly
-from test_training import SETTINGS
-from training_runs import train_model
 
-from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.encoder import Encoder
 from paraphrastic.errors import InputError
 from paraphrastic.mining import duplicate_files, retrieval, search_files
 from paraphrastic.model import SentenceEncoder
-
-SENTENCES = [sentence for pair in PAIRS[:150] for sentence in pair]
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    base = tmp_path_factory.mktemp("model")
-    train_model(write_training_data(base, PAIRS, size=300), base / "de", SETTINGS)
-    return base / "de"
-
-
-@pytest.fixture(scope="module")
-def model(folder: Path) -> SentenceEncoder:
-    return load_model(folder)
-
-
-def write(path: Path, lines: list[str]) -> Path:
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    return path
 
 
 @pytest.fixture
@@ -59,16 +36,6 @@ def index(folder: Path, corpus: Path) -> Path:
     output = corpus.with_name("vectors.npy")
     assert main(["embed", "--model", str(folder), "--input", str(corpus), "--output", str(output)]) == 0
     return output
-
-
-def search(folder: Path, index: Path, queries: object, output: object, *more: object) -> int:
-    places = ["--model", folder, "--index", index, "--input", queries, "--output", output]
-    return main(["search", *map(str, (*places, *more))])
-
-
-def dedup(folder: Path, source: object, output: object, *more: object) -> int:
-    places = ["--model", folder, "--input", source, "--output", output]
-    return main(["dedup", *map(str, (*places, *more))])
 
 
 @pytest.mark.parametrize("options", [(), ("--faiss",), ("--k", 3, "--min-score", 0.6, "--threads", 3)])
@@ -274,93 +241,6 @@ def test_an_index_of_faiss(
         assert error.count("\n") == 1
 
 
-def test_near_duplicates_are_left_out(
-    folder: Path, model: SentenceEncoder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    first, second = SENTENCES[0], SENTENCES[2]
-    text = f"\ufeff{first}\r\n\n{second}\n  {first}\n \t\n{second} {second}\n\u2028\n"
-    text += "".join(f"{sentence}\n" for sentence in SENTENCES) + f"{second}\x00\t\n\n{first}"
-    lines = text.encode().split(b"\n")
-    source = tmp_path / "in.txt"
-    source.write_bytes(b"\n".join(lines))
-    options = ("--threshold", "0.8", "--report", tmp_path / "report.tsv")
-    outputs = []
-    for threads in (1, 2, 5):
-        assert dedup(folder, source, tmp_path / "out.txt", *options, "--threads", threads) == 0
-        outputs.append([(tmp_path / name).read_bytes() for name in ("out.txt", "report.tsv")])
-    assert outputs[0] == outputs[1] == outputs[2]
-    kept, report = outputs[0]
-
-    raw = [line + b"\n" for line in lines[:-1]] + lines[-1:]
-    texts = [line.removeprefix(b"\xef\xbb\xbf").decode().strip() for line in lines]
-    different = list(dict.fromkeys(filter(None, texts)))
-    originals = near_plainly(model.embed_raw_text(different), 0.8)
-    kept_texts = {text for text, original in zip(different, originals, strict=True) if original == -1}
-    seen, expected, left_out = set(), [], []
-    for number, (line, text) in enumerate(zip(raw, texts, strict=True), start=1):
-        if not text or (text in kept_texts and text not in seen):
-            expected.append(line)
-        else:
-            place = originals[different.index(text)]
-            original = text if place == -1 else different[place]
-            left_out.append((str(number), str(texts.index(original) + 1)))
-        seen.add(text)
-    assert kept == b"".join(expected)
-    rows = [line.split("\t") for line in report.decode().split("\n")[:-1]]
-    assert [(row[1], row[2]) for row in rows] == left_out
-    assert all(0.8 <= float(row[0]) <= 1 and len(row) == 5 for row in rows)
-    assert rows[0][:4] == ["1.000000", "4", "1", first]
-    summary = f"paraphrastic: lines kept: {len(expected)}, left out: {len(left_out)}\n"
-    assert capsys.readouterr().err == summary * 3
-    assert 20 < len(left_out) < 300
-
-
-def test_the_report_has_the_vectors_cosines(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
-    source = write(tmp_path / "in.txt", SENTENCES)
-    assert (
-        dedup(folder, source, tmp_path / "out.txt", "--threshold", "0.7", "--report", tmp_path / "r.tsv") == 0
-    )
-    rows = [line.split("\t") for line in (tmp_path / "r.tsv").read_text(encoding="utf-8").splitlines()]
-    scores = model.score_raw_text([(row[3], row[4]) for row in rows])
-    np.testing.assert_allclose([float(row[0]) for row in rows], scores, atol=1e-6)
-
-
-def test_deduplication_of_standard_input(
-    folder: Path, capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = f"{SENTENCES[0]}\n{SENTENCES[2]}\r\n{SENTENCES[0]}"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    assert dedup(folder, "-", "-", "--threshold", "1") == 0
-    assert capfdbinary.readouterr().out == text.encode()[: -len(SENTENCES[0])]
-
-
-@pytest.mark.parametrize("content", [b"", b"\n\n", b" "])
-def test_files_without_sentences(folder: Path, tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "in.txt").write_bytes(content)
-    assert dedup(folder, tmp_path / "in.txt", tmp_path / "out.txt") == 0
-    assert (tmp_path / "out.txt").read_bytes() == content
-
-
-def test_large_files_are_held_in_16_bits(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source = write(tmp_path / "in.txt", SENTENCES)
-    kinds = []
-    compare = duplicate_files.near_duplicates
-    monkeypatch.setattr(
-        duplicate_files,
-        "near_duplicates",
-        lambda x, *arguments, **options: kinds.append(x.entries.dtype) or compare(x, *arguments, **options),
-    )
-    outputs = []
-    for limit in (1 << 30, 1000):
-        monkeypatch.setattr(duplicate_files, "MAX_BYTES", limit)
-        assert dedup(folder, source, tmp_path / "out.txt") == 0
-        outputs.append((tmp_path / "out.txt").read_bytes())
-    assert kinds == [np.float32, np.int16]
-    assert outputs[0] == outputs[1]
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -375,17 +255,6 @@ def test_options_that_make_no_sense(
 ) -> None:
     assert dedup(folder, write(tmp_path / "in.txt", ["a"]), "-", *options) == 1
     assert capsys.readouterr().err == f"paraphrastic: error: {message}\n"
-
-
-def test_lines_and_report_in_one_file(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    source, output = write(tmp_path / "in.txt", ["a"]), tmp_path / "out.txt"
-    (tmp_path / "link.txt").symlink_to(output)
-    for report in (output, tmp_path / "sub/../out.txt", tmp_path / "link.txt"):
-        assert dedup(folder, source, output, "--report", report) == 1
-        assert "the lines and the report cannot both go there" in capsys.readouterr().err
-    assert dedup(folder, source, "/dev/null", "--report", "/dev/null") == 0
 
 
 @pytest.mark.parametrize("command", ["search", "dedup"])

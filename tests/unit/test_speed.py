@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from test_training import SETTINGS, train_model
+from training_runs import SETTINGS, train_model
 
 from paraphrastic.encoder import Stages
 from paraphrastic.errors import InputError

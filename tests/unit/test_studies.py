@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_config import SCHEMA, checked, load
+from configurations import SCHEMA, checked, load
 
 from paraphrastic.config import check_config
 from paraphrastic.definitions import sweep_runs

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import reference
 import torch
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
+from training_runs import CONFIG, SETTINGS
+from training_runs import train_model as train_with_checkpoints
 
 from paraphrastic.dataset import PairDataset
 from paraphrastic.errors import InputError
@@ -23,38 +26,12 @@ from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.settings import TrainingSettings
 
-SETTINGS = TrainingSettings(
-    dimension=16,
-    init_std=1.0,
-    init_sif=None,
-    epochs=4,
-    batch_size=32,
-    megabatch=4,
-    megabatch_anneal=5,
-    margin=0.4,
-    dropout=0.0,
-    optimizer="adam",
-    learning_rate=0.03,
-    learning_rate_schedule="constant",
-    weight_decay=0.0,
-    negatives="other_side",
-    exclude_duplicates=False,
-    mining_precision="float32",
-    engine="fused",
-    shuffle_window=1 << 20,
-    seed=3,
-)
-CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmentation": {}, "folding": {}}
+train_model = partial(train_with_checkpoints, minutes=60)
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(500))
-
-
-def train_model(data: tuple[Path, Path], output: Path, settings: TrainingSettings, **more: Any) -> Path:
-    train.train_model(*data, output, settings=settings, config=CONFIG, threads=1, **more)
-    return output / "model.safetensors"
 
 
 def test_parameters_and_losses_are_those_of_the_plain_reference(
@@ -137,7 +114,7 @@ def test_parameters_that_are_not_finite_are_not_saved(
     monkeypatch.setattr(train._Run, "_step", spoilt)
     with pytest.raises(InputError, match="the parameters are not finite in epoch 2, mini-batch 5: lower"):
         # After 16 mini-batches of the first epoch, M is 4.
-        train_model(data, tmp_path / "model", SETTINGS, checkpoint_minutes=0)
+        train_model(data, tmp_path / "model", SETTINGS, minutes=0)
     checkpoints = Checkpoints(tmp_path / "model/checkpoints", identity="")
     names = sorted(int(path.stem) for path in checkpoints.folder.glob("*.safetensors"))
     assert names == [14, 16]

@@ -1,4 +1,4 @@
-"""Tatoeba and BUCC: reading the data, error rates and F1, against plain computations."""
+"""BUCC: reading the data, and F1 by thresholds, against plain computations."""
 
 import itertools
 import json
@@ -10,156 +10,23 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from trigram_encoder import (
+    ENCODER,
+    FAULTY,
+    OPTIONS,
+    ROOT,
+    cosines,
+)
 
 from paraphrastic.encoders import Encoder
 from paraphrastic.errors import InputError
 from paraphrastic.evaluation import bucc
-from paraphrastic.evaluation.bitext_data import prepare_bucc, prepare_tatoeba
+from paraphrastic.evaluation.bitext_data import prepare_bucc
 from paraphrastic.evaluation.bucc import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
 
-ROOT = Path(__file__).resolve().parents[2]
-OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
-WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
-OPTIONS = {"source": "measured", "bootstrap_samples": 200}
 
-
-def trigrams(sentences, _=None) -> np.ndarray:
-    """Counts of character trigrams, hashed: names and cognates tell which sentences are translations."""
-    vectors = np.zeros((len(sentences), 128), np.float32)
-    for row, sentence in enumerate(sentences):
-        text = f" {sentence.lower()} "
-        for start in range(len(text) - 2):
-            a, b, c = map(ord, text[start : start + 3])
-            vectors[row, (a * 961 + b * 31 + c) % 128] += 1
-    # So that no two cosines are equal unless the counts are.
-    return vectors * WEIGHTS
-
-
-ENCODER = Encoder("Trigrams", 128, "t", trigrams)
-
-
-def constant(sentences, language: str | None) -> np.ndarray:
-    return np.ones((len(sentences), 128), np.float32) if language == "de" else trigrams(sentences)
-
-
-def not_a_number(sentences, language: str | None) -> np.ndarray:
-    vectors = trigrams(sentences)
-    vectors[-1] = np.nan
-    return vectors
-
-
-# Encoders that no figure can be made of, and what is said of them.
-def one_direction(sentences: list[str], _: str) -> np.ndarray:
-    """Of several lengths."""
-    vector = np.random.default_rng(0).normal(size=128)
-    return (vector * np.arange(1, len(sentences) + 1)[:, None]).astype(np.float32)
-
-
-FAULTY = [
-    (constant, "all sentences in de have the same direction"),
-    (one_direction, "all sentences in de have the same direction"),
-    (lambda sentences, _: np.zeros((len(sentences), 128), np.float32), "all sentences in de have the same"),
-    (not_a_number, "the vector of '.*' is not finite"),
-]
-
-
-def cosines(first: list[str], second: list[str]) -> np.ndarray:
-    x, y = (trigrams(side).astype(np.float64) for side in (first, second))
-    norms = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)[None]
-    return np.divide(x @ y.T, norms, out=np.zeros_like(norms), where=norms > 0)
-
-
-# --- Tatoeba
-
-
-def tatoeba(folder: Path, german: str | bytes, english: str | bytes) -> Path:
-    paths = folder / "tatoeba.deu-eng.deu", folder / "tatoeba.deu-eng.eng"
-    for path, text in zip(paths, (german, english), strict=True):
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    prepare_tatoeba(paths, folder / "de.parquet")
-    return folder / "de.parquet"
-
-
-def test_tatoeba_is_read_line_by_line(tmp_path: Path) -> None:
-    table = pl.read_parquet(tatoeba(tmp_path, "\ufeffEins.\r\nZwei\u2028drei.\n", "One.\nTwo three."))
-    assert table.rows() == [(1, "Eins.", "One."), (2, "Zwei\u2028drei.", "Two three.")]
-
-
-@pytest.mark.parametrize(
-    ("german", "english", "message"),
-    [
-        ("a\nb\nc\n", "a\nb\n", r"\.deu has 3 lines but .*\.eng has 2$"),
-        ("a\nb\n\n", "a\nb\nc\n", r"\.deu:3: there is no sentence on this line$"),
-        ("a\nb\n", "a\n \n", r"\.eng:2: there is no sentence on this line$"),
-        ("a\nb\n", b"a\n\xe4\n", r"\.eng:2: not UTF-8: byte 0xe4$"),
-        ("", "", r"\.deu: has 0 sentences; two are needed to tell them apart$"),
-        ("a\n", "b\n", r"\.deu: has 1 sentences; two are needed"),
-    ],
-)
-def test_bad_lines_of_tatoeba_are_named(
-    tmp_path: Path, german: str, english: str | bytes, message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        tatoeba(tmp_path, german, english)
-    assert not (tmp_path / "de.parquet").exists()
-
-
-def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
-    german, english = ["Tom", "Maria", "Boston", "Boston Tom"], ["Tom", "Maria", "Maria", "Boston"]
-    testset = tatoeba(tmp_path, "\n".join(german), "\n".join(english))
-    evaluate_tatoeba(ENCODER, {"de": testset}, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
-    result = Result(tmp_path / "tatoeba.json")
-    values = {name: figure["value"] for name, figure in result.content["measurements"].items()}
-    # Boston is nearest to the English one on line 4; of two equal sentences, the first is taken.
-    nearest = cosines(german, english)
-    assert nearest.argmax(axis=1).tolist() == [0, 1, 3, 3]
-    assert nearest.argmax(axis=0).tolist() == [0, 1, 1, 2]
-    assert values == {"error de-en": 0.25, "error en-de": 0.5, "error de": 0.25}
-    figure = result.measurement("error de-en")
-    assert (figure.n, figure.higher_is_better) == (4, False)
-    assert len(figure.samples) == 200
-    # The same pairs are resampled in both directions: line 3 is an error in both.
-    assert (result.measurement("error en-de").samples >= figure.samples).all()
-    assert not result.official
-    assert result.content["languages"] == {
-        "de": {"n": 4, "repeated": {"sentence": 0, "english": 1}, "official": False}
-    }
-
-
-@pytest.mark.parametrize(("embed", "message"), FAULTY)
-def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) -> None:
-    testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
-    encoder = Encoder("Odd", 128, "o", embed)
-    with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
-        evaluate_tatoeba(encoder, {"de": testset}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
-    with pytest.raises(InputError, match=r"^Odd: there is no test set of Tatoeba in its languages$"):
-        evaluate_tatoeba(encoder, {}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
-    assert not (tmp_path / "r.json").exists()
-
-
-def test_the_real_test_sets(mirror: Path, tmp_path: Path) -> None:
-    folder = mirror / "raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/v1"
-    testsets = {}
-    for code, language in (("deu", "de"), ("spa", "es"), ("cmn", "zh")):
-        paths = [folder / f"tatoeba.{code}-eng.{side}" for side in (code, "eng")]
-        testsets[language] = tmp_path / f"{language}.parquet"
-        prepare_tatoeba(paths, testsets[language])
-    evaluate_tatoeba(ENCODER, testsets, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
-    result = Result(tmp_path / "tatoeba.json")
-    assert result.official
-    for language, path in testsets.items():
-        _, sentences, english = zip(*pl.read_parquet(path).rows(), strict=True)
-        both = cosines(list(sentences), list(english))
-        for name, axis in ((f"{language}-en", 1), (f"en-{language}", 0)):
-            expected = (both.argmax(axis=axis) != np.arange(len(both))).mean()
-            assert result.measurement(f"error {name}").value == pytest.approx(expected), name
-    assert result.measurement("error de").value < result.measurement("error zh").value
-
-
-# --- BUCC
 
 MEMBERS = ("b/de-en.de", "b/de-en.en", "b/de-en.gold")
 

@@ -1,0 +1,38 @@
+"""Configurations, as they are shipped and with changes."""
+
+from pathlib import Path
+
+import yaml
+
+from paraphrastic.config import check_config
+from paraphrastic.registry import read_registry
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
+
+
+DEFAULT = "config/datasets.tsv"
+# Of training data of the original code; these are files at least.
+THEIRS = dict.fromkeys(("hdf5", "vocabulary", "sentencepiece"), str(ROOT / "README.md"))
+REGISTRY = read_registry(ROOT / DEFAULT)
+
+
+def load(name: str) -> dict:
+    return yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def checked(config: dict) -> dict:
+    if config.get("registry", DEFAULT) == DEFAULT:  # relative to the repository
+        config = {**config, "registry": str(ROOT / DEFAULT)}
+    return check_config(config, schema=SCHEMA)[0]
+
+
+def changed(path: str, value: object) -> dict:
+    """The default configuration with one key set."""
+    config = load("config")
+    *parents, key = path.split(".")
+    section = config
+    for parent in parents:
+        section = section[parent]
+    section[key] = value
+    return config

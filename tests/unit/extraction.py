@@ -1,0 +1,62 @@
+"""Small corpora, and what is extracted of them."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.errors import InputError
+
+
+def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):
+    """Counts, rows, and what was reported as unreadable."""
+    path = content if isinstance(content, Path) else tmp_path / f"mine.{kind}"
+    if not isinstance(content, Path):
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    file = CorpusFile(path, tuple(dict.fromkeys(order or languages)), columns)
+    output, report = tmp_path / "pairs.parquet", tmp_path / "unreadable.tsv"
+    counts = extract_corpus(
+        kind,
+        [file],
+        languages,
+        output,
+        max_member_bytes=1 << 30,
+        unreadable=report,
+        max_unreadable=bound,
+    )
+    header, *lines = report.read_text().splitlines()
+    assert header == "file\tline\tcause"
+    faults = [line.removeprefix(f"{path}\t") for line in lines]
+    assert counts["unreadable"] == len(faults)
+    return counts, pq.read_table(output).to_pylist(), faults
+
+
+def pairs(rows):
+    return [(row["source"], row["target"]) for row in rows]
+
+
+def fault(tmp_path, *arguments, **settings):
+    with pytest.raises(InputError) as caught:
+        extract(tmp_path, *arguments, **settings)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert not (tmp_path / "pairs.parquet").exists()
+    assert not (tmp_path / "unreadable.tsv").exists()
+    return message
+
+
+def parquet(tmp_path, **columns):
+    path = tmp_path / "mine.parquet"
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def tmx(*units: str, head: str = "") -> str:
+    body = "\n".join(f"<tu>{unit}</tu>" for unit in units)
+    return f'<?xml version="1.0"?>\n{head}<tmx version="1.4"><header/><body>\n{body}\n</body></tmx>\n'
+
+
+def variant(language: str, text: str) -> str:
+    return f'<tuv xml:lang="{language}"><seg>{text}</seg></tuv>'

@@ -1,0 +1,219 @@
+"""Corpora by path, and those that are mined: their names, versions and faults."""
+
+import os
+from pathlib import Path
+
+import pytest
+from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked, load
+
+from paraphrastic.config import check_config
+from paraphrastic.errors import InputError
+from paraphrastic.files import sha256
+from paraphrastic.ingredients import definitions_needed
+from paraphrastic.sources import named_datasets
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to run in, with a corpus of one's own."""
+    monkeypatch.chdir(tmp_path)
+    Path("My-Data.v2.tsv.gz").write_bytes(b"content")
+    Path("pairs.txt").write_text("content")
+    return tmp_path
+
+
+def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
+    entries = ["multi30k", {"path": "My-Data.v2.tsv.gz", "columns": [3, 1]}]
+    config = checked(changed("definitions.de.corpora", entries))
+    definition = config["definitions"]["de"]
+    assert definition["corpora"] == ["multi30k", "my_data_v2"]
+    assert definition["files"] == {
+        "my_data_v2": {"path": "My-Data.v2.tsv.gz", "kind": "tsv", "columns": ["3", "1"]}
+    }
+    dataset = named_datasets(config, REGISTRY)["my_data_v2"]
+    (file,) = dataset.select(("en", "de"))
+    digest = sha256("My-Data.v2.tsv.gz")
+    assert (file.location, file.members, file.version) == (
+        "My-Data.v2.tsv.gz",
+        ("3", "1"),
+        f"sha256:{digest}",
+    )
+
+
+def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
+    entry = {"path": "pairs.txt", "name": "ours", "kind": "tsv"}
+    config = changed("definitions.de.corpora", [entry])
+    config["max_pairs"] = {"ours": 10}
+    # The same file may serve other languages: a translation memory has many.
+    config["definitions"]["fr"]["corpora"] = [entry]
+    datasets = named_datasets(checked(config), REGISTRY)
+    assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
+
+
+def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
+    config = checked(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
+
+    def version() -> str:
+        return named_datasets(config, REGISTRY)["my_data_v2"].version
+
+    first = version()
+    path = Path("My-Data.v2.tsv.gz")
+    status = path.stat()
+    path.write_bytes(b"CONTENT")  # as long as before, and its time set back
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    second = version()
+    assert second != first
+    path.write_bytes(b"content")
+    assert version() == first
+
+
+def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
+    first = named_datasets(config, REGISTRY)
+    monkeypatch.setattr("paraphrastic.sources.sha256", lambda path: pytest.fail("read again"))
+    assert named_datasets(config, REGISTRY) == first
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"pth": "x.tsv"}, "corpora.1.pth: unknown key; did you mean 'path'?"),
+        ({"name": "x"}, "corpora.1.path: is missing"),
+        (7, "corpora.1: 7 is not of type 'string', 'object'"),
+        ({"path": "My-Data.v2.tsv.gz", "name": "My Data"}, "corpora.1.name: 'My Data' does not match"),
+        ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of ['tsv', "),
+        ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
+        (
+            {"path": "My-Data.v2.tsv.gz", "columns": [1]},
+            "corpora.1.columns: has 1 entry, at least 2 are needed",
+        ),
+        (
+            {"path": "My-Data.v2.tsv.gz", "columns": ["en", 2]},
+            "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
+        ),
+        ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
+        ({"path": "a {x}.tsv"}, "corpora.1.path: 'a {x}.tsv' has a brace, which is a wildcard's"),
+        (
+            "data/bi",
+            "corpora: 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}",
+        ),
+        ("Bi.TSV.gz", "corpora: 'Bi.TSV.gz' is not in the registry of data sets; a file is given as {path: "),
+        ({"path": "."}, "corpora.1.path: '.' is not a file"),
+        ({"path": "pairs.txt"}, "corpora.1.path: 'pairs.txt' has none of the endings .tsv, .jsonl, "),
+        (
+            {"path": "pairs.txt", "kind": "tmx", "columns": ["en", "de"]},
+            "corpora.1.columns: kind 'tmx' has no columns",
+        ),
+        (
+            {"path": "My-Data.v2.tsv.gz", "name": "multi30k"},
+            "corpora.1: the name 'multi30k' is taken by the registry of data sets",
+        ),
+        (
+            {"path": "pairs.txt", "kind": "tsv", "name": "other"},
+            "corpora.1: the name 'other' is given to two corpora",
+        ),
+    ],
+)
+def test_each_fault_of_a_corpus_by_path_is_one_line(mine: Path, entry: object, message: str) -> None:
+    config = changed("definitions.fr.corpora", ["sample_aligned", entry])
+    config["definitions"]["de"]["corpora"] = [{"path": "My-Data.v2.tsv.gz", "name": "other"}]
+    with pytest.raises(InputError) as error:
+        checked(config)
+    assert any(line.startswith(f"config: definitions.fr.{message}") for line in str(error.value).split("\n"))
+
+
+def mining(**changes: object) -> dict:
+    """The default configuration with a mined corpus and a model of it."""
+    config = load("config")
+    mined = {"languages": ["de", "en"], "corpora": ["sample_opus"], "encoder": "de"}
+    config["mined"] = {"found": {**mined, **changes}}
+    config["definitions"]["en"]["corpora"] = ["found"]
+    config["definitions"]["en"]["selection"] = {"paraphrase": {"paraphrase_score": None}}
+    config["filter_study"]["model"] = None
+    return config
+
+
+def test_a_mined_corpus_is_a_corpus() -> None:
+    config = {**mining(), "registry": str(ROOT / DEFAULT)}
+    complete, datasets = check_config(config, schema=SCHEMA)
+    assert complete["mined"]["found"]["min_similarity"] == 0.7
+    found = datasets["found"]
+    assert (found.kind, found.version) == ("mined", "de-en of sample_opus 1, by the encoder de at 0.7")
+    assert found.select(("en",))[0].version == found.version
+
+
+def test_definitions_needed_are_those_of_encoders_too() -> None:
+    config = checked(mining())
+    config["models"] = ["en"]
+    assert [entry["languages"] for entry in definitions_needed(config)] == [
+        ["en"],
+        ["de", "en"],
+        ["en", "de"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"languages": ["de"]}, "mined.found.languages: has 1 entry, at least 2 are needed"),
+        ({"min_similarity": 70}, "mined.found.min_similarity: 70 is greater than the maximum of 1"),
+        ({"min_similarty": 0.5}, "mined.found.min_similarty: unknown key; did you mean 'min_similarity'?"),
+        ({"corpora": ["sample_paranmt"]}, "'sample_paranmt' has nothing in de-en; it has en"),
+        ({"corpora": ["found"]}, "mined.found.corpora: data set 'found' has nothing in de-en; it has en"),
+        (
+            {"encoder": "dee"},
+            "mined.found.encoder: 'dee' is not described under definitions; did you mean 'de'?",
+        ),
+        ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
+        ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
+        ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
+        ({"encoder": {"path": "a{b"}}, "mined.found.encoder.path: 'a{b' has a brace, which is a wildcard's"),
+        ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
+        ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
+        (
+            {"languages": ["en", "de"]},
+            "definitions.en.corpora: data set 'found' has nothing in en; it has de",
+        ),
+    ],
+)
+def test_faults_of_mined_corpora(changes: dict, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        checked(mining(**changes))
+    assert message in str(error.value)
+    assert all(line.startswith("config: ") for line in str(error.value).split("\n"))
+
+
+def test_a_cycle_through_other_models_is_told() -> None:
+    config = mining(encoder="other")
+    config["definitions"]["other"] = {**config["definitions"]["en"], "corpora": ["second"]}
+    config["mined"]["second"] = {**config["mined"]["found"], "encoder": "en"}
+    with pytest.raises(InputError) as error:
+        checked(config)
+    assert "config: mined.found.encoder: 'other' is itself made of what it is to mine: " in str(error.value)
+    assert "other needs second needs en needs found" in str(error.value)
+
+
+@pytest.mark.parametrize(("name", "owner"), [("multi30k", "the registry of data sets"), ("mine", "a file")])
+def test_a_mined_corpus_needs_a_name_of_its_own(mine: Path, name: str, owner: str) -> None:
+    Path("mine.tsv").write_text("a\tb\n")
+    config = mining(corpora=[{"path": "mine.tsv"}])
+    config["mined"] = {name: config["mined"]["found"]}
+    config["definitions"]["en"]["corpora"] = [name]
+    with pytest.raises(InputError, match=f"mined.{name}: the name is taken by {owner}: give it another name"):
+        checked(config)
+
+
+@pytest.mark.parametrize(
+    "file", [{"path": "mine.tsv"}, {"path": "mine.tsv", "kind": "jsonl", "columns": ["a", "b"]}]
+)
+def test_columns_of_a_file_have_one_order(mine: Path, file: dict) -> None:
+    Path("mine.tsv").write_text("a\tb\n")
+    config = mining(corpora=[file])
+    config["definitions"]["de"]["corpora"] = [file]
+    with pytest.raises(InputError, match=r"mined.found.corpora: the columns of 'mine' are en-de elsewhere"):
+        checked(config)
+    config["mined"]["found"]["corpora"] = [{"path": "mine.tsv", "name": "turned", "columns": [2, 1]}]
+    assert checked(config)["mined"]["found"]["corpora"] == ["turned"]
+    by_language = {"path": "mine.tsv", "kind": "jsonl"}
+    config["mined"]["found"]["corpora"] = config["definitions"]["de"]["corpora"] = [by_language]
+    assert checked(config)["mined"]["found"]["corpora"] == ["mine"]

@@ -1,0 +1,322 @@
+"""Faults of a configuration, each in one line with the path of the key."""
+
+import pytest
+from configurations import THEIRS, changed, checked
+
+from paraphrastic.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        ("trainig", {}, "trainig: unknown key; did you mean 'training'?"),
+        ("training.epoch", 3, "training.epoch: unknown key; did you mean 'epochs'?"),
+        (
+            "definitions.de.selection",
+            {"bitex": {}},
+            "definitions.de.selection.bitex: unknown key; did you mean",
+        ),
+        ("training.epochs", "5", "training.epochs: '5' is not of type 'integer'"),
+        ("training.learning_rate", "1e-3", "'1e-3' is not of type 'number'; write 0.001, since YAML"),
+        ("training.margin", -0.1, "training.margin: -0.1 is less than or equal to the minimum of 0"),
+        ("sweep.dropout", [0.1, 1.0], "sweep.dropout.1: 1.0 is greater than the maximum of 0.99"),
+        ("sweep.megabatch", [], "sweep.megabatch: is empty"),
+        (
+            "selection.paraphrase.trigram_overlap",
+            {"min": 0, "max": 1.7},
+            "trigram_overlap.max: 1.7 is greater",
+        ),
+        (
+            "definitions.en.selection",
+            {"paraphrase": {"paraphrase_score": {"min": 0.9, "max": 0.4}}},
+            "definitions.en.selection.paraphrase.paraphrase_score: min 0.9 is more than max 0.4",
+        ),
+        ("definitions.fr.corpora", [], "definitions.fr.corpora: is empty"),
+        ("definitions.fr", {"languages": ["en", "fr"]}, "definitions.fr.corpora: is missing"),
+        (
+            "definitions.fr.dataset",
+            THEIRS,
+            "definitions.fr.dataset: takes the place of corpora: leave one of them out",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {"hdf5": "x.h5", "sentencepiece": "x.model"}},
+            "definitions.fr.dataset.vocabulary: is missing",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {**THEIRS, "hdf5": "{x}.h5"}},
+            "definitions.fr.dataset.hdf5: '{x}.h5' has a brace, which is a wildcard's: rename the file",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": {**THEIRS, "vocabulary": "x.vocab"}},
+            "definitions.fr.dataset.vocabulary: 'x.vocab' is not a file",
+        ),
+        (
+            "definitions.fr",
+            {"languages": ["en", "fr"], "dataset": THEIRS, "vocabulary": {"languages": "separate"}},
+            "definitions.fr.dataset: is of subwords that the languages share, and not for P-SP (separate",
+        ),
+        (
+            "definitions.fr.corpora",
+            ["sample_alined"],
+            "definitions.fr.corpora: 'sample_alined' is not in the registry of data sets; "
+            "did you mean 'sample_aligned'?",
+        ),
+        (
+            "definitions.fr.corpora",
+            ["sample_opus"],
+            "definitions.fr.corpora: data set 'sample_opus' has nothing in en-fr; it has de-en",
+        ),
+        (
+            "definitions.fr.corpora",
+            ["sts"],
+            "definitions.fr.corpora: 'sts' is of kind 'sts'; needed is opus or manythings or",
+        ),
+        ("definitions.fr.languages", ["french"], "definitions.fr.languages.0: 'french' does not match"),
+        ("models", ["en", "it"], "models: 'it' is not described under definitions; there are en, de, es, fr"),
+        ("models", "en", "models: 'en' is not of type 'array'"),
+        ("language_id", "lid175", "language_id: 'lid175' is not in the registry of data sets; did you mean"),
+        (
+            "language_id",
+            None,
+            "config: selection.paraphrase.language: needs language_id, which is null",
+        ),
+        (
+            "evaluation.sts",
+            "multi30k",
+            "evaluation.sts: 'multi30k' is of kind 'aligned'; needed is sts or file",
+        ),
+        ("evaluation.sts", "lid176", "evaluation.sts: 'lid176' is of kind 'fasttext'; needed is sts or file"),
+        ("language_id", "sts", "language_id: 'sts' is of kind 'sts'; needed is fasttext or labelled or file"),
+        ("word_vectors", "lid176", "word_vectors: 'lid176' is of kind 'fasttext'; needed is vectors or file"),
+        ("training.epochs", 5.0, "training.epochs: 5.0 is not of type 'integer'"),
+        ("sweep.megabatch", [10.0], "sweep.megabatch.0: 10.0 is not of type 'integer'"),
+        ("training.learning_rate", float("nan"), "training.learning_rate: nan is not of type 'number'"),
+        ("training.margin", float("inf"), "training.margin: inf is not of type 'number'"),
+        ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
+        ("training.weight_decay", 0.01, "training.weight_decay: is for the optimizer adamw, not for adam"),
+        (
+            "training",
+            {"optimizer": "lazy_adam", "engine": "autograd"},
+            "training.optimizer: lazy_adam is for the engine fused, not for autograd",
+        ),
+        ("seed", True, "seed: True is not of type 'integer'"),
+        ("registry", None, "registry: None is not of type 'string'"),
+        ("mirror", "/nonexistent", "mirror: '/nonexistent' is neither a folder nor an http(s) address"),
+        ("mirror", "ftp://x/y", "mirror: 'ftp://x/y' is neither a folder nor an http(s) address"),
+        ("selection.bitext.trigram_overlap", {"max": 0.5}, "selection.bitext.trigram_overlap: unknown key"),
+        (
+            "definitions.en.corpora",
+            ["multi30k_captions"],
+            "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no score of its own",
+        ),
+        ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all']"),
+        (
+            "contamination.testsets.tatoeba",
+            "tatoba",
+            "contamination.testsets.tatoeba: 'tatoba' is not in the registry of data sets; did you mean",
+        ),
+        (
+            "contamination.testsets.glue",
+            "sts",
+            "contamination.testsets.glue: unknown key; known keys are sts",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "tatoba"},
+            "evaluation.tatoeba.testsets: 'tatoba' is not in the registry of data sets; did you mean",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "sts"},
+            "evaluation.tatoeba.testsets: 'sts' is of kind 'sts'; needed is file",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "bucc2018"},
+            "evaluation.tatoeba.testsets: 'bucc2018' has no language with a file of its own and",
+        ),
+        (
+            "evaluation.tatoeba",
+            {"testsets": "tatoeba", "languages": ["de", "xx"]},
+            "evaluation.tatoeba.languages: 'tatoeba' has nothing in 'xx' and English",
+        ),
+        ("evaluation.tatoeba", {"languages": ["de"]}, "evaluation.tatoeba.testsets: is missing"),
+        (
+            "evaluation.bucc",
+            {"testsets": "bucc2018", "pairs": ["en-de"]},
+            "evaluation.bucc.pairs: 'bucc2018' has nothing in 'en-de'; it has de-en, fr-en, ru-en, zh-en",
+        ),
+        (
+            "evaluation.bucc",
+            {"testsets": "tatoeba"},
+            "evaluation.bucc.testsets: 'tatoeba' has files that are no archive of two languages",
+        ),
+        (
+            "evaluation.senteval",
+            "sentevl",
+            "evaluation.senteval: 'sentevl' is not in the registry of data sets; did you mean 'senteval'?",
+        ),
+        (
+            "evaluation.senteval",
+            "polish_cds",
+            "evaluation.senteval: 'polish_cds' has 3 files; needed is one archive",
+        ),
+        (
+            "evaluation.polish",
+            {"ppc": "polish_ppc"},
+            "evaluation.polish.cds: is missing",
+        ),
+        (
+            "evaluation.polish",
+            {name: "sts" for name in ("ppc", "cr_h", "cr_m", "cds", "sick", "8tags")},
+            "evaluation.polish.8tags: 'sts' is of kind 'sts'; needed is file",
+        ),
+        ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
+        (
+            "contamination",
+            {"drop": "near", "near_duplicates": None},
+            "config: contamination.drop: near needs contamination.near_duplicates, which is null",
+        ),
+        ("statistics.parsers", {"en": ""}, "statistics.parsers.en: '' does not match"),
+        (
+            "filter_study.model",
+            "nn",
+            "filter_study.model: 'nn' is not described under definitions; there are en",
+        ),
+        ("filter_study.model", "fr", "filter_study.model: 'fr' is a model of bitext; needed is one of para"),
+        (
+            "filter_study.rank_by",
+            ["score"],
+            "filter_study.rank_by.0: 'score' is not one of ['paraphrase_score',",
+        ),
+        (
+            "filter_study.rank_by",
+            ["translation_score"],
+            "config: filter_study.rank_by: 'sample_paranmt' has no translation score of its own",
+        ),
+        (
+            "definitions.en",
+            {
+                "languages": ["en"],
+                "corpora": ["multi30k_captions"],
+                "selection": {"paraphrase": {"paraphrase_score": None}},
+            },
+            "filter_study.rank_by: 'multi30k_captions' has no paraphrase score of its own, and word_vectors",
+        ),
+        (
+            "filter_study.training",
+            {"epoch": 1},
+            "filter_study.training.epoch: unknown key; did you mean 'epochs'",
+        ),
+        ("filter_study.parts", 1, "filter_study.parts: 1 is less than the minimum of 2"),
+        ("max_pairs", {"opensub": 3}, "config: max_pairs: 'opensub' is not in the registry of data sets"),
+        (
+            "definitions.de.max_pairs",
+            {"sample_aligned": 3},
+            "definitions.de.max_pairs: 'sample_aligned' is none of this model's corpora",
+        ),
+        ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
+        (
+            "filter_study.training",
+            {"initial_vectors": None},
+            "filter_study.training.initial_vectors: those of the model serve its study",
+        ),
+        (
+            "filter_study.training",
+            {"engine": "autograd", "optimizer": "lazy_adam"},
+            "filter_study.training.optimizer: lazy_adam is for the engine fused, not for autograd",
+        ),
+        ("encoder.parts", [], "encoder.parts: is empty"),
+        ("encoder.parts", [{"kind": "gru"}], "encoder.parts.0.kind: 'gru' is not one of"),
+        (
+            "encoder.parts",
+            [{"kind": "lstm", "pool": "max"}],
+            "encoder.parts.0.pool: unknown key; did you mean",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "average", "pooling": "max"}],
+            "encoder.parts.0.pooling: max is for lstm and bilstm, not for average",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "lstm", "directions": "concatenate"}],
+            "encoder.parts.0.directions: concatenate is for bilstm, not for lstm",
+        ),
+        (
+            "definitions.de.encoder",
+            {"parts": [{"kind": "bilstm", "directions": "concatenate", "dimension": 5}]},
+            "definitions.de.encoder.parts.0.dimension: 5 is odd",
+        ),
+        (
+            "definitions.de.encoder",
+            {"parts": [{"kind": "lstm", "dimension": 100}, {"kind": "average"}], "combine": "add"},
+            "definitions.de.encoder.combine: vectors of 100, 128 entries cannot be added",
+        ),
+        (
+            "definitions.en.encoder",
+            {"languages": "separate"},
+            "definitions.en.encoder.languages: separate needs two languages; there is only en",
+        ),
+        (
+            "vocabulary.languages",
+            "separate",
+            "config: vocabulary.languages: separate needs two languages; there is only en",
+        ),
+        ("vocabulary.units", {"words": {}}, "vocabulary.units: 'words' is not one of"),
+        ("vocabulary.units", {"word": {"sise": 3}}, "vocabulary.units.word.sise: unknown key; did you mean"),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "encoder": {"parts": [{"kind": "lstm"}]},
+                "training": {"engine": "fused"},
+            },
+            "definitions.de.training.engine: fused is for one averaged part; auto or autograd trains LSTM-SP",
+        ),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "encoder": {"parts": [{"kind": "lstm"}]},
+                "training": {"optimizer": "lazy_adam"},
+            },
+            "training.optimizer: lazy_adam is for the engine fused, not for autograd, which trains LSTM-SP",
+        ),
+        ("training.initial_vectors", "nothing", "training.initial_vectors: 'nothing' is not in the registry"),
+        (
+            "training.initial_vectors",
+            "paragram_phrase",
+            "training.initial_vectors: are for words; no part has the unit word",
+        ),
+        (
+            "training.initial_vectors_penalty",
+            0.1,
+            "training.initial_vectors_penalty: needs initial_vectors, which is null",
+        ),
+        (
+            "training",
+            {"initial_vectors_penalty": 0.1, "engine": "fused"},
+            "training.initial_vectors_penalty: is for the engine autograd, not for fused",
+        ),
+    ],
+)
+def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: object, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        checked(changed(path, value))
+    assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
+        error
+    )
+
+
+def test_all_faults_are_told_at_once() -> None:
+    config = changed("training.epoch", 3)
+    config["sweep"]["dropot"] = []
+    with pytest.raises(InputError) as error:
+        checked(config)
+    assert len(str(error.value).split("\n")) == 2

@@ -1,0 +1,57 @@
+"""An encoder that needs no training, and some that no figure can be made of."""
+
+from pathlib import Path
+
+import numpy as np
+
+from paraphrastic.encoders import Encoder
+
+ROOT = Path(__file__).resolve().parents[2]
+WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
+OPTIONS = {"source": "measured", "bootstrap_samples": 200}
+
+
+def trigrams(sentences, _=None) -> np.ndarray:
+    """Counts of character trigrams, hashed: names and cognates tell which sentences are translations."""
+    vectors = np.zeros((len(sentences), 128), np.float32)
+    for row, sentence in enumerate(sentences):
+        text = f" {sentence.lower()} "
+        for start in range(len(text) - 2):
+            a, b, c = map(ord, text[start : start + 3])
+            vectors[row, (a * 961 + b * 31 + c) % 128] += 1
+    # So that no two cosines are equal unless the counts are.
+    return vectors * WEIGHTS
+
+
+ENCODER = Encoder("Trigrams", 128, "t", trigrams)
+
+
+def constant(sentences, language: str | None) -> np.ndarray:
+    return np.ones((len(sentences), 128), np.float32) if language == "de" else trigrams(sentences)
+
+
+def not_a_number(sentences, language: str | None) -> np.ndarray:
+    vectors = trigrams(sentences)
+    vectors[-1] = np.nan
+    return vectors
+
+
+# Encoders that no figure can be made of, and what is said of them.
+def one_direction(sentences: list[str], _: str) -> np.ndarray:
+    """Of several lengths."""
+    vector = np.random.default_rng(0).normal(size=128)
+    return (vector * np.arange(1, len(sentences) + 1)[:, None]).astype(np.float32)
+
+
+FAULTY = [
+    (constant, "all sentences in de have the same direction"),
+    (one_direction, "all sentences in de have the same direction"),
+    (lambda sentences, _: np.zeros((len(sentences), 128), np.float32), "all sentences in de have the same"),
+    (not_a_number, "the vector of '.*' is not finite"),
+]
+
+
+def cosines(first: list[str], second: list[str]) -> np.ndarray:
+    x, y = (trigrams(side).astype(np.float64) for side in (first, second))
+    norms = np.linalg.norm(x, axis=1)[:, None] * np.linalg.norm(y, axis=1)[None]
+    return np.divide(x @ y.T, norms, out=np.zeros_like(norms), where=norms > 0)
