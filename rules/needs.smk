@@ -25,10 +25,10 @@ def memory(step):
     return asked
 
 
-def runtime(step):
-    """What is asked for as runtime, in minutes, as by `memory`."""
+def runtime(step, *, shared=True):
+    """What is asked for as runtime, in minutes, as by `memory`; `shared` by the threads, if they share the work."""
     return lambda wildcards, input, attempt, threads: minutes(
-        need(step, wildcards, input), attempt=attempt, threads=threads
+        need(step, wildcards, input), attempt=attempt, threads=threads if shared else 1
     )
 
 

@@ -17,7 +17,7 @@ rule measure_speed:
     threads: lambda wildcards: workflow.resource_settings.cores or 1
     resources:
         mem_mb=memory(speed_need),
-        runtime=runtime(speed_need),
+        runtime=runtime(speed_need, shared=False),
     params:
         systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
         columns=lambda wildcards: list(speed_corpora().values()),
