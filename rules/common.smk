@@ -1,7 +1,10 @@
 """The checked configuration, the registry, and the paths that several phases share."""
 
+import json
+import os
 import re
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 # This checkout's library, whatever is installed.
@@ -27,6 +30,21 @@ from paraphrastic.registry import read_registry
 from paraphrastic.sources import dataset_versions, opus_corpora
 from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
 from paraphrastic.studies import data_models, setting_name, variants
+
+# A run ends with the settings that it began with, whatever becomes of the files: its jobs on other nodes, which
+# are runs of their own, read them from a copy that is written before the first of them (hooks.smk).
+if workflow.is_main_process:
+    SETTINGS = json.dumps(config, default=str)  # values that JSON has not are refused below
+    settings_file = Path(".snakemake", "settings", f"{sha256(SETTINGS.encode()).hexdigest()}.json")
+    os.environ["PARAPHRASTIC_SETTINGS"] = str(settings_file.absolute())
+elif settings_copy := os.environ.setdefault("PARAPHRASTIC_SETTINGS", ""):
+    config.clear()
+    config.update(json.loads(Path(settings_copy).read_text(encoding="utf-8")))
+
+
+envvars:
+    "PARAPHRASTIC_SETTINGS",
+
 
 try:
     schema = Path(workflow.basedir, "workflow/schemas/config.schema.yaml")

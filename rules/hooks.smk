@@ -4,7 +4,7 @@ import re
 
 from snakemake.logging import logger
 
-from paraphrastic.files import end_future_times
+from paraphrastic.files import atomic_output, end_future_times
 
 # How the system ends a program for which there is no memory, and how a program ends itself.
 MEMORY_SIGNALS = ("SIGKILL", "SIGABRT")
@@ -22,6 +22,11 @@ def killed_steps(logs):
 onstart:
     # The jobs of a cluster are runs of their own.
     if workflow.is_main_process:
+        try:
+            with atomic_output(os.environ["PARAPHRASTIC_SETTINGS"]) as path:
+                path.write_text(SETTINGS, encoding="utf-8")
+        except InputError as error:
+            raise WorkflowError(str(error)) from None
         if count := end_future_times("resources", "results"):
             logger.warning(
                 f"{count} files are from the future (was the clock moved back?): they get the present time"

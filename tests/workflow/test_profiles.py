@@ -18,6 +18,7 @@ SUBMIT = """#!/bin/sh
 for script in "$@"; do :; done
 number=$(ls "$QUEUE" | wc -l); job="$QUEUE/$number"
 mkdir "$job"; echo "$@" >"$job/arguments"
+eval "$BEFORE_JOB"
 { sh "$script" >"$job/output" 2>&1; echo $? >"$job/status"; } </dev/null >/dev/null 2>&1 &
 echo "$number"
 """
@@ -58,6 +59,7 @@ def queue(tmp_path: Path) -> dict[str, str]:
         **environment(),
         "PATH": f"{programs}:{os.environ['PATH']}",
         "QUEUE": str(jobs),
+        "BEFORE_JOB": "",
         "PARAPHRASTIC_IMAGE": "registry.example/paraphrastic:1",
         "PARAPHRASTIC_CLAIM": "shared",
         "PARAPHRASTIC_VOLUME": str(tmp_path),
@@ -103,6 +105,15 @@ def test_a_failed_job_comes_again_with_more_memory(
     assert re.search("mem=1400mb|1400M", (second / "arguments").read_text())
 
 
+def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: dict[str, str]) -> None:
+    # A job that read the file would refuse it.
+    queue["BEFORE_JOB"] = "echo 'nonsense: 1' >>config/config.yaml"
+    run = run_in(pipeline, queue, "cluster-generic")
+    assert run.returncode == 0, run.stdout
+    again = run_in(pipeline, queue, "cluster-generic")
+    assert "config: nonsense: unknown key" in again.stdout
+
+
 def run_in(folder: Path, queue: dict[str, str], profile: str) -> Run:
     arguments = [
         "--profile",
@@ -137,7 +148,7 @@ def test_every_rule_says_what_it_takes(block: str) -> None:
     assert re.search(r"^    threads: ", block, re.M)
     stated = re.findall(r"^        (mem_mb=memory|runtime=runtime)\((.*)\),$", block, re.M)
     assert [name for name, _ in stated] == ["mem_mb=memory", "runtime=runtime"]
-    assert stated[0][1] == stated[1][1]
+    assert stated[0][1] == stated[1][1].removesuffix(", shared=False")
     for step in re.findall(r'"(\w+)"', stated[0][1]):
         assert step in NEEDS
 
