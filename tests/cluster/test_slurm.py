@@ -1,6 +1,7 @@
 """The pipeline on a Slurm of two nodes: the same digits, second attempts, the way back after a kill."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -93,6 +94,22 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     assert extracted["first"] != "COMPLETED"
     limited = [(job["TimeLimit"], job["JobState"]) for job in jobs if job["TimeLimit"] in ("1", "2")]
     assert limited == [("1", "TIMEOUT"), ("2", "COMPLETED")]
+
+
+def test_a_few_short_jobs_make_all_tables_figures_and_the_page(
+    cluster: Cluster, finished_once: Path, tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
+    for made in ("results/tables", "results/figures"):
+        shutil.rmtree(folder / made)
+    run = cluster.run(*SNAKEMAKE, "--", "paper_tables", "results/report.html", cwd=folder)
+    assert run.returncode == 0, run.stdout
+    for table in (finished_once / "results/tables").glob("*.csv"):
+        assert (folder / "results/tables" / table.name).read_bytes() == table.read_bytes()
+    jobs = cluster.ended(folder)
+    assert {job["Partition"] for job in jobs} == {"short"}
+    assert len(jobs) <= 12
+    assert run.stdout.count("Finished jobid") > 40
 
 
 def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> None:
