@@ -143,20 +143,19 @@ def testset_names():
     return {name: testset for testset, name in testsets if name is not None}
 
 
-def testset_files():
-    """The test sets' files, each after the way it is read.
+def testset_files(model):
+    """The test sets' files for a model's training data, each after the way it is read.
 
-    Of files in two languages, those that the evaluation asks for.
+    Of files in two languages, those whose languages the model knows: which other models there are, and what is
+    evaluated, is no reason to train it again.
     """
-    found = []
-    for name, testset in testset_names().items():
-        pairs = {"tatoeba": tatoeba_pairs, "bucc": bucc_pairs}.get(testset, lambda name: [])(name)
-        wanted = [set(pair) for pair in pairs]
-        files = REGISTRY[name].files
-        found += [
-            (testset, file) for file in files if len(file.languages) < 2 or set(file.languages) in wanted
-        ]
-    return found
+    known = set(config["definitions"][model]["languages"])
+    return [
+        (testset, file)
+        for name, testset in testset_names().items()
+        for file in REGISTRY[name].files
+        if len(file.languages) < 2 or set(file.languages) <= known
+    ]
 
 
 def model_languages():
@@ -218,10 +217,18 @@ def development_testsets(settings):
     return path if settings["early_stopping"] else ancient(path)
 
 
-def training_code(settings):
+def code_of(script, *modules):
+    """Version of the code of a rule: its script, and the modules that it calls.
+
+    Snakemake's own look at code, which counts a docstring and the time of a file, is off (profiles/default).
+    """
+    return code_version(*modules, script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"))
+
+
+def training_code(script, settings):
     """Version of the code that training runs; that of scoring counts only where scores decide when to stop."""
     scoring = ["paraphrastic.evaluation.development"] if settings["early_stopping"] else []
-    return code_version("paraphrastic.training.train", *scoring)
+    return code_of(script, "paraphrastic.training.train", *scoring)
 
 
 def gpus(model):

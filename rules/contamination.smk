@@ -3,7 +3,10 @@
 
 rule gather_testsets:
     input:
-        downloads=[ancient(file.location) if file.path else file.location for _, file in testset_files()],
+        downloads=lambda wildcards: [
+            ancient(file.location) if file.path else file.location
+            for _, file in testset_files(wildcards.model)
+        ],
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -17,15 +20,15 @@ rule gather_testsets:
         mem_mb=memory("gather_testsets"),
         runtime=runtime("gather_testsets"),
     params:
-        files=[
+        files=lambda wildcards: [
             {"testset": testset, "languages": file.languages, "members": file.members}
-            for testset, file in testset_files()
+            for testset, file in testset_files(wildcards.model)
         ],
         # As the training data of the model were segmented.
         segmentation=lambda wildcards: text_modes(
             config["definitions"][wildcards.model]["languages"], "segmentation"
         ),
-        code=code_version("paraphrastic.corpus.testsets"),
+        code=code_of("gather_testsets", "paraphrastic.corpus.testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
     script:
@@ -58,7 +61,7 @@ rule mark_contamination:
     params:
         near_duplicates=config["contamination"]["near_duplicates"],
         seed=config["seed"],
-        code=code_version("paraphrastic.corpus.contamination"),
+        code=code_of("mark_contamination", "paraphrastic.corpus.contamination"),
     message:
         "Look for test sentences in the pairs of {wildcards.corpus} for {wildcards.model}"
     script:
@@ -84,7 +87,7 @@ rule tabulate_contamination:
     params:
         corpora=MODEL_CORPORA,
         drop=dropped_kinds(config),
-        code=code_version("paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_contamination", "paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate contamination"
     script:

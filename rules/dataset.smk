@@ -22,7 +22,7 @@ rule encode_dataset:
     params:
         units=lambda wildcards: dataset_units(wildcards.model),
         tables=lambda wildcards: structure_of(config["definitions"][wildcards.model]).tables,
-        code=code_version("paraphrastic.dataset"),
+        code=code_of("encode_dataset", "paraphrastic.dataset"),
     message:
         "Encode the training data of {wildcards.model}"
     script:
@@ -55,7 +55,7 @@ rule import_dataset:
         versions=lambda wildcards: dataset_versions(
             wildcards.model, config["definitions"][wildcards.model]["dataset"]
         ),
-        code=code_version("paraphrastic.dataset_import"),
+        code=code_of("import_dataset", "paraphrastic.dataset_import"),
     message:
         "Import the training data of {wildcards.model}"
     script:

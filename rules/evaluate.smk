@@ -15,7 +15,7 @@ rule prepare_sts:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_version("paraphrastic.evaluation.sts_data"),
+        code=code_of("prepare_sts", "paraphrastic.evaluation.sts_data"),
     message:
         "Prepare the STS test sets"
     script:
@@ -43,7 +43,7 @@ rule initialise_model:
         settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
-        code=code_version("paraphrastic.training.train"),
+        code=code_of("initialise_model", "paraphrastic.training.train"),
     message:
         "Write {wildcards.model} as it is before training"
     script:
@@ -77,7 +77,7 @@ rule evaluate_sts:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_version("paraphrastic.evaluation.sts", "paraphrastic.encoders"),
+        code=code_of("evaluate_sts", "paraphrastic.evaluation.sts", "paraphrastic.encoders"),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
     script:
@@ -105,7 +105,7 @@ rule write_card:
         licences=lambda wildcards: {
             name: licence for name, (_, licence) in corpora_of(wildcards.model).items()
         },
-        code=code_version("paraphrastic.model_card"),
+        code=code_of("write_card", "paraphrastic.model_card"),
     message:
         "Write the card of {wildcards.model}"
     script:
@@ -127,7 +127,7 @@ rule gather_sentences:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_version("paraphrastic.evaluation.sentences"),
+        code=code_of("gather_sentences", "paraphrastic.evaluation.sentences"),
     message:
         "Gather the sentences of all test sets"
     script:
@@ -148,7 +148,7 @@ rule prepare_tatoeba:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_version("paraphrastic.evaluation.bitext_data"),
+        code=code_of("prepare_tatoeba", "paraphrastic.evaluation.bitext_data"),
     message:
         "Prepare Tatoeba's test set in {wildcards.language}"
     script:
@@ -182,7 +182,7 @@ rule evaluate_tatoeba:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_version("paraphrastic.evaluation.tatoeba", "paraphrastic.encoders"),
+        code=code_of("evaluate_tatoeba", "paraphrastic.evaluation.tatoeba", "paraphrastic.encoders"),
     message:
         "Evaluate {wildcards.system} on Tatoeba"
     script:
@@ -207,7 +207,7 @@ rule prepare_bucc:
         runtime=runtime("prepare"),
     params:
         files=lambda wildcards: corpus_files(testsets_of("bucc"), languages_of(wildcards.pair)),
-        code=code_version("paraphrastic.evaluation.bitext_data"),
+        code=code_of("prepare_bucc", "paraphrastic.evaluation.bitext_data"),
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
     script:
@@ -244,7 +244,7 @@ rule evaluate_bucc:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_version("paraphrastic.evaluation.bucc", "paraphrastic.encoders"),
+        code=code_of("evaluate_bucc", "paraphrastic.evaluation.bucc", "paraphrastic.encoders"),
     message:
         "Evaluate {wildcards.system} on BUCC"
     script:
@@ -268,7 +268,7 @@ rule prepare_transfer:
         runtime=runtime("prepare"),
     params:
         files=lambda wildcards: transfer_files(wildcards.suite),
-        code=code_version("paraphrastic.evaluation.transfer_data"),
+        code=code_of("prepare_transfer", "paraphrastic.evaluation.transfer_data"),
     message:
         "Prepare the data of {wildcards.suite}"
     script:
@@ -301,7 +301,7 @@ rule evaluate_transfer:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_version("paraphrastic.evaluation.transfer", "paraphrastic.encoders"),
+        code=code_of("evaluate_transfer", "paraphrastic.evaluation.transfer", "paraphrastic.encoders"),
     message:
         "Evaluate {wildcards.system} on {wildcards.suite}"
     script:

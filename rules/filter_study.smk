@@ -73,7 +73,7 @@ rule rank_pairs:
         drop=dropped_kinds(config),
         sample=config["filter_study"]["sample"],
         seed=config["seed"],
-        code=code_version("paraphrastic.corpus.ranking"),
+        code=code_of("rank_pairs", "paraphrastic.corpus.ranking"),
     message:
         "Rank the pairs of {wildcards.model} by {wildcards.measure} and draw from each part"
     script:
@@ -117,7 +117,7 @@ use rule train_model as train_part with:
             "rank_by": wildcards.measure,
             "part": int(wildcards.part),
         },
-        code=lambda wildcards: training_code(study_settings(config, wildcards.model)),
+        code=lambda wildcards: training_code("train_model", study_settings(config, wildcards.model)),
     message:
         "Train on part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
 
@@ -154,7 +154,7 @@ use rule evaluate_sts as evaluate_part with:
             "source": "measured",
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_version("paraphrastic.evaluation.sts", "paraphrastic.encoders"),
+        code=code_of("evaluate_sts", "paraphrastic.evaluation.sts", "paraphrastic.encoders"),
     message:
         "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"
 
@@ -176,7 +176,7 @@ rule tabulate_filter_study:
         mem_mb=memory("tabulate"),
         runtime=runtime("tabulate"),
     params:
-        code=code_version("paraphrastic.evaluation.filter_study"),
+        code=code_of("tabulate_filter_study", "paraphrastic.evaluation.filter_study"),
     message:
         "Tabulate the filter study"
     script:
@@ -203,7 +203,7 @@ rule draw_filter_study:
         mem_mb=memory("draw"),
         runtime=runtime("draw"),
     params:
-        code=code_version("paraphrastic.figures.filter_study"),
+        code=code_of("draw_filter_study", "paraphrastic.figures.filter_study"),
     message:
         "Draw the filter study"
     script:

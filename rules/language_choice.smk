@@ -19,7 +19,7 @@ rule measure_overlap:
         runtime=runtime("measure_overlap"),
     params:
         languages=lookup(dpath="definitions/{model}/languages", within=config),
-        code=code_version("paraphrastic.evaluation.piece_overlap"),
+        code=code_of("measure_overlap", "paraphrastic.evaluation.piece_overlap"),
     message:
         "Measure the overlap of the pieces of {wildcards.model}"
     script:
@@ -49,7 +49,7 @@ rule tabulate_language_choice:
     params:
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         max_bytes=config["max_member_bytes"],
-        code=code_version("paraphrastic.evaluation.language_choice"),
+        code=code_of("tabulate_language_choice", "paraphrastic.evaluation.language_choice"),
     message:
         "Tabulate the study of languages"
     script:
@@ -76,7 +76,7 @@ rule draw_language_choice:
         mem_mb=memory("draw"),
         runtime=runtime("draw"),
     params:
-        code=code_version("paraphrastic.figures.language_choice"),
+        code=code_of("draw_language_choice", "paraphrastic.figures.language_choice"),
     message:
         "Draw the study of languages"
     script:

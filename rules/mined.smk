@@ -21,7 +21,7 @@ rule measure_similarity:
     params:
         encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
-        code=code_version("paraphrastic.corpus.similarity"),
+        code=code_of("measure_similarity", "paraphrastic.corpus.similarity"),
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
     script:
@@ -66,7 +66,7 @@ rule draw_paraphrases:
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
         seed=config["seed"],
-        code=code_version("paraphrastic.corpus.mined"),
+        code=code_of("draw_paraphrases", "paraphrastic.corpus.mined"),
     message:
         "Draw paraphrases for {wildcards.mined}"
     script:

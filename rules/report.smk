@@ -37,7 +37,7 @@ rule write_provenance:
         runtime=runtime("tabulate"),
     params:
         config=config_digest(config),
-        code=code_version("paraphrastic.provenance"),
+        code=code_of("write_provenance", "paraphrastic.provenance"),
     message:
         "Write where the results come from"
     script:
@@ -70,7 +70,7 @@ rule write_report:
         figures=PAGE_FIGURES,
         absent=absent_tables(),
         parts=[sha256(path) for path in PAGE_PARTS],
-        code=code_version("paraphrastic.report.page"),
+        code=code_of("write_report", "paraphrastic.report.page"),
     message:
         "Write the report"
     script:

@@ -22,7 +22,9 @@ rule measure_speed:
         systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
         columns=lambda wildcards: list(speed_corpora().values()),
         settings=lambda wildcards: {"language": "en", **config["evaluation"]["speed"]},
-        code=code_version("paraphrastic.evaluation.speed", "paraphrastic.evaluation.speed_process"),
+        code=code_of(
+            "measure_speed", "paraphrastic.evaluation.speed", "paraphrastic.evaluation.speed_process"
+        ),
     message:
         "Measure the speed of all systems"
     script:
@@ -44,7 +46,7 @@ rule tabulate_speed:
         mem_mb=memory("tabulate"),
         runtime=runtime("tabulate"),
     params:
-        code=code_version("paraphrastic.evaluation.speed"),
+        code=code_of("tabulate_speed", "paraphrastic.evaluation.speed"),
     message:
         "Tabulate the speed of all systems"
     script:
@@ -71,7 +73,7 @@ rule draw_speed:
         mem_mb=memory("draw"),
         runtime=runtime("draw"),
     params:
-        code=code_version("paraphrastic.figures.speed"),
+        code=code_of("draw_speed", "paraphrastic.figures.speed"),
     message:
         "Draw the speed of all systems"
     script:

@@ -23,7 +23,7 @@ rule describe_corpus:
         sentences=config["statistics"]["sentences"],
         parsers=config["statistics"]["parsers"],
         seed=config["seed"],
-        code=code_version("paraphrastic.corpus.statistics"),
+        code=code_of("describe_corpus", "paraphrastic.corpus.statistics"),
     message:
         "Describe {wildcards.corpus} {wildcards.pair}"
     script:
@@ -53,7 +53,7 @@ rule tabulate_corpora:
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
-        code=code_version("paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_corpora", "paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate the corpora"
     script:
@@ -80,7 +80,7 @@ rule tabulate_funnel:
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
-        code=code_version("paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_funnel", "paraphrastic.corpus.corpus_tables"),
     message:
         "Tabulate the filter funnel"
     script:
@@ -108,7 +108,7 @@ rule draw_funnel:
         mem_mb=memory("draw"),
         runtime=runtime("draw"),
     params:
-        code=code_version("paraphrastic.figures.funnel"),
+        code=code_of("draw_funnel", "paraphrastic.figures.funnel"),
     message:
         "Draw the filter funnel"
     script:

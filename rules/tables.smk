@@ -23,7 +23,7 @@ rule tabulate_systems:
     params:
         systems=lambda wildcards: system_results(wildcards.table),
         gather=config["models"],
-        code=code_version("paraphrastic.evaluation.tables"),
+        code=code_of("tabulate_systems", "paraphrastic.evaluation.tables"),
     message:
         "Tabulate {wildcards.table}"
     script:
@@ -53,7 +53,7 @@ rule draw_systems:
         runtime=runtime("draw"),
     params:
         title=lambda wildcards: SYSTEM_CAPTIONS[wildcards.table],
-        code=code_version("paraphrastic.figures.systems"),
+        code=code_of("draw_systems", "paraphrastic.figures.systems"),
     message:
         "Draw the systems of {wildcards.table}"
     script:
@@ -77,7 +77,7 @@ rule tabulate_differences:
         runtime=runtime("tabulate"),
     params:
         systems=lambda wildcards: list(trained_results("sts")),
-        code=code_version("paraphrastic.evaluation.differences"),
+        code=code_of("tabulate_differences", "paraphrastic.evaluation.differences"),
     message:
         "Tabulate how systems differ from data set to data set"
     script:
@@ -110,7 +110,7 @@ rule write_ledger:
         config_digests=config_digests(),
         gathered=config["models"],
         off=tables_off(),
-        code=code_version("paraphrastic.evaluation.ledger"),
+        code=code_of("write_ledger", "paraphrastic.evaluation.ledger"),
     message:
         "Write the ledger"
     script:
@@ -132,7 +132,7 @@ rule tabulate_sweep:
         runtime=runtime("tabulate"),
     params:
         models=config["models"],
-        code=code_version("paraphrastic.training.choose"),
+        code=code_of("tabulate_sweep", "paraphrastic.training.choose"),
     message:
         "Tabulate the sweeps"
     script:
@@ -156,7 +156,7 @@ rule tabulate_studies:
         runtime=runtime("tabulate"),
     params:
         models=[(study, setting) for study, setting, _ in STUDY_MODELS],
-        code=code_version("paraphrastic.evaluation.studies"),
+        code=code_of("tabulate_studies", "paraphrastic.evaluation.studies"),
     message:
         "Tabulate the studies"
     script:
@@ -183,7 +183,7 @@ rule draw_sweep:
         mem_mb=memory("draw"),
         runtime=runtime("draw"),
     params:
-        code=code_version("paraphrastic.figures.sweep"),
+        code=code_of("draw_sweep", "paraphrastic.figures.sweep"),
     message:
         "Draw the sweeps"
     script:
@@ -211,7 +211,7 @@ rule draw_training:
         runtime=runtime("draw"),
     params:
         title="{model}, {run}",
-        code=code_version("paraphrastic.figures.training"),
+        code=code_of("draw_training", "paraphrastic.figures.training"),
     message:
         "Draw the loss and the scores of {wildcards.model}, {wildcards.run}"
     script:
@@ -244,7 +244,7 @@ rule render_table:
         caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES)[
             wildcards.table
         ],
-        code=code_version("paraphrastic.evaluation.render"),
+        code=code_of("render_table", "paraphrastic.evaluation.render"),
     message:
         "Render the table {wildcards.table}"
     script:

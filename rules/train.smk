@@ -29,7 +29,9 @@ rule train_model:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
-        code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
+        code=lambda wildcards: training_code(
+            "train_model", sweep_runs(config, wildcards.model)[wildcards.run]
+        ),
     message:
         "Train {wildcards.model}, {wildcards.run}"
     script:
@@ -53,7 +55,7 @@ rule evaluate_run:
         mem_mb=memory(model_need("evaluate_run")),
         runtime=runtime(model_need("evaluate_run")),
     params:
-        code=code_version("paraphrastic.evaluation.development"),
+        code=code_of("evaluate_run", "paraphrastic.evaluation.development"),
     message:
         "Score {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
     script:
@@ -87,7 +89,7 @@ rule choose_model:
         mem_mb=memory(model_need("choose_model")),
         runtime=runtime(model_need("choose_model")),
     params:
-        code=code_version("paraphrastic.training.choose"),
+        code=code_of("choose_model", "paraphrastic.training.choose"),
     message:
         "Choose the best run of {wildcards.model}"
     script:

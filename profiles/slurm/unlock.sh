@@ -4,7 +4,8 @@
 set -euo pipefail
 runs=$(grep -hos '^SLURM run ID: .*' .snakemake/log/*.log | sed 's/.*: //' | sort -u | paste -sd,) || runs=
 if [ -n "$runs" ]; then
-  scancel --user "$(id -un)" --name "$runs"
+  # scancel takes one name, squeue a list of them.
+  for run in ${runs//,/ }; do scancel --user "$(id -un)" --name "$run"; done
   while left=$(squeue --noheader --user "$(id -un)" --name "$runs" --format %A) && [ -n "$left" ]; do
     echo "waiting for jobs to end: $(paste -sd' ' <<<"$left")" >&2
     sleep 2

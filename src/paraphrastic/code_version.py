@@ -9,10 +9,10 @@ PACKAGE = Path(__file__).parent
 ROOT = PACKAGE.parent
 
 
-def code_version(*modules: str) -> str:
+def code_version(*modules: str, script: Path | None = None) -> str:
     """Digest of `modules` and of everything in the package that they import, 12 hexadecimal digits.
 
-    Comments, layout and docstrings do not count.
+    Of a script that calls them, its own code alone counts. Comments, layout and docstrings do not.
     """
     found: set[Path] = set()
     for module in modules:
@@ -22,6 +22,8 @@ def code_version(*modules: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(found):
         digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_parse(path)[0]}\n".encode())
+    if script:
+        digest.update(_parse(script)[0].encode())
     return digest.hexdigest()[:12]
 
 

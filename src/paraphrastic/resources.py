@@ -99,15 +99,15 @@ _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
 
 def memory_mb(need: Need, *, attempt: int) -> int:
-    """MB to ask for; twice as much in each further attempt."""
-    return math.ceil((need.mb * _MEMORY_MARGIN + _RUNNER_MB) / 100) * 100 * 2 ** (attempt - 1)
+    """MB to ask for; half as much again in each further attempt."""
+    return math.ceil((need.mb * _MEMORY_MARGIN + _RUNNER_MB) * (1 + (attempt - 1) / 2) / 100) * 100
 
 
 def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
-    """Minutes to ask for; twice as many in each further attempt."""
+    """Minutes to ask for; half as many again in each further attempt."""
     minutes = math.ceil(need.seconds * _TIME_MARGIN / threads / 60)
     least = _LEAST_MINUTES_OF_SECONDS if need.seconds < _SECONDS else _LEAST_MINUTES
-    return max(least, minutes) * 2 ** (attempt - 1)
+    return math.ceil(max(least, minutes) * (1 + (attempt - 1) / 2))
 
 
 def weights_mb(definition: Mapping[str, Any]) -> float:

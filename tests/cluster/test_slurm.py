@@ -45,8 +45,9 @@ def faulty(
     """A run in which a step takes more memory than it says, and another one more time at first."""
     folder = prepare(
         tmp_path_factory.mktemp("faulty") / "pipeline",
-        # More than the first attempt's 900 MB, less than the second's 1,800; Slurm looks every two seconds.
-        extract_corpus="ballast = b'x' * 1_200_000_000; import time; time.sleep(8)",
+        # The step takes more than the first attempt's 900 MB, less than the second's 1,300; Slurm looks every
+        # two seconds.
+        extract_corpus="ballast = b'x' * 800_000_000; import time; time.sleep(8)",
         train_language_id="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
     )
     with subprocess.Popen(
@@ -86,7 +87,7 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     assert (folder / LANGUAGE_ID).exists()
     assert "SLURM status is: 'TIMEOUT'" in output, output
     jobs = cluster.ended(folder)
-    memory = {"900M": "first", "1800M": "second"}
+    memory = {"900M": "first", "1300M": "second"}
     extracted = {
         memory[size]: job["JobState"] for job in jobs for size in memory if f"mem={size}," in job["Tres"]
     }

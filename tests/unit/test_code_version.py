@@ -46,6 +46,20 @@ def test_only_code_that_is_used_counts(package: Path, file: str, text: str, chan
     assert (version("paraphrastic.top") != before) == changes
 
 
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [('"""Runs g."""\ng()\n', False), ('"""Run g."""\n\n# why\ng()\n', False), ("g(1)\n", True)],
+)
+def test_a_script_counts_by_its_code(package: Path, text: str, changes: bool) -> None:
+    script = package.parent / "script.py"
+    script.write_text('"""Run g."""\ng()\n')
+    before = module.code_version("paraphrastic.top", script=script)
+    assert before != version("paraphrastic.top")
+    script.write_text(text)
+    module._parse.cache_clear()
+    assert (module.code_version("paraphrastic.top", script=script) != before) == changes
+
+
 def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
         version("paraphrastic.nowhere")

@@ -102,7 +102,7 @@ def test_a_failed_job_comes_again_with_more_memory(
     assert run.returncode == 0, run.stdout
     first, second = sorted(Path(queue["QUEUE"]).iterdir())
     assert [(job / "status").read_text().strip() for job in (first, second)] == ["1", "0"]
-    assert re.search("mem=1400mb|1400M", (second / "arguments").read_text())
+    assert re.search("mem=1000mb|1000M", (second / "arguments").read_text())
 
 
 def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: dict[str, str]) -> None:

@@ -65,6 +65,7 @@ def planned_run(
     """
     from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, SnakemakeApi
     from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.enums import RerunTrigger
 
     snakefile = Path("Snakefile")
     for path in (snakefile, *configfiles):
@@ -79,7 +80,11 @@ def planned_run(
                 ConfigSettings(config=dict(config or {}), configfiles=list(configfiles)),
                 snakefile=snakefile,
             )
-            dag = workflow.dag(DAGSettings(targets=set(targets), forceall=everything))
+            # As profiles/default has them.
+            triggers = RerunTrigger.all() - {RerunTrigger.CODE}
+            dag = workflow.dag(
+                DAGSettings(targets=set(targets), forceall=everything, rerun_triggers=triggers)
+            )
             dag.execute_workflow(executor="dryrun")
         except (WorkflowError, RuleException) as error:
             raise InputError(str(error)) from None
