@@ -146,16 +146,19 @@ def testset_names():
 def testset_files(model):
     """The test sets' files for a model's training data, each after the way it is read.
 
-    Of files in two languages, those whose languages the model knows: which other models there are, and what is
-    evaluated, is no reason to train it again.
+    Of files in two languages, those that the model knows, and of these what the evaluation names, if it names any:
+    which other models there are is no reason to train it again.
     """
     known = set(config["definitions"][model]["languages"])
-    return [
-        (testset, file)
-        for name, testset in testset_names().items()
-        for file in REGISTRY[name].files
-        if len(file.languages) < 2 or set(file.languages) <= known
-    ]
+    found = []
+    for name, testset in testset_names().items():
+        named = {"tatoeba": named_tatoeba, "bucc": named_bucc}.get(testset, lambda name: None)(name)
+        found += [
+            (testset, file)
+            for file in REGISTRY[name].files
+            if len(pair := set(file.languages)) < 2 or (pair <= known and (named is None or pair in named))
+        ]
+    return found
 
 
 def model_languages():
@@ -164,24 +167,35 @@ def model_languages():
     return list(dict.fromkeys(code for model in models for code in config["definitions"][model]["languages"]))
 
 
+def named_tatoeba(name):
+    """The pairs with English that the evaluation names for Tatoeba; None where it names none."""
+    settings = config["evaluation"]["tatoeba"]
+    if not settings or settings["testsets"] != name or settings["languages"] is None:
+        return None
+    return [{language, "en"} for language in settings["languages"]]
+
+
+def named_bucc(name):
+    """The pairs that the evaluation names for BUCC; None where it names none."""
+    settings = config["evaluation"]["bucc"]
+    if not settings or settings["testsets"] != name or settings["pairs"] is None:
+        return None
+    return [set(pair.split("-")) for pair in settings["pairs"]]
+
+
 def tatoeba_pairs(name):
     """The pairs with English that Tatoeba is wanted in: of the languages that the evaluation names, or the models'."""
-    settings = config["evaluation"]["tatoeba"]
-    if settings and settings["testsets"] == name and settings["languages"] is not None:
-        return [(language, "en") for language in settings["languages"]]
+    if named_tatoeba(name) is not None:
+        return [(language, "en") for language in config["evaluation"]["tatoeba"]["languages"]]
     there = {frozenset(pair) for pair in REGISTRY[name].pairs}
     return [(code, "en") for code in model_languages() if {code, "en"} in there]
 
 
 def bucc_pairs(name):
     """The pairs that BUCC is wanted in: those that the evaluation names, or those of the models' languages."""
-    settings = config["evaluation"]["bucc"]
-    named = settings["pairs"] if settings and settings["testsets"] == name else None
-    known = set(model_languages())
+    named, known = named_bucc(name), set(model_languages())
     return [
-        pair
-        for pair in REGISTRY[name].pairs
-        if (set(pair) <= known if named is None else "-".join(pair) in named)
+        pair for pair in REGISTRY[name].pairs if (set(pair) <= known if named is None else set(pair) in named)
     ]
 
 
