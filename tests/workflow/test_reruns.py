@@ -82,6 +82,22 @@ def test_a_language_by_its_code(pipeline: Path, language: str, others: str) -> N
     assert not [m for m in plan.messages if re.search(rf" (of|for|Train) ({others})\b", m)]
 
 
+@pytest.mark.parametrize("fewer", ["languages=[fr]", "models=[en, de]", "models=[es]"])
+def test_fewer_models_train_nothing_anew(finished_once: Path, fewer: str) -> None:
+    rules = planned(finished_once, "--config", fewer, "--", "results/tables/sts.csv").rules
+    assert rules <= {"tabulate_systems"}
+
+
+def test_a_script_is_run_again_when_its_code_changes_only(finished: Path, edit: Edit) -> None:
+    script = finished / "workflow/scripts/train_model.py"
+    edit(script, '"""Train', '"""Do train')
+    assert "Nothing to be done" in snakemake(finished, "--dry-run", "all").stdout
+    edit(script, "with step(snakemake):\n", "with step(snakemake):\n    assert train_model\n")
+    plan = planned(finished, "all").rules
+    assert "train_model" in plan
+    assert "encode_dataset" not in plan
+
+
 def test_until_a_step(pipeline: Path) -> None:
     plan = planned(pipeline, "--until", "merge_pairs")
     assert {"extract_corpus", "select_pairs", "merge_pairs"} <= plan.rules
