@@ -34,12 +34,15 @@ class RefusedError(Exception):
 
 
 class _WebRedirects(HTTPRedirectHandler):
-    """Follows redirects to http(s) only."""
+    """Follows redirects to http(s) only, and from https to https only."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
     ) -> Request | None:
-        if urlsplit(newurl).scheme not in ("http", "https"):
+        scheme = urlsplit(newurl).scheme
+        if scheme == "http" and urlsplit(req.full_url).scheme == "https":
+            raise RefusedError(f"HTTP {code} {msg} - Redirection from https to {newurl!r} is not allowed")
+        if scheme not in ("http", "https"):
             raise RefusedError(f"HTTP {code} {msg} - Redirection to url {newurl!r} is not allowed")
         # The type stubs know only `HTTPMessage`, the class that urllib happens to use.
         return super().redirect_request(req, fp, code, msg, cast(Any, headers), newurl)
