@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json, sha256, write_json
 from paraphrastic.registry import RemoteFile, address_fault
-from paraphrastic.transfer import RefusedError, TransientError, copy_file, receive
+from paraphrastic.transfer import LEAST_BYTES, RefusedError, TransientError, copy_file, receive
 
 MANUAL = Path("resources/manual")
 
@@ -72,8 +72,9 @@ def fetch(
     The file is taken from `manual`/DATASET/NAME or `manual`/NAME if one is there, and else from the first
     address that gives it; with `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
     `mirror`/HOST/PATH. An address that fails for a reason that may pass is asked again, up to `attempts`
-    times in a row without a new byte, after `backoff` × 1, 2, 4 … seconds; `timeout` is the longest silence
-    in seconds. Several processes may fetch the same file at once.
+    times in a row without `LEAST_BYTES` new bytes, after `backoff` × 1, 2, 4 … seconds; `timeout` is the
+    longest silence in seconds, and fewer bytes within it are as good as none. Several processes may fetch the
+    same file at once.
 
     An `InputError` lists every address with its cause on one line.
     """
@@ -135,8 +136,10 @@ def source_of(address: str, mirror: str | None) -> Source:
     if mirror is None:
         return Source(address, address)
     query = f"?{parts.query}" if parts.query else ""
-    if urlsplit(mirror).scheme in ("http", "https"):
+    if mirror.lower().startswith(("http://", "https://")):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
+        if fault := address_fault(str(location)):
+            raise InputError(f"mirror: {mirror!r}: {fault}")
     elif Path(mirror).is_dir():
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
@@ -201,7 +204,7 @@ def _obtain(
             state.unlink(missing_ok=True)
             return digest
         reached = stream.seek(0, os.SEEK_END)
-        failures = failures + 1 if reached <= furthest else 1
+        failures = failures + 1 if reached < furthest + LEAST_BYTES else 1
         furthest = max(furthest, reached)
         if failures >= patience.attempts:
             raise RefusedError(f"{cause} ({failures} attempts)")
