@@ -2,6 +2,8 @@
 
 import errno
 import fcntl
+import gzip
+import io
 import json
 import logging
 import multiprocessing
@@ -10,6 +12,7 @@ import re
 import resource
 import threading
 import time
+import zipfile
 from email.utils import formatdate
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -236,6 +239,63 @@ def test_a_part_longer_than_the_file_is_dropped(server, place):
     url = server.url("x.zip", give(cut=1000), give(DATA[:500], check=False), give(DATA[:500], check=False))
     get(remote(url), place)
     assert place.read_bytes() == DATA[:500]
+
+
+def zipped(data=DATA):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("c.en-fr.en", data)
+    return archive.getvalue()
+
+
+GZ, ZIP = gzip.compress(DATA), zipped()
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("x.gz", GZ, give(GZ[:200], length="none")),  # it closes early, having said no length
+        ("x.gz", GZ, give(GZ[:200])),  # it says a length that is not the file's
+        ("x.gz", GZ, give(OTHER)),
+        ("x.zip", ZIP, give(ZIP[:-200], length="none")),
+        ("x.zip", ZIP, give(OTHER)),
+        ("x.zip", ZIP, give(ZIP[:1000] + b"?" + ZIP[1001:])),
+        ("x.txt", DATA, give(b"")),
+        ("x.txt", DATA, give(b"", length="none")),
+    ],
+)
+def test_a_bad_first_download_is_not_locked(server, place, name, good, bad):
+    place = place.with_name(name)
+    address = server.url(name, bad)
+    message = refused(remote(address, name=name), place, attempts=2)
+    assert re.search(rf"{address}: (.*damaged: .+|the file is empty) \(2 attempts\)", message), message
+    assert left(place) == []
+    assert server.ranges == [None, None]
+    server.url(name, bad, give(good))
+    assert get(remote(address, name=name), place) == sha256(good).hexdigest()
+    place.unlink()
+    place.with_name(f"{name}.lock").unlink()
+    server.url(name, bad)
+    file = remote(address, server.url("other", give(good)), name=name)
+    assert get(file, place, attempts=1) == sha256(good).hexdigest()
+
+
+def test_a_damaged_file_that_is_not_fetched_by_web_is_refused_at_once(place):
+    place = place.with_name("x.gz")
+    Path("x.gz").write_bytes(GZ[:200])
+    message = refused(remote("file:x.gz", name="x.gz"), place)
+    assert message.startswith(f"{place}: could not be fetched: file:x.gz: damaged: Compressed file ended ")
+    assert "attempts" not in message
+    assert left(place) == []
+    Path("resources/manual").mkdir()
+    Path("x.gz").rename("resources/manual/x.gz")
+    message = refused(remote("http://host/x.gz", name="x.gz"), place)
+    assert message.startswith("resources/manual/x.gz: damaged: Compressed file ended ")
+
+
+def test_a_file_with_a_digest_is_what_its_digest_says(server, place):
+    file = remote(server.url("x.gz", give(OTHER)), name="x.gz", sha256=sha256(OTHER).hexdigest())
+    assert get(file, place.with_name("x.gz")) == file.sha256
 
 
 def test_a_damaged_part_is_fetched_again_from_its_beginning(server, place):
