@@ -7,6 +7,7 @@ grows past its bound, is an `InputError` that names the file and the cause.
 import bz2
 import gzip
 import io
+import lzma
 import shutil
 import stat
 import tarfile
@@ -16,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
@@ -35,15 +35,26 @@ _TAR_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 _MAX_HEADER_BYTES = 1 << 20
+_GZIP, _BZIP2, _ZSTANDARD, _XZ = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX"
+_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+# What a check reads at most, in times the file's size and at least in bytes: no text is packed more tightly.
+_MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
 _DAMAGE = (
     EOFError,
     OSError,
-    LZMAError,
+    lzma.LZMAError,
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
     RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed by an unknown method
+    IndexError,  # a zip's member has no name
+    UnicodeDecodeError,  # or one that is not the UTF-8 that it says
 )
+
+
+class DamagedError(InputError):
+    """An archive or compressed file that cannot be read to its end."""
 
 
 @contextmanager
@@ -56,11 +67,11 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
     with ExitStack() as stack:
         stream, magic = _opened_file(path)
         stack.enter_context(stream)
-        if magic.startswith(b"\x1f\x8b"):
+        if magic.startswith(_GZIP):
             stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
-        elif magic.startswith(b"BZh"):
+        elif magic.startswith(_BZIP2):
             stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
-        elif magic == b"\x28\xb5\x2f\xfd":
+        elif magic == _ZSTANDARD:
             # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
             try:
                 import pyarrow
@@ -120,6 +131,54 @@ def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max
                     _write(stream, target)
                 written.append(target)
     return written
+
+
+def check_whole(path: str | Path, name: str) -> None:
+    """Read an archive or a compressed file, as the end of `name` says, to its end; other files are not read.
+
+    One that is cut off, damaged, or neither is a `DamagedError`; one that could not be unpacked within bounds
+    is another `InputError`.
+    """
+    path, name = Path(path), name.lower()
+    if not name.endswith((".zip", *_TAR_SUFFIXES, *_COMPRESSED_SUFFIXES)):
+        return
+    bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
+    magic = _first_bytes(path)
+    if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
+        _check_zip(path, bound)
+        return
+    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
+        raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
+    with ExitStack() as stack:
+        if magic == _XZ:
+            unpacked = stack.enter_context(lzma.open(path))
+            stream = stack.enter_context(_bounded(unpacked, str(path), bound))
+        else:
+            stream = stack.enter_context(open_stream(path, max_bytes=bound))
+        if name.endswith(_TAR_SUFFIXES):
+            with _damage_named(str(path)):
+                archive = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
+            stack.enter_context(archive)
+            _entries(archive, path)
+        _drain(stream)
+
+
+def _check_zip(path: Path, bound: int) -> None:
+    with _damage_named(str(path)):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        entries = _entries(archive, path)
+        total = sum(entry.size for entry in entries)
+        if total > bound:
+            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {bound}")
+        for entry in entries:
+            with _open_entry(archive, entry, path, bound) as stream:
+                _drain(stream)
+
+
+def _drain(stream: BinaryIO) -> None:
+    while stream.read(_READ_BYTES):
+        pass
 
 
 class _Bzip2(io.RawIOBase):
@@ -190,7 +249,7 @@ def _damage_named(label: str) -> Iterator[None]:
         yield
     except _DAMAGE as error:
         cause = " ".join(str(error).split()) or type(error).__name__
-        raise InputError(f"{label}: damaged: {cause}") from None
+        raise DamagedError(f"{label}: damaged: {cause}") from None
 
 
 @dataclass(frozen=True, slots=True)

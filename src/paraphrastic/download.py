@@ -1,7 +1,8 @@
 """Fetch the files of the registry: each is whole, verified, and fetched once.
 
 Beside `NAME` lies `NAME.lock`, which records its sha256 at the first download; where the registry gives no
-sha256, later downloads must agree with it. `NAME.part` and `NAME.part.json` are a download in progress.
+sha256, the first download must be no empty file and no damaged archive, and later ones must agree with it.
+`NAME.part` and `NAME.part.json` are a download in progress.
 """
 
 import fcntl
@@ -16,10 +17,11 @@ from io import FileIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from paraphrastic.archive import DamagedError, check_whole
 from paraphrastic.errors import InputError
 from paraphrastic.files import read_json, sha256, write_json
 from paraphrastic.registry import RemoteFile, address_fault
-from paraphrastic.transfer import RefusedError, TransientError, copy_file, receive
+from paraphrastic.transfer import LEAST_BYTES, RefusedError, TransientError, copy_file, receive
 
 MANUAL = Path("resources/manual")
 
@@ -72,8 +74,9 @@ def fetch(
     The file is taken from `manual`/DATASET/NAME or `manual`/NAME if one is there, and else from the first
     address that gives it; with `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
     `mirror`/HOST/PATH. An address that fails for a reason that may pass is asked again, up to `attempts`
-    times in a row without a new byte, after `backoff` × 1, 2, 4 … seconds; `timeout` is the longest silence
-    in seconds. Several processes may fetch the same file at once.
+    times in a row without `LEAST_BYTES` new bytes, after `backoff` × 1, 2, 4 … seconds; `timeout` is the
+    longest silence in seconds, and fewer bytes within it are as good as none. Several processes may fetch the
+    same file at once.
 
     An `InputError` lists every address with its cause on one line.
     """
@@ -135,8 +138,10 @@ def source_of(address: str, mirror: str | None) -> Source:
     if mirror is None:
         return Source(address, address)
     query = f"?{parts.query}" if parts.query else ""
-    if urlsplit(mirror).scheme in ("http", "https"):
+    if mirror.lower().startswith(("http://", "https://")):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
+        if fault := address_fault(str(location)):
+            raise InputError(f"mirror: {mirror!r}: {fault}")
     elif Path(mirror).is_dir():
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
@@ -183,7 +188,10 @@ def _obtain(
     if isinstance(location, Path):
         state.unlink(missing_ok=True)
         copy_file(location, stream)
-        return _check(stream, file, expected)
+        try:
+            return _check(stream, file, expected)
+        except TransientError as error:
+            raise RefusedError(str(error)) from None  # a copy comes out the same
     failures, furthest = 0, stream.seek(0, os.SEEK_END)
     while True:
         resumed = stream.seek(0, os.SEEK_END) > 0
@@ -192,6 +200,8 @@ def _obtain(
             digest = _check(stream, file, expected)
         except TransientError as error:
             cause = str(error)
+            if stream.seek(0, os.SEEK_END) == 0:
+                state.unlink(missing_ok=True)
         except _WrongBytesError:
             state.unlink(missing_ok=True)
             if not resumed:
@@ -201,7 +211,7 @@ def _obtain(
             state.unlink(missing_ok=True)
             return digest
         reached = stream.seek(0, os.SEEK_END)
-        failures = failures + 1 if reached <= furthest else 1
+        failures = failures + 1 if reached < furthest + LEAST_BYTES else 1
         furthest = max(furthest, reached)
         if failures >= patience.attempts:
             raise RefusedError(f"{cause} ({failures} attempts)")
@@ -210,18 +220,37 @@ def _obtain(
 
 
 def _check(stream: FileIO, file: RemoteFile, expected: _Expected) -> str:
-    """The sha256 of a complete partial file; one that is not as expected is emptied."""
+    """The sha256 of a complete partial file; one that is not as expected is emptied.
+
+    What nothing is known of, and can be told to be damaged, is a `TransientError`.
+    """
     size = stream.seek(0, os.SEEK_END)
     stream.seek(0)
     digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    error: Exception | None = None
     if file.size is not None and size != file.size:
-        cause = f"has {size} bytes, the registry says {file.size}"
+        error = _WrongBytesError(f"has {size} bytes, the registry says {file.size}")
     elif expected.sha256 not in (None, digest):
-        cause = f"its sha256 is {digest}, {expected.otherwise}"
-    else:
+        error = _WrongBytesError(f"its sha256 is {digest}, {expected.otherwise}")
+    elif expected.sha256 is None:
+        error = _damage(stream, file)
+    if error is None:
         return digest
     stream.truncate(0)
-    raise _WrongBytesError(cause)
+    raise error
+
+
+def _damage(stream: FileIO, file: RemoteFile) -> TransientError | RefusedError | None:
+    """What is wrong with a file that has no digest yet, lest its lock insist on a bad download for ever."""
+    part = str(stream.name)
+    if stream.seek(0, os.SEEK_END) == 0:
+        return TransientError("the file is empty")
+    try:
+        check_whole(part, file.name)
+    except InputError as error:
+        kind = TransientError if isinstance(error, DamagedError) else RefusedError
+        return kind(str(error).removeprefix(f"{part}: "))
+    return None
 
 
 def _install(stream: FileIO, destination: Path, record: dict[str, str]) -> None:

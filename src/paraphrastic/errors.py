@@ -4,6 +4,7 @@ import re
 
 # All but the end of a line, which stands between the faults of a configuration.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+_CONTROL_OR_END = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NO_MEMORY = re.compile(r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size", re.I)
 
 
@@ -16,7 +17,16 @@ class InputError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(_CONTROL.sub(lambda found: repr(found[0])[1:-1], message))
+        super().__init__(_CONTROL.sub(_spelled_out, message))
+
+
+def on_one_line(text: str) -> str:
+    """What a stranger says, with control characters and ends of lines spelled out."""
+    return _CONTROL_OR_END.sub(_spelled_out, text)
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    return repr(found[0])[1:-1]
 
 
 def is_out_of_memory(error: BaseException) -> bool:

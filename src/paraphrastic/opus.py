@@ -115,7 +115,7 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
     for number, entry in enumerate(entries, start=1):
         name, version, address = (_text(path, number, entry, key) for key in ("corpus", "version", "url"))
         # There are other files of the same name and version: those for another pair, or a stricter alignment.
-        if urlsplit(address).path.endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
+        if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
             if address_fault(address) or urlsplit(address).scheme == "file":
                 raise InputError(f"{path}: entry {number}: {address!r} is no http(s) address")
             size, pairs = (_number(path, number, entry, key) for key in ("size", "alignment_pairs"))

@@ -83,7 +83,7 @@ class RemoteFile:
     @property
     def shipped(self) -> bool:
         """Whether the file comes with the repository, so that there is nothing to download."""
-        return all(urlsplit(address).scheme == "file" for address in self.addresses)
+        return all(address.lower().startswith("file:") for address in self.addresses)
 
     def members_of(self, language: str) -> tuple[str, ...]:
         """Names that the member with `language`'s side may have, best first (kind `opus`)."""
@@ -316,7 +316,11 @@ def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
 
 def address_fault(address: str) -> str | None:
     """Why `address` cannot be fetched from; None where it is a well-formed http, https or file address."""
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refused when it is asked for
+    except ValueError as error:
+        return f"not a usable address: {error}"
     if parts.scheme not in ("http", "https", "file"):
         return "not an http, https or file address"
     if parts.scheme == "file":

@@ -8,49 +8,124 @@ import json
 import os
 import re
 import ssl
+import time
 from email.message import Message
-from http.client import HTTPException, HTTPResponse
-from io import FileIO
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
 from typing import IO, Any, cast
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
-from paraphrastic.errors import InputError
+from paraphrastic.errors import InputError, on_one_line
 from paraphrastic.files import write_json
 
+# Fewer bytes than these, within the seconds that silence may last, are no progress.
+LEAST_BYTES = 1000
 _CHUNK = 1 << 20
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 _WORTH_RETRYING = (408, 425, 429)
 
 
-class TransientError(Exception):
+class _AddressError(Exception):
+    """What is wrong with an address, on one line, also where a server has said it."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(on_one_line(cause))
+
+
+class TransientError(_AddressError):
     """The address may give the file when asked again."""
 
 
-class RefusedError(Exception):
+class RefusedError(_AddressError):
     """The address does not give the file, however often it is asked."""
 
 
 class _WebRedirects(HTTPRedirectHandler):
-    """Follows redirects to http(s) only."""
+    """Follows redirects to http(s) only, and from https to https only."""
 
     def redirect_request(
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
     ) -> Request | None:
-        if urlsplit(newurl).scheme not in ("http", "https"):
+        scheme = urlsplit(newurl).scheme
+        if scheme == "http" and urlsplit(req.full_url).scheme == "https":
+            raise RefusedError(f"HTTP {code} {msg} - Redirection from https to {newurl!r} is not allowed")
+        if scheme not in ("http", "https"):
             raise RefusedError(f"HTTP {code} {msg} - Redirection to url {newurl!r} is not allowed")
         # The type stubs know only `HTTPMessage`, the class that urllib happens to use.
         return super().redirect_request(req, fp, code, msg, cast(Any, headers), newurl)
+
+
+class _PacedReader(RawIOBase):
+    """What a server sends, until it sends so slowly that a limit of its silence alone would never end it.
+
+    The `head`, all that comes before the content, has the time that silence may last, from its first byte.
+    """
+
+    def __init__(self, raw: RawIOBase, timeout: float) -> None:
+        self._raw = raw
+        self._timeout = timeout
+        self._begun = 0.0
+        self._count = 0
+        self.head = True
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        received = cast(int, self._raw.readinto(buffer))
+        now = time.monotonic()
+        if self._count == 0:
+            self._begun = now
+        self._count += received
+        if received and now - self._begun >= self._timeout:
+            if self.head or self._count < LEAST_BYTES:
+                raise OSError(f"too slow: {self._count} bytes in {self._timeout:g} seconds")
+            self._count = 0
+        return received
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+class _PacedResponse(HTTPResponse):
+    def __init__(self, sock: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self._reader = _PacedReader(self.fp.detach(), sock.gettimeout())
+        self.fp = BufferedReader(self._reader)
+
+    def begin(self) -> None:
+        super().begin()
+        self._reader.head = False
+
+
+class _Connection(HTTPConnection):
+    response_class = _PacedResponse
+
+
+class _SecureConnection(HTTPSConnection):
+    response_class = _PacedResponse
+
+
+class _PacedHTTP(HTTPHandler):
+    def http_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_Connection, req)
+
+
+class _PacedHTTPS(HTTPSHandler):
+    def https_open(self, req: Request) -> HTTPResponse:
+        return self.do_open(_SecureConnection, req)
 
 
 def receive(address: str, part: FileIO, state: Path, *, size: int | None, timeout: float) -> None:
     """Bring `part` to the whole content of the http(s) `address`, from where it stands.
 
     `part` is open for appending without a buffer. `size` is the expected length in bytes, `timeout` the
-    longest silence in seconds. Raises `TransientError` or `RefusedError`, and `InputError` where the disk
-    takes no more.
+    longest silence in seconds, and fewer than `LEAST_BYTES` within it are as good as none. Raises
+    `TransientError` or `RefusedError`, and `InputError` where the disk takes no more.
     """
     known = _read_state(state, address)
     have = part.seek(0, os.SEEK_END)
@@ -63,7 +138,7 @@ def receive(address: str, part: FileIO, state: Path, *, size: int | None, timeou
         headers |= {"Range": f"bytes={have}-", "If-Range": known["validator"]}
     try:
         request = Request(address, headers=headers)  # noqa: S310 - the caller has checked the scheme
-        with build_opener(_WebRedirects).open(request, timeout=timeout) as response:
+        with build_opener(_WebRedirects, _PacedHTTP, _PacedHTTPS).open(request, timeout=timeout) as response:
             total = _begin(response, address, part, state, size=size, have=have, known=known)
             while chunk := response.read1(_CHUNK):  # what has come so far, so that a stall loses nothing
                 _append(part, chunk)
@@ -83,7 +158,7 @@ def receive(address: str, part: FileIO, state: Path, *, size: int | None, timeou
             raise RefusedError(f"its certificate is not valid: {cause.verify_message}") from None
         if isinstance(cause, TimeoutError):
             raise TransientError(f"silent for {timeout:g} seconds") from None
-        raise TransientError(str(cause) or type(cause).__name__) from None
+        raise TransientError(str(cause).strip() or type(cause).__name__) from None
     except ValueError as error:
         raise RefusedError(f"not a usable address: {error}") from None
     received = part.tell()

@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import io
+import lzma
 import random
 import struct
 import tarfile
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 import pyarrow
 import pytest
 
-from paraphrastic.archive import extract_archive, open_members, open_stream
+from paraphrastic.archive import DamagedError, check_whole, extract_archive, open_members, open_stream
 from paraphrastic.errors import InputError
 
 BOUNDS = {"max_bytes": 1000, "max_total": 5000}
@@ -359,3 +360,79 @@ def test_a_stream_of_zeros_ends_at_its_bound(tmp_path, compress):
         pytest.raises(InputError, match="bomb: grows past the bound of 1000000 bytes"),
     ):
         stream.read()
+
+
+WHOLE = {
+    "a.zip": lambda path: make_zip(path, {"one": TEXT, "two": TEXT}),
+    "a.tar": lambda path: make_tar(path, {"one": TEXT, "two": TEXT}, "w"),
+    "a.tar.gz": lambda path: make_tar(path, {"one": TEXT, "two": TEXT}),
+    "a.tgz": lambda path: make_tar(path, {"one": TEXT}),
+    "a.tar.bz2": lambda path: make_tar(path, {"one": TEXT}, "w:bz2"),
+    "a.tar.xz": lambda path: make_tar(path, {"one": TEXT}, "w:xz"),
+    "a.txt.gz": lambda path: path.write_bytes(gzip.compress(TEXT) + gzip.compress(TEXT)),
+    "a.txt.bz2": lambda path: path.write_bytes(bz2.compress(TEXT)),
+    "a.txt.xz": lambda path: path.write_bytes(lzma.compress(TEXT)),
+    "a.txt.zst": lambda path: path.write_bytes(pyarrow.compress(TEXT, "zstd", asbytes=True)),
+}
+TEXT = random.Random(1).randbytes(300_000)
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_file_passes_and_a_cut_or_changed_one_does_not(tmp_path, name):
+    path = tmp_path / "x.part"  # the name that counts is that of the finished file
+    WHOLE[name](path)
+    check_whole(path, name)
+    data = path.read_bytes()
+    spoilt = {"cut": data[: len(data) * 2 // 5], "noise": TEXT, "empty": b""}
+    if name not in ("a.tar", "a.txt.zst"):  # they have no checksum here
+        middle = len(data) // 3
+        spoilt["changed"] = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
+    if name != "a.tar":
+        spoilt["end"] = data[:-4]
+    for content in spoilt.values():
+        path.write_bytes(content)
+        with pytest.raises(DamagedError, match=r"x\.part: .*damaged: ") as caught:
+            check_whole(path, name)
+        assert "\n" not in str(caught.value)
+
+
+def test_files_of_other_names_are_not_read(tmp_path):
+    check_whole(tmp_path / "gone", "corpus.txt")
+
+
+def test_a_tar_may_be_compressed_otherwise_than_its_name_says(tmp_path):
+    check_whole(make_tar(tmp_path / "a", {"one": TEXT}), "senteval.tar")
+    check_whole(make_zip(tmp_path / "b", {"one": TEXT}), "senteval.tar")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar.bz2", "a.txt.gz"])
+def test_a_check_ends_at_a_bound_in_little_memory(tmp_path, monkeypatch, name):
+    monkeypatch.setattr("paraphrastic.archive._MIN_BOUND", 5 << 20)
+    monkeypatch.setattr("paraphrastic.archive._MAX_RATIO", 1)
+    zeros = bytes(20 << 20)
+    path = tmp_path / name
+    if name == "a.zip":
+        make_zip(path, {"one": zeros[: 4 << 20], "two": zeros[: 4 << 20]})
+    elif name == "a.tar.bz2":
+        make_tar(path, {"one": zeros}, "w:bz2")
+    else:
+        path.write_bytes(gzip.compress(zeros))
+    del zeros
+    tracemalloc.start()
+    with pytest.raises(InputError, match=f"bound of {5 << 20}") as caught:
+        check_whole(path, name)
+    assert not isinstance(caught.value, DamagedError), "asked again, it would be the same"
+    assert tracemalloc.get_traced_memory()[1] < 2 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", [b"", b"\xff\xfe"], ids=["none", "not UTF-8"])
+def test_a_zip_whose_member_has_no_readable_name_is_damaged(tmp_path, name):
+    path = make_zip(tmp_path / "a.zip", {"é": b"content"})
+    data = path.read_bytes().replace("é".encode(), name or "é".encode())
+    if not name:
+        start = data.index(b"PK\x01\x02")  # in the directory, what was the name is an extra field
+        data = data[: start + 28] + struct.pack("<HH", 0, 2) + data[start + 32 :]
+    path.write_bytes(data)
+    with pytest.raises(DamagedError, match="damaged: "):
+        check_whole(path, "a.zip")

@@ -2,6 +2,8 @@
 
 import errno
 import fcntl
+import gzip
+import io
 import json
 import logging
 import multiprocessing
@@ -10,18 +12,20 @@ import re
 import resource
 import threading
 import time
+import zipfile
 from email.utils import formatdate
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import FileIO
 from pathlib import Path
+from urllib.request import Request
 
 import pytest
 
 from paraphrastic.download import fetch
 from paraphrastic.errors import InputError
 from paraphrastic.registry import RemoteFile
-from paraphrastic.transfer import copy_file
+from paraphrastic.transfer import RefusedError, _WebRedirects, copy_file
 
 DATA = bytes(range(256)) * 1200
 OTHER = bytes(reversed(DATA))
@@ -125,10 +129,10 @@ def server(monkeypatch):
 @pytest.fixture
 def place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return tmp_path / "resources" / "tanzil" / "en-fr.zip"
+    return tmp_path / "resources" / "tanzil" / "en-fr.txt"
 
 
-def remote(*addresses, name="en-fr.zip", **fields):
+def remote(*addresses, name="en-fr.txt", **fields):
     return RemoteFile(dataset="tanzil", name=name, languages=("en", "fr"), addresses=addresses, **fields)
 
 
@@ -151,8 +155,8 @@ def test_a_file_is_fetched_locked_and_not_fetched_again(server, place):
     file = remote(server.url("x.zip", give()), version="v1")
     assert get(file, place) == DIGEST
     assert place.read_bytes() == DATA
-    assert left(place) == ["en-fr.zip", "en-fr.zip.lock"]
-    assert json.loads((place.parent / "en-fr.zip.lock").read_text()) == {
+    assert left(place) == ["en-fr.txt", "en-fr.txt.lock"]
+    assert json.loads((place.parent / "en-fr.txt.lock").read_text()) == {
         "sha256": DIGEST,
         "address": file.addresses[0],
         "version": "v1",
@@ -174,16 +178,16 @@ def test_an_early_close_is_resumed_where_it_broke_off(server, place, validator):
         "a weak tag promises no bytes"
     )
     assert naps == [1.0, 1.0], "an attempt that got further starts the count anew"
-    assert left(place) == ["en-fr.zip", "en-fr.zip.lock"]
+    assert left(place) == ["en-fr.txt", "en-fr.txt.lock"]
 
 
 def test_a_part_left_by_an_interrupted_run_is_resumed(server, place):
     file = remote(server.url("x.zip", give(cut=1000), status(404), give()))
     message = refused(file, place)
     assert message.endswith(
-        f"{file.addresses[0]}: HTTP 404 Not Found; or put the file by hand into resources/manual/en-fr.zip"
+        f"{file.addresses[0]}: HTTP 404 Not Found; or put the file by hand into resources/manual/en-fr.txt"
     )
-    assert left(place) == ["en-fr.zip.part", "en-fr.zip.part.json"]
+    assert left(place) == ["en-fr.txt.part", "en-fr.txt.part.json"]
     assert get(file, place) == DIGEST
     assert server.ranges == [None, "bytes=1000-", "bytes=1000-"]
 
@@ -191,7 +195,7 @@ def test_a_part_left_by_an_interrupted_run_is_resumed(server, place):
 def test_a_part_that_only_missed_its_name_is_not_fetched_again(server, place):
     file = remote(server.url("x.zip", give(cut=1000), status(404)))
     refused(file, place)
-    place.with_name("en-fr.zip.part").write_bytes(DATA)
+    place.with_name("en-fr.txt.part").write_bytes(DATA)
     assert get(file, place) == DIGEST
     assert len(server.requests) == 2
 
@@ -237,10 +241,67 @@ def test_a_part_longer_than_the_file_is_dropped(server, place):
     assert place.read_bytes() == DATA[:500]
 
 
+def zipped(data=DATA):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("c.en-fr.en", data)
+    return archive.getvalue()
+
+
+GZ, ZIP = gzip.compress(DATA), zipped()
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("x.gz", GZ, give(GZ[:200], length="none")),  # it closes early, having said no length
+        ("x.gz", GZ, give(GZ[:200])),  # it says a length that is not the file's
+        ("x.gz", GZ, give(OTHER)),
+        ("x.zip", ZIP, give(ZIP[:-200], length="none")),
+        ("x.zip", ZIP, give(OTHER)),
+        ("x.zip", ZIP, give(ZIP[:1000] + b"?" + ZIP[1001:])),
+        ("x.txt", DATA, give(b"")),
+        ("x.txt", DATA, give(b"", length="none")),
+    ],
+)
+def test_a_bad_first_download_is_not_locked(server, place, name, good, bad):
+    place = place.with_name(name)
+    address = server.url(name, bad)
+    message = refused(remote(address, name=name), place, attempts=2)
+    assert re.search(rf"{address}: (.*damaged: .+|the file is empty) \(2 attempts\)", message), message
+    assert left(place) == []
+    assert server.ranges == [None, None]
+    server.url(name, bad, give(good))
+    assert get(remote(address, name=name), place) == sha256(good).hexdigest()
+    place.unlink()
+    place.with_name(f"{name}.lock").unlink()
+    server.url(name, bad)
+    file = remote(address, server.url("other", give(good)), name=name)
+    assert get(file, place, attempts=1) == sha256(good).hexdigest()
+
+
+def test_a_damaged_file_that_is_not_fetched_by_web_is_refused_at_once(place):
+    place = place.with_name("x.gz")
+    Path("x.gz").write_bytes(GZ[:200])
+    message = refused(remote("file:x.gz", name="x.gz"), place)
+    assert message.startswith(f"{place}: could not be fetched: file:x.gz: damaged: Compressed file ended ")
+    assert "attempts" not in message
+    assert left(place) == []
+    Path("resources/manual").mkdir()
+    Path("x.gz").rename("resources/manual/x.gz")
+    message = refused(remote("http://host/x.gz", name="x.gz"), place)
+    assert message.startswith("resources/manual/x.gz: damaged: Compressed file ended ")
+
+
+def test_a_file_with_a_digest_is_what_its_digest_says(server, place):
+    file = remote(server.url("x.gz", give(OTHER)), name="x.gz", sha256=sha256(OTHER).hexdigest())
+    assert get(file, place.with_name("x.gz")) == file.sha256
+
+
 def test_a_damaged_part_is_fetched_again_from_its_beginning(server, place):
     file = remote(server.url("x.zip", give(cut=1000), status(404), give()), sha256=DIGEST)
     refused(file, place)
-    place.with_name("en-fr.zip.part").write_bytes(bytes(1000))
+    place.with_name("en-fr.txt.part").write_bytes(bytes(1000))
     assert get(file, place) == DIGEST
     assert server.ranges[2:] == ["bytes=1000-", None]
 
@@ -290,6 +351,88 @@ def test_a_stall_ends_at_the_timeout_and_is_resumed(server, place):
     assert server.ranges == [None, "bytes=1000-"]
 
 
+def trickle(before):
+    """`before` at once, and then a byte each 10 ms for as long as anybody listens."""
+
+    def reply(handler):
+        handler.wfile.write(before)
+        while not handler.server.released.wait(0.01):
+            try:
+                handler.wfile.write(b"a")
+            except OSError:
+                return
+
+    return reply
+
+
+HEAD = b'HTTP/1.1 200 OK\r\nContent-Length: 100000\r\nETag: "v1"\r\n'
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        HEAD + b"\r\n",
+        HEAD + b"X-Line: ",
+        b"HTTP/1.1 200 ",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+    ],
+    ids=["content", "header", "status", "chunk"],
+)
+def test_a_trickle_is_a_stall(server, place, before):
+    url = server.url("x.txt", trickle(before))
+    begun = time.monotonic()
+    with pytest.raises(InputError, match=r"too slow: \d+ bytes in 0\.2 seconds \(3 attempts\)"):
+        fetch(remote(url), place, attempts=3, timeout=0.2, sleep=lambda _: None)
+    assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_only_asks_for_patience_is_a_stall(server, place):
+    def patience(handler):
+        while not handler.server.released.wait(0.01):
+            try:
+                handler.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n" * 100)
+            except OSError:
+                return
+
+    url = server.url("x.txt", patience)
+    with pytest.raises(InputError, match="too slow: "):
+        fetch(remote(url), place, attempts=1, timeout=0.2, sleep=lambda _: None)
+
+
+def test_a_trickle_is_resumed(server, place):
+    def slowly(handler):
+        handler.wfile.write(HEAD.replace(b"100000", str(len(DATA)).encode()) + b"\r\n" + DATA[:5000])
+        for byte in DATA[5000:5100]:
+            if handler.server.released.wait(0.02):
+                return
+            try:
+                handler.wfile.write(bytes([byte]))
+            except OSError:
+                return
+
+    url = server.url("x.txt", slowly, give())
+    assert fetch(remote(url), place, timeout=0.3, sleep=lambda _: None) == DIGEST
+    assert server.ranges[0] is None
+    assert 5000 < int(server.ranges[1].removeprefix("bytes=").removesuffix("-")) < 5100
+
+
+def test_a_server_that_gives_a_few_bytes_an_answer_is_given_up(server, place):
+    url = server.url("x.txt", *(give(cut=cut) for cut in range(2000, 2100, 10)), give())
+    assert "(3 attempts)" in refused(remote(url), place, attempts=3)
+    assert server.ranges == [None, "bytes=2000-", "bytes=2010-"]
+
+
+def test_a_slow_transfer_that_gets_on_is_no_stall(server, place):
+    def slowly(handler):
+        handler.wfile.write(HEAD.replace(b"100000", b"20000") + b"\r\n")
+        for start in range(0, 20000, 1000):
+            handler.wfile.write(DATA[start : start + 1000])
+            time.sleep(0.05)
+
+    url = server.url("x.txt", slowly)
+    assert fetch(remote(url), place, timeout=0.4, attempts=1) == sha256(DATA[:20000]).hexdigest()
+
+
 def test_the_next_address_is_tried_and_all_causes_are_listed(server, place):
     bad, good = server.url("bad.zip", status(404)), server.url("good.zip", give())
     assert get(remote(bad, good), place) == DIGEST
@@ -299,7 +442,7 @@ def test_the_next_address_is_tried_and_all_causes_are_listed(server, place):
     message = refused(remote(bad, gone), place)
     assert message == (
         f"{place}: could not be fetched: {bad}: HTTP 404 Not Found; {gone}: HTTP 410 Gone"
-        "; or put the file by hand into resources/manual/en-fr.zip"
+        "; or put the file by hand into resources/manual/en-fr.txt"
     )
 
 
@@ -311,9 +454,34 @@ def test_redirects_are_followed_to_the_web_only(server, place):
         assert f"Redirection to url {bad!r} is not allowed" in refused(moved, place)
 
 
+def test_a_redirect_does_not_leave_https():
+    def redirected(address, target):
+        return _WebRedirects().redirect_request(Request(address), None, 302, "Found", {}, target)
+
+    with pytest.raises(RefusedError) as caught:
+        redirected("https://host/x", "http://host/x")
+    cause = "HTTP 302 Found - Redirection from https to 'http://host/x' is not allowed"
+    assert str(caught.value) == cause
+    for address, target in (("https://a/x", "https://b/x"), ("http://a/x", "https://a/x")):
+        assert redirected(address, target).full_url == target
+
+
 def test_a_redirect_loop_ends(server, place):
     url = server.url("x.zip", status(302, Location="/x.zip"))
     assert "HTTP 302: redirects without end" in refused(remote(url), place)
+
+
+def test_what_a_server_says_cannot_order_a_terminal_about(server, place, caplog):
+    def say(text):
+        return lambda handler: handler.wfile.write(text)
+
+    garbage = server.url("a", say(b"\x1b[2J nonsense\r\n\r\n"))
+    reason = server.url("b", say(b"HTTP/1.1 404 \x1b]0;title\x07\r\nContent-Length: 0\r\n\r\n"))
+    target = server.url("c", say(b"HTTP/1.1 302 Found\r\nLocation: x:\x1b[2J\r\nContent-Length: 0\r\n\r\n"))
+    with caplog.at_level(logging.INFO):
+        message = refused(remote(garbage, reason, target), place, attempts=2)
+    assert f"{garbage}: \\x1b[2J nonsense (2 attempts); {reason}: HTTP 404 \\x1b]0;title\\x07; " in message
+    assert all(record.getMessage().isprintable() for record in caplog.records)
 
 
 def test_a_web_page_is_not_taken_for_the_file(server, place):
@@ -327,7 +495,7 @@ def test_wrong_bytes_are_refused_and_the_next_address_is_tried(server, place):
     place.unlink()
     message = refused(remote(bad, sha256=DIGEST), place)
     assert f"{bad}: its sha256 is {sha256(OTHER).hexdigest()}, the registry says {DIGEST}" in message
-    assert left(place) == ["en-fr.zip.lock"]
+    assert left(place) == ["en-fr.txt.lock"]
 
 
 def test_a_wrong_size_is_refused_before_the_file_is_read(server, place):
@@ -356,7 +524,7 @@ def test_a_lock_that_disagrees_names_both_digests_and_the_way_out(server, place)
     file = remote(server.url("x.zip", give(), give(OTHER)))
     get(file, place)
     place.unlink()
-    lock = place.with_name("en-fr.zip.lock")
+    lock = place.with_name("en-fr.txt.lock")
     message = refused(file, place)
     assert f"its sha256 is {sha256(OTHER).hexdigest()}, the first download had {DIGEST}" in message
     assert f"delete {lock} to accept the new file" in message
@@ -373,12 +541,21 @@ def test_another_version_in_the_registry_replaces_file_and_lock(server, place):
 @pytest.mark.parametrize("text", ["{", "[]", '{"sha256": 3}'])
 def test_a_damaged_lock_is_one_clear_line(server, place, text):
     place.parent.mkdir(parents=True)
-    place.with_name("en-fr.zip.lock").write_text(text)
-    assert "en-fr.zip.lock: " in refused(remote(server.url("x.zip", give())), place)
+    place.with_name("en-fr.txt.lock").write_text(text)
+    assert "en-fr.txt.lock: " in refused(remote(server.url("x.zip", give())), place)
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://host/x", "s3://bucket/x", "data/x.zip", "https:///x", "file://host/x"]
+    "address",
+    [
+        "ftp://host/x",
+        "s3://bucket/x",
+        "data/x.zip",
+        "https:///x",
+        "file://host/x",
+        "http://[::1/x",
+        "http://a:x/y",
+    ],
 )
 def test_other_addresses_are_refused_by_name(place, address):
     assert refused(remote(address), place).startswith(f"{address}: ")
@@ -408,6 +585,8 @@ def test_a_mirror_folder_is_read_by_host_and_path(tmp_path, place):
     for bad in ("nowhere", "ftp://host"):
         message = refused(file, place, mirror=bad)
         assert message == f"mirror: {bad!r} is neither a folder nor an http(s) address"
+    message = refused(file, place, mirror="http://[::1")
+    assert message == "mirror: 'http://[::1': not a usable address: Invalid IPv6 URL"
 
 
 def test_a_mirror_server_is_read_by_host_and_path(server, place):
@@ -424,11 +603,11 @@ def test_a_part_is_not_continued_after_a_copy_was_interrupted(server, place):
     file = remote(server.url("x.zip", give(cut=1000), status(404), give()))
     refused(file, place)
     refused(remote("file:none.zip"), place)
-    place.with_name("en-fr.zip.part").write_bytes(OTHER[:2000])
+    place.with_name("en-fr.txt.part").write_bytes(OTHER[:2000])
     assert get(file, place) == DIGEST
 
 
-@pytest.mark.parametrize("where", ["en-fr.zip", "tanzil/en-fr.zip"])
+@pytest.mark.parametrize("where", ["en-fr.txt", "tanzil/en-fr.txt"])
 def test_a_file_put_by_hand_is_used_instead(server, place, where):
     by_hand = Path("resources/manual") / where
     by_hand.parent.mkdir(parents=True)
@@ -436,7 +615,7 @@ def test_a_file_put_by_hand_is_used_instead(server, place, where):
     file = remote(server.url("x.zip", give(OTHER)))
     assert get(file, place) == get(file, place) == DIGEST
     assert not server.requests
-    assert json.loads(place.with_name("en-fr.zip.lock").read_text())["address"] == str(by_hand)
+    assert json.loads(place.with_name("en-fr.txt.lock").read_text())["address"] == str(by_hand)
     by_hand.write_bytes(OTHER)
     assert refused(file, place).startswith(
         f"{by_hand}: its sha256 is {sha256(OTHER).hexdigest()}, the first "
@@ -446,18 +625,18 @@ def test_a_file_put_by_hand_is_used_instead(server, place, where):
 
 def test_a_name_of_several_data_sets_needs_the_folder_of_one(server, place):
     file = remote(server.url("x.zip", status(404)), name_is_shared=True)
-    assert refused(file, place).endswith("; or put the file by hand into resources/manual/tanzil/en-fr.zip")
+    assert refused(file, place).endswith("; or put the file by hand into resources/manual/tanzil/en-fr.txt")
     Path("resources/manual").mkdir()
-    Path("resources/manual/en-fr.zip").write_bytes(DATA)
+    Path("resources/manual/en-fr.txt").write_bytes(DATA)
     message = refused(file, place)
     assert message.startswith(
-        "resources/manual/en-fr.zip: several data sets have a file of this name: move it to "
+        "resources/manual/en-fr.txt: several data sets have a file of this name: move it to "
     )
 
 
 def test_a_shipped_file_is_not_replaced_by_a_name_put_by_hand(place):
     Path("resources/manual").mkdir(parents=True)
-    Path("resources/manual/en-fr.zip").write_bytes(OTHER)
+    Path("resources/manual/en-fr.txt").write_bytes(OTHER)
     Path("x.zip").write_bytes(DATA)
     assert get(remote("file:x.zip"), place) == DIGEST
 
@@ -489,7 +668,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path):
 def test_a_place_that_cannot_be_written_is_one_clear_line(place):
     Path("resources").write_text("a file where a folder should be")
     Path("x.zip").write_bytes(DATA)
-    assert "en-fr.zip.part: cannot be opened for writing: " in refused(remote("file:x.zip"), place)
+    assert "en-fr.txt.part: cannot be opened for writing: " in refused(remote("file:x.zip"), place)
     Path("resources").unlink()
     place.mkdir(parents=True)
     assert refused(remote("file:x.zip"), place) == f"{place}: cannot be written: Is a directory"
@@ -518,12 +697,12 @@ def test_processes_at_once_fetch_once(server, place):
     for child in children:
         child.join(20)
     assert len(server.requests) == 1
-    assert left(place) == ["en-fr.zip", "en-fr.zip.lock"]
+    assert left(place) == ["en-fr.txt", "en-fr.txt.lock"]
 
 
 def test_a_part_that_went_away_while_it_was_waited_for_is_made_anew(server, place):
     url = server.url("x.zip", give())
-    part = place.with_name("en-fr.zip.part")
+    part = place.with_name("en-fr.txt.part")
     part.parent.mkdir(parents=True)
     done = []
     waiting = threading.Thread(target=lambda: done.append(get(remote(url), place)))
@@ -542,7 +721,7 @@ def test_a_killed_process_leaves_a_part_that_is_resumed(server, place):
     context = multiprocessing.get_context("fork")
     child = context.Process(target=_fetch_in_child, args=(url, place, context.Queue()))
     child.start()
-    part = place.with_name("en-fr.zip.part")
+    part = place.with_name("en-fr.txt.part")
     deadline = time.monotonic() + 10
     while not (part.exists() and part.stat().st_size == 1000) and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -106,6 +106,10 @@ def test_a_list_is_fetched_again_when_asked(answers: Path) -> None:
             json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}),
             "is no http(s) address",
         ),
+        (
+            json.dumps({"corpora": [entry("A", 1, 1, url="http://[::1/moses/en-pl.txt.zip")]}),
+            "is no http(s) address",
+        ),
         (json.dumps({"corpora": [entry("A", -5, 1)]}), "entry 1: alignment_pairs is -5, which is no count"),
         (json.dumps({"corpora": [entry("A", 1, "-5")]}), "entry 1: size is -5, which is no count"),
         (json.dumps({"corpora": [entry("A", float("inf"), 1)]}), "entry 1: alignment_pairs is inf, which is"),

@@ -201,6 +201,11 @@ def test_a_file_address_has_no_host():
     assert address_fault("file:") == "has no path"
 
 
+def test_an_address_that_cannot_be_parsed_is_told():
+    assert address_fault("http://[::1/x") == "not a usable address: Invalid IPv6 URL"
+    assert address_fault("http://host:99999/x") == "not a usable address: Port out of range 0-65535"
+
+
 def test_reading_the_registry_imports_only_the_standard_library():
     code = "import sys, paraphrastic.registry as r; r.read_registry(sys.argv[1]); print(*sys.modules)"
     done = subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from faults import PAGE, message
-from test_download import Server, give, server, status  # noqa: F401 - a fixture
+from test_download import Server, give, server, status, trickle  # noqa: F401 - a fixture
 
 from paraphrastic.archive import extract_archive, open_stream
 from paraphrastic.config import check_config
@@ -42,9 +42,10 @@ def provoked(title: str, *messages: str) -> None:
 
 
 def of_fetch(*addresses: str, **fields: object) -> str:
-    file = RemoteFile(dataset="mine", name="a.zip", languages=(), addresses=addresses, **fields)
+    fields = {"dataset": "mine", "name": "a.txt", "languages": (), **fields}
+    file = RemoteFile(addresses=addresses, **fields)
     with pytest.raises(InputError) as caught:
-        fetch(file, Path("downloads/a.zip"), attempts=2, timeout=0.2, sleep=lambda _: None)
+        fetch(file, Path("downloads/a.txt"), attempts=2, timeout=0.2, sleep=lambda _: None)
     return str(caught.value)
 
 
@@ -55,12 +56,15 @@ def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Serv
         of_fetch(server.url("a", status(404))),
         of_fetch(server.url("b", give(cut=10, stall=True, etag=None))),
         of_fetch("file:none.zip"),
+        of_fetch(server.url("c", give()), name="a.zip"),
+        of_fetch(server.url("d", give(b""))),
+        of_fetch(server.url("e", trickle(b"HTTP/1.1 "))),
     )
     Path("a.zip").write_bytes(b"one")
-    file = RemoteFile(dataset="mine", name="a.zip", languages=(), addresses=("file:a.zip",))
-    assert fetch(file, Path("downloads/a.zip")) == sha256(b"one").hexdigest()
+    file = RemoteFile(dataset="mine", name="a.txt", languages=(), addresses=("file:a.zip",))
+    assert fetch(file, Path("downloads/a.txt")) == sha256(b"one").hexdigest()
     Path("a.zip").write_bytes(b"two")
-    Path("downloads/a.zip").unlink()
+    Path("downloads/a.txt").unlink()
     provoked(
         "A download is not what it was",
         of_fetch("file:a.zip", sha256="0" * 64).split("; or put")[0],

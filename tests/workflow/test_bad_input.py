@@ -79,7 +79,7 @@ def test_a_truncated_zip(pipeline: Path, prepare: Prepare) -> None:
     path = pipeline / "mine/en-xx.txt.zip"
     write_zip(path, ENGLISH, FOREIGN)
     path.write_bytes(path.read_bytes()[:1000])
-    fails(pipeline, PAIRS, "error in extract_corpus: resources/downloads/mine/en-xx.txt.zip: damaged: ")
+    fails(pipeline, PAIRS, "could not be fetched: file:mine/en-xx.txt.zip: damaged: File is not a zip file")
 
 
 def test_a_wrong_checksum(pipeline: Path, prepare: Prepare) -> None:
