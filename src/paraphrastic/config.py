@@ -2,8 +2,8 @@
 
 import copy
 import difflib
-import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     """The configuration with defaults filled in, and every definition completed with the global sections.
 
     What `training` leaves out is as the recipe has it. In a completed definition all `corpora` are names;
-    `files` describes those that are given by a path.
+    `files` describes those that are given by a path. What means the same in another spelling (`0` for `0.0`,
+    another order of keys) is the same to the last character, since Snakemake compares it as it is written.
 
     Returns:
         The configuration, and the data sets by name: the registry's, and those that only it names.
@@ -46,6 +47,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     checked = _plain(config)
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))
+    checked = _one_spelling(checked, rules, rules)
+    _spell_studies(checked, rules)
     _refuse(keep_languages(checked))
     _refuse(add_variants(checked))
     _refuse(add_prefixed(checked))
@@ -68,6 +71,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     for section, kind in (("mined", "mined"), ("systems", "system")):
         for entry in checked[section].values():
             _fill_defaults(entry, rules["$defs"][kind], rules)
+    checked = _one_spelling(checked, rules, rules)
     _refuse(_name_files(checked, registry))
     datasets = {**registry, **named_datasets(checked, registry)}
     datasets |= mined_datasets(checked, datasets)
@@ -80,15 +84,13 @@ def _refuse(faults: Iterable[str]) -> None:
         raise InputError("\n".join(lines))
 
 
-# JSON Schema takes 5.0 for an integer and NaN for a number; Python's functions do not.
-_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
-    {
-        "integer": lambda _, value: isinstance(value, int) and not isinstance(value, bool),
-        "number": lambda _, value: (
-            isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        ),
-    }
-)
+def _is_number(value: object) -> bool:
+    """Whether it is a number that a float can be."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+# JSON Schema takes NaN for a number; Python's functions do not.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -134,6 +136,49 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def _one_spelling(value: Any, rule: Json, rules: Json) -> Any:
+    """`value` with the types of numbers and the order of keys that its rule has.
+
+    Keys that the rule does not name, such as those of definitions, stay in the order that they have.
+    """
+    if isinstance(value, dict):
+        known = (key for key in _whole(rule, rules).get("properties", {}) if key in value)
+        order = dict.fromkeys([*known, *value])
+        return {key: _one_spelling(value[key], _rule_of(key, rule, rules), rules) for key in order}
+    if isinstance(value, list):
+        items = _whole(rule, rules).get("items", {})
+        return [_one_spelling(item, items, rules) for item in value]
+    if _is_number(value):
+        types = _types(_whole(rule, rules).get("type", []))
+        if "number" in types:
+            return value + 0.0  # of -0.0, too, is 0.0
+        if "integer" in types and value == int(value):
+            return int(value)
+    return value
+
+
+def _spell_studies(config: Json, rules: Json) -> None:
+    """Spell the varied values of studies as the settings that they are for."""
+    for study in config.get("studies", {}).values():
+        for path, values in study["vary"].items():
+            rule = rules["$defs"]["definition"]
+            for key in path.split("."):
+                rule = _rule_of(key, rule, rules)
+            # A sweep has lists; a study compares their single values.
+            single = _whole(rule, rules).get("items", {}) if path.startswith("sweep.") else rule
+            study["vary"][path] = [
+                _one_spelling(value, rule if isinstance(value, list) else single, rules) for value in values
+            ]
+
+
+def _rule_of(key: str, rule: Json, rules: Json) -> Json:
+    """The rule of an entry of an object; an empty one where there is none."""
+    whole = _whole(rule, rules)
+    others = whole.get("additionalProperties")
+    found: Json = whole.get("properties", {}).get(key, others if isinstance(others, dict) else {})
+    return found
+
+
 def _merge(base: Json, override: Mapping[str, Any]) -> Json:
     for key, value in override.items():
         if isinstance(value, Mapping) and isinstance(base.get(key), dict):
@@ -161,6 +206,16 @@ def _referenced(rule: Json, rules: Json) -> Json:
     return definition
 
 
+def _whole(rule: Json, rules: Json) -> Json:
+    """A rule with those that it refers to."""
+    parts = [_referenced(rule, rules), *(_whole(part, rules) for part in rule.get("allOf", []))]
+    return {key: value for part in (*parts, rule) for key, value in part.items()}
+
+
+def _types(types: str | list[str]) -> list[str]:
+    return [types] if isinstance(types, str) else types
+
+
 def _schema_faults(error: ValidationError) -> Iterator[str]:
     path = ".".join(map(str, error.absolute_path))
     if error.validator == "additionalProperties":
@@ -179,15 +234,19 @@ def _schema_faults(error: ValidationError) -> Iterator[str]:
         yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
     else:
         hint = ""
-        if (
-            error.validator == "type"
-            and isinstance(error.instance, str)
-            and _EXPONENT.fullmatch(error.instance)
-        ):
-            hint = f"; write {float(error.instance)!r}, since YAML takes an exponent without a point for text"
-        elif error.validator == "type" and "array" in error.validator_value and error.instance is not None:
-            hint = f"; write [{error.instance}]"
+        if error.validator == "type" and error.instance is not None:
+            hint = _type_hint(error.instance, _types(error.validator_value))
         yield f"{path or 'configuration'}: {error.message}{hint}"
+
+
+def _type_hint(value: Any, types: list[str]) -> str:
+    if isinstance(value, str) and _EXPONENT.fullmatch(value) and {"integer", "number"} & set(types):
+        number = float(value)
+        whole = "integer" in types and number.is_integer()
+        if whole or ("number" in types and _is_number(number)):
+            written = int(number) if whole else number
+            return f"; write {written}, since YAML takes an exponent without a point for text"
+    return f"; write [{value}]" if "array" in types else ""
 
 
 def _join(path: str, key: str) -> str:

@@ -219,9 +219,16 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
     wanted = ("written", "seed", "config", "config_digest", "results", "data", "environments")
     if not isinstance(content, dict) or content.get("format") != _FORMAT or not set(wanted) <= set(content):
         raise InputError(f"{path}: is no record of results that this version can read")
+    said = content["written"]
+    if not isinstance(said, dict) or not {"time", "host", "platform", "commit", "python"} <= set(said):
+        raise InputError(f"{path}: does not say what it should of who wrote it")
     of_file = {"results": {"sha256", "bytes", "time", "data", *_OF_STEP}, "data": {"sha256", "bytes"}}
     for group, keys in of_file.items():
+        if not isinstance(content[group], dict):
+            raise InputError(f"{path}: {group} are not listed by their paths")
         for name, about in content[group].items():
+            if not Path(name).parts:
+                raise InputError(f"{path}: {group} have the path {name!r}, which is no file's")
             if not isinstance(about, dict) or not keys <= set(about):
                 raise InputError(f"{path}: does not say what it should of {name}")
     return content

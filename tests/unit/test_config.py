@@ -112,6 +112,59 @@ def test_checking_leaves_the_given_configuration_alone() -> None:
     assert config == before
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "other"),
+    [
+        (
+            "selection.bitext.length",
+            {"min": 3, "max": 100, "count": "both"},
+            {"count": "both", "max": 100.0, "min": 3},
+        ),
+        ("selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 1.0}, {"max": 1, "min": 0}),
+        ("selection.bitext", load("config")["selection"]["bitext"], {}),
+        ("training.weight_decay", 0.0, -0.0),
+        ("training.init_sif", 1.0, 1),
+        ("training.epochs", 1000, 1e3),
+        ("sweep.dropout", [0.0, 0.1], [0, 0.1]),
+        ("sweep.megabatch", [10], [10.0]),
+        ("definitions.de.seeds", 2, 2.0),
+        (
+            "definitions.de.training",
+            {"margin": 1.0, "early_stopping": {"patience": 2, "every": 1.0}},
+            {"early_stopping": {"every": 1, "patience": 2.0}, "margin": 1},
+        ),
+        (
+            "definitions.de.encoder",
+            {"parts": [{"kind": "lstm", "dimension": 64}], "scramble": 0.0},
+            {"scramble": 0, "parts": [{"dimension": 64.0, "kind": "lstm"}]},
+        ),
+        ("definitions.de.max_pairs", {"sample_opus": 9}, {"sample_opus": 9.0}),
+        (
+            "filter_study",
+            {"model": "en", "training": {"epochs": 1, "margin": 1.0}},
+            {"training": {"margin": 1, "epochs": 1.0}, "model": "en"},
+        ),
+        (
+            "studies",
+            {"s": {"model": "de", "vary": {"sweep.dropout": [0.0, [0.0, 0.2]], "training.margin": [1.0]}}},
+            {"s": {"vary": {"sweep.dropout": [0, [0, 0.2]], "training.margin": [1]}, "model": "de"}},
+        ),
+    ],
+)
+def test_another_spelling_is_the_same_to_the_last_character(path: str, value: object, other: object) -> None:
+    # Its type and the order of its keys show in what is written of it.
+    assert repr(checked(changed(path, other))) == repr(checked(changed(path, value)))
+
+
+def test_keys_that_the_user_chooses_stay_in_their_order() -> None:
+    config = load("config")
+    config["definitions"] = dict(reversed(config["definitions"].items()))
+    config["studies"] = {"s": {"model": "de", "vary": {"training.margin": [1], "sweep.megabatch": [5]}}}
+    complete = checked(config)
+    assert list(complete["definitions"])[:4] == list(config["definitions"])
+    assert list(complete["studies"]["s"]["vary"]) == ["training.margin", "sweep.megabatch"]
+
+
 def test_a_sweep_is_every_combination() -> None:
     runs = sweep_runs(checked(load("paper")), "fr")
     assert len(runs) == 9

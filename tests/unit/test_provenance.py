@@ -157,11 +157,32 @@ def test_another_configuration_is_noticed(run: Path) -> None:
     assert list(verify(run).differing) == [str(path)]
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"format": 1}', '{"format": 2, "results": {}, "data": {}}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[]", "null", '{"format": 1}', '{"format": 2, "results": {}, "data": {}}']
+)
 def test_a_damaged_record_is_one_line(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "provenance.json").write_text(text)
     assert main(["verify", "--results", str(tmp_path)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("results", [], "results are not listed by their paths"),
+        ("data", None, "data are not listed by their paths"),
+        ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which is no file's"),
+        ("results", {"a.csv": []}, "does not say what it should of a.csv"),
+        ("written", None, "does not say what it should of who wrote it"),
+    ],
+)
+def test_a_record_of_another_shape_is_one_line(
+    run: Path, key: str, value: object, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = run / "provenance.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), key: value}))
+    assert main(["verify"]) == 1
+    assert capsys.readouterr().err == f"paraphrastic: error: {path}: {message}\n"
 
 
 def test_results_without_a_record_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

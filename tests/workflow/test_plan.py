@@ -93,6 +93,37 @@ def test_what_cannot_be_planned_is_one_line(pipeline: Path, arguments: list[str]
     assert run.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"seed: 1\nmodels: [de\nlanguages: null\n", ":3: not YAML: expected ',' or ']', but got ':'"),
+        (b"training:\n\tepochs: 2\n", ":2: not YAML: found character '\\t' that cannot start any token"),
+        (b"seed: 1\nregistry: caf\xe9.tsv\n", ": not YAML: 'utf-8' codec can't decode byte 0xe9"),
+        (b"seed: \x00\n", ": not YAML: unacceptable character #x0000"),
+        (b"[seed, 1]\n", ": not a configuration: no keys at its top"),
+    ],
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_a_configuration_that_is_no_yaml_is_named_with_its_line(
+    tmp_path: Path, given: bool, text: bytes, message: str
+) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "Snakefile").touch()
+    file = "bad.yaml" if given else "config/config.yaml"
+    (tmp_path / file).write_bytes(text)
+    run = subprocess.run(
+        [sys.executable, "-m", "paraphrastic.cli", "plan", *(["--configfile", file] if given else [])],
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": str(ROOT / "src")},
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert run.returncode == 1
+    assert run.stderr.startswith(f"paraphrastic: error: {file}{message}")
+    assert run.stderr.count("\n") == 1
+
+
 def test_a_plan_is_made_in_the_folder_of_the_pipeline(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "paraphrastic.cli", "plan"], cwd=tmp_path, text=True, capture_output=True

@@ -218,6 +218,18 @@ def test_what_no_figure_depends_on_replans_nothing(finished: Path, edit: Edit) -
     assert planned(finished, "all").rules == set()
 
 
+def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path, edit: Edit) -> None:
+    for old, new in (
+        ("length: {min: 3, max: 100, count: both}", "length: {max: 100, min: 3, count: both}"),
+        ("trigram_overlap: {min: 0.0,", "trigram_overlap: {min: 0,"),
+        ("weight_decay: 0.0", "weight_decay: 0"),
+        ("dropout: [0.0, 0.1]", "dropout: [0, 0.1]"),
+        ("epochs: 5\n", "epochs: 5.0\n"),
+    ):
+        edit(finished / "config/config.yaml", old, new)
+    assert planned(finished, "all").rules == set()
+
+
 def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Edit) -> None:
     edit(finished / "src/paraphrastic/evaluation/development.py", "100.0 * pearson(", "pearson(")
     edit(

@@ -42,6 +42,7 @@ _COMMANDS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
     parser = argparse.ArgumentParser(prog="paraphrastic", description="Paraphrastic sentence embeddings.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version that is installed")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in _COMMANDS:
         command.add(commands)
@@ -67,6 +68,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("paraphrastic: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     return 0
+
+
+class _Version(argparse.Action):
+    """Shows the version, which is looked up only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata
+
+        try:
+            version = metadata.version("paraphrastic")
+        except metadata.PackageNotFoundError:
+            version = "(a copy of the code that is not installed)"
+        print(f"paraphrastic {version}")
+        parser.exit()
 
 
 def _end(number: int, _: object) -> None:

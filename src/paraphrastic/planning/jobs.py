@@ -4,16 +4,22 @@ The one module of the library that asks Snakemake: which jobs there are is for t
 """
 
 import io
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from paraphrastic.errors import InputError
 from paraphrastic.opus import OpusCorpus
 from paraphrastic.registry import Dataset
 from paraphrastic.resources import Need
+
+# Where none is given.
+_CONFIG = Path("config/config.yaml")
 
 Megabytes = Callable[[Iterable[str]], float]
 
@@ -72,6 +78,8 @@ def planned_run(
         if not path.is_file():
             where = ": plan in the folder of the pipeline" if path == snakefile else ""
             raise InputError(f"{path}: is not a file{where}")
+    for path in configfiles or [_CONFIG]:
+        _check_config_file(path)
     # Snakemake lists a dry run on standard error, whatever it is told.
     with redirect_stderr(io.StringIO()), SnakemakeApi(OutputSettings(dryrun=True)) as api:
         try:
@@ -89,6 +97,25 @@ def planned_run(
         except (WorkflowError, RuleException) as error:
             raise InputError(str(error)) from None
         return _run(workflow._workflow)
+
+
+def _check_config_file(path: Path) -> None:
+    """Refuse a file that is neither JSON nor YAML, of which Snakemake says neither name nor line."""
+    if not path.is_file():
+        return
+    try:
+        text = path.read_text(encoding="utf-8")
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError:
+            content = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: not YAML: {error.problem}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: not a configuration: no keys at its top")
 
 
 def _run(workflow: Any) -> Run:

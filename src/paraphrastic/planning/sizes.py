@@ -13,6 +13,7 @@ from paraphrastic.download import source_of
 from paraphrastic.errors import InputError
 from paraphrastic.estimate import archive_bytes
 from paraphrastic.planning.jobs import Job, Run
+from paraphrastic.planning.samples import KINDS, extracted_mb
 from paraphrastic.registry import RemoteFile
 from paraphrastic.resources import weights_mb
 from paraphrastic.structure import vocabularies
@@ -160,13 +161,19 @@ class Sizes:
         size = file.size or (archive_bytes(listed) if listed else None)
         return size / 1e6 if size else None
 
-    def _extracted(self, corpus: str, inputs: Iterable[str]) -> float:
+    def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
         if corpus in self.pairs:
             return self.pairs[corpus] * ARCHIVE_BYTES * _EXTRACTED_ELSE / 1e6
+        dataset = self.run.datasets[corpus]
+        if dataset.kind in KINDS:
+            # Of a file that is still to be downloaded, no more is known than its size.
+            file = next((file for file in dataset.files if file.location in inputs), None)
+            if file and Path(file.location).is_file():
+                sampled = extracted_mb(dataset.kind, file.location, file)
+                if sampled is not None:
+                    return sampled
         rates = (
-            _EXTRACTED.get(self.run.datasets[corpus].kind, _EXTRACTED_ELSE)
-            if path.endswith(_COMPRESSED)
-            else _EXTRACTED_PLAIN
+            _EXTRACTED.get(dataset.kind, _EXTRACTED_ELSE) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
             for path in inputs
         )
         return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
