@@ -122,6 +122,8 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     # More than the default partition allows.
     longer = ("--slurm-partition-config", "partitions.yaml", "--set-resources", "score_pairs:runtime=60")
     command = [*SNAKEMAKE, *longer, "--", SCORED]
+    # An earlier run of the folder, whose jobs have ended.
+    assert cluster.run(*SNAKEMAKE, *longer, "--", EXTRACTED, cwd=folder).returncode == 0
     with subprocess.Popen(
         command, cwd=folder, env=cluster.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
