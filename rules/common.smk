@@ -239,10 +239,10 @@ def code_of(script, *modules):
     return code_version(*modules, script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"))
 
 
-def training_code(script, settings):
+def training_code(settings):
     """Version of the code that training runs; that of scoring counts only where scores decide when to stop."""
     scoring = ["paraphrastic.evaluation.development"] if settings["early_stopping"] else []
-    return code_of(script, "paraphrastic.training.train", *scoring)
+    return code_of("train_model", "paraphrastic.training.train", *scoring)
 
 
 def gpus(model):

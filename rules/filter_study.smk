@@ -117,7 +117,7 @@ use rule train_model as train_part with:
             "rank_by": wildcards.measure,
             "part": int(wildcards.part),
         },
-        code=lambda wildcards: training_code("train_model", study_settings(config, wildcards.model)),
+        code=lambda wildcards: training_code(study_settings(config, wildcards.model)),
     message:
         "Train on part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
 

@@ -29,9 +29,7 @@ rule train_model:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
         structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
-        code=lambda wildcards: training_code(
-            "train_model", sweep_runs(config, wildcards.model)[wildcards.run]
-        ),
+        code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
     message:
         "Train {wildcards.model}, {wildcards.run}"
     script:

@@ -153,6 +153,14 @@ def test_every_rule_says_what_it_takes(block: str) -> None:
         assert step in NEEDS
 
 
+@pytest.mark.parametrize("block", RULES)
+def test_the_code_of_a_rule_is_that_of_its_script(block: str) -> None:
+    script = re.search(r"workflow/scripts/(\w+)\.py", block)
+    named = re.findall(r'code_of\(\s*"(\w+)"', block)
+    if script and script[1] not in ("download_file", "train_model"):
+        assert named == [script[1]]
+
+
 def test_every_need_is_some_rules() -> None:
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
     library = (ROOT / "src/paraphrastic/resources.py").read_text()
