@@ -24,6 +24,7 @@ import fasttext
 import numpy as np
 from nltk.tokenize import TreebankWordTokenizer
 
+from paraphrastic.base.files import write_json
 from paraphrastic.corpus.contamination import mark_contamination
 from paraphrastic.corpus.language_id import LanguageIdentifier, train_language_id
 from paraphrastic.corpus.merge import merge_pairs
@@ -34,7 +35,6 @@ from paraphrastic.corpus.select import select_pairs
 from paraphrastic.corpus.statistics import describe_corpus
 from paraphrastic.corpus.testsets import TestFile, gather_testsets
 from paraphrastic.corpus.word_vectors import WordVectors
-from paraphrastic.files import write_json
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"

@@ -20,11 +20,11 @@ import numpy as np
 import sentencepiece
 import torch
 
-from paraphrastic.export.folder import complete_folder
-from paraphrastic.files import write_json
-from paraphrastic.model import SentenceEncoder
-from paraphrastic.model_folder import save_model
-from paraphrastic.small import with_dtype
+from paraphrastic.base.files import write_json
+from paraphrastic.interop.compression import with_dtype
+from paraphrastic.interop.export.folder import complete_folder
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.folder import save_model
 
 PIECES = 50_000
 # Of the plain reference; what the papers take.
@@ -66,7 +66,7 @@ def main() -> None:
     write_json(options.output, {**about, "threads": options.threads, "sentences_per_second": figures})
 
 
-def make_model(lines: Sequence[str], dimension: int) -> SentenceEncoder:
+def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:
     """A model with the text's vocabulary; its table is random, so that rows lie anywhere in it."""
     proto = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -79,10 +79,10 @@ def make_model(lines: Sequence[str], dimension: int) -> SentenceEncoder:
     known = np.ones(len(table), np.bool_)
     known[processor.unk_id()] = False
     table[~known] = 0
-    return SentenceEncoder(table, known, table[-1], processor, CONFIG)
+    return AverageEncoder(table, known, table[-1], processor, CONFIG)
 
 
-def systems(model: SentenceEncoder, folder: str, threads: int) -> list[tuple[str, Embed]]:
+def systems(model: AverageEncoder, folder: str, threads: int) -> list[tuple[str, Embed]]:
     """All systems by name, each from raw sentences to vectors."""
     from model2vec import StaticModel
     from sentence_transformers import SentenceTransformer
@@ -111,9 +111,9 @@ def systems(model: SentenceEncoder, folder: str, threads: int) -> list[tuple[str
     ]
 
 
-def as_new(model: SentenceEncoder) -> SentenceEncoder:
+def as_new(model: AverageEncoder) -> AverageEncoder:
     """The same model, which has not cut any word yet; others have those of the runs before."""
-    return SentenceEncoder(model.embeddings, model.known, model.unknown, model.processor, CONFIG)
+    return AverageEncoder(model.embeddings, model.known, model.unknown, model.processor, CONFIG)
 
 
 def by_transformer(transformer: Any, size: int) -> Embed:
@@ -121,7 +121,7 @@ def by_transformer(transformer: Any, size: int) -> Embed:
     return lambda sentences: transformer.encode(sentences, batch_size=size, show_progress_bar=False)
 
 
-def plain(model: SentenceEncoder) -> Embed:
+def plain(model: AverageEncoder) -> Embed:
     """As the papers' code does it: pieces of one sentence after the other, and a padded batch."""
     table = torch.from_numpy(model.embeddings)
 

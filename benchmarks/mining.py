@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from timing import medians, search_options
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.files import write_json
-from paraphrastic.mining.directions import Directions
-from paraphrastic.mining.files import mine_files
-from paraphrastic.mining.neighbours import nearest_neighbours
-from paraphrastic.mining.plans import Plan
-from paraphrastic.mining.tiles import HAS_BYTES
+from paraphrastic.base.files import write_json
+from paraphrastic.search.directions import Directions
+from paraphrastic.search.files import mine_files
+from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.search.plans import Plan
+from paraphrastic.search.tiles import HAS_BYTES
+from paraphrastic.systems.open import System
 
 TOKENS = 14
 ROWS = 30_000
@@ -137,7 +137,7 @@ def mine_alone(source: str, target: str, output: str, dimension: int, threads: i
 
     imported = peak_mb()
     start = time.perf_counter()
-    pairs = mine_files(Encoder("random", dimension, "", embed), source, target, output, threads=threads)
+    pairs = mine_files(System("random", dimension, "", embed), source, target, output, threads=threads)
     return {
         "seconds": time.perf_counter() - start,
         "pairs": pairs,

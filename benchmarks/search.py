@@ -23,9 +23,9 @@ from mining import peak_mb, token_blocks, token_vectors
 from timing import CLOCKS, medians, search_options
 
 from paraphrastic import near_duplicates, search
-from paraphrastic.encoder import Encoder
-from paraphrastic.files import write_json
-from paraphrastic.mining.duplicate_files import dedup_file
+from paraphrastic.base.files import write_json
+from paraphrastic.model.system import System
+from paraphrastic.search.duplicate_files import dedup_file
 
 ROWS = [(100_000, 300), (100_000, 1024)]
 QUERIES = (1, 100, 2_000)
@@ -178,7 +178,7 @@ def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[
     imported = peak_mb()
     wall, cpu = CLOCKS["wall"], CLOCKS["cpu"]
     start = wall(), cpu()
-    encoder = Encoder("random", dimension, "", embed)
+    encoder = System("random", dimension, "", embed)
     kept, dropped = dedup_file(encoder, source, output, threshold=THRESHOLD, threads=threads)
     return {
         "seconds": wall() - start[0],

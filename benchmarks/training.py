@@ -34,7 +34,12 @@ import numpy as np
 import torch
 from timing import CLOCKS, add_clock
 
-from paraphrastic.dataset import (
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.base.threads import Workers
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.training.checkpoint import Checkpoints
+from paraphrastic.training.dataset import (
     SIDES,
     PairDataset,
     Sentences,
@@ -42,19 +47,14 @@ from paraphrastic.dataset import (
     append_sentences,
     create_side,
 )
-from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
-from paraphrastic.structure import Structure
-from paraphrastic.team import Team
-from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.device.choice import choose_device, held_device
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.plan import MegaBatchPlan
+from paraphrastic.training.device.selection import choose_device, held_device
+from paraphrastic.training.device.sparse_rows import MegaBatchPlan
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.mining import fastest_precision, hardest_negatives
-from paraphrastic.training.report import Report
+from paraphrastic.training.negative_mining import fastest_precision, hardest_negatives
+from paraphrastic.training.progress import Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import _Run
 
@@ -149,7 +149,7 @@ def measure_on(
     """
     generator = np.random.default_rng(0)
     units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
-    table = initial_encoder(units, settings, Structure()).get_parameter("parts.0.table").detach()
+    table = initial_encoder(units, settings, Architecture()).get_parameter("parts.0.table").detach()
     engine = DeviceEngine(table, settings, device, steps=0)
     engine.steps_done = 20_000
     engine.last.fill_(engine.steps_done)
@@ -203,12 +203,12 @@ def measure(
 ) -> dict[str, Any]:
     """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
     generator = np.random.default_rng(0)
-    team = Team(threads)
+    workers = Workers(threads)
     units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
-    encoder = initial_encoder(units, settings, Structure())
-    fused = build_engine(encoder, settings, team, steps=0)
+    encoder = initial_encoder(units, settings, Architecture())
+    fused = build_engine(encoder, settings, workers, steps=0)
     assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
-    reference = build_engine(encoder, replace(settings, engine="autograd"), team, steps=0)
+    reference = build_engine(encoder, replace(settings, engine="autograd"), workers, steps=0)
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {
@@ -219,7 +219,11 @@ def measure(
         for precision in PRECISIONS:
             torch.set_num_threads(1)
             search = partial(
-                hardest_negatives, team=team, either_side=False, exclude_duplicates=True, precision=precision
+                hardest_negatives,
+                workers=workers,
+                either_side=False,
+                exclude_duplicates=True,
+                precision=precision,
             )
             one_megabatch(fused, sentences, times[precision], search, clock)  # fmt: skip
         # The reference takes too long for whole mega-batches of steps.
@@ -232,7 +236,7 @@ def measure(
         result[name] = {**medians, "total": total, "pairs_per_second": 1e6 / total}
     for name in PRECISIONS:
         result[name]["ratio"] = result[name]["pairs_per_second"] / result["reference"]["pairs_per_second"]
-    team.close()
+    workers.close()
     return result
 
 
@@ -346,9 +350,11 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
     imported = peak_mb()
     torch.set_num_threads(1)
     with PairDataset(path) as pairs:
-        team = Team(threads)
-        engine = build_engine(initial_encoder(pairs.units, settings, Structure()), settings, team, steps=0)
-        run = _Run(pairs, settings, team, engine, Checkpoints(path.parent / "checkpoints", identity=""))
+        workers = Workers(threads)
+        engine = build_engine(
+            initial_encoder(pairs.units, settings, Architecture()), settings, workers, steps=0
+        )
+        run = _Run(pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity=""))
         # Half of the steps are in the first window, and M is what it will be in most of the run.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)

@@ -12,24 +12,24 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from snakemake.exceptions import WorkflowError
 
-from paraphrastic.code_version import code_version
-from paraphrastic.config import check_config
-from paraphrastic.config_faults import CORPUS_KINDS, MEASURES
-from paraphrastic.definitions import (
+from paraphrastic.base.code_version import code_version
+from paraphrastic.config.check import check_config
+from paraphrastic.config.validation import CORPUS_KINDS, MEASURES
+from paraphrastic.config.definitions import (
     dropped_kinds,
     pair_of,
     selection_kind,
     study_settings,
     sweep_runs,
 )
-from paraphrastic.errors import InputError
-from paraphrastic.estimate import estimate
-from paraphrastic.ingredients import definitions_needed, encoder_model
-from paraphrastic.language_choice import prefixed_name
-from paraphrastic.registry import read_registry
-from paraphrastic.sources import dataset_versions, opus_corpora
-from paraphrastic.structure import structure_of, vocabularies, vocabulary_settings
-from paraphrastic.studies import data_models, setting_name, variants
+from paraphrastic.base.errors import InputError
+from paraphrastic.pipeline.estimate import estimate
+from paraphrastic.config.dependencies import definitions_needed, encoder_model
+from paraphrastic.config.language_choice import prefixed_name
+from paraphrastic.registry.datasets import read_registry
+from paraphrastic.config.local_files import dataset_versions, opus_corpora
+from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic.config.studies import data_models, setting_name, variants
 
 # A run ends with the settings that it began with, whatever becomes of the files: its jobs on other nodes, which
 # are runs of their own, read them from a copy that is written before the first of them (hooks.smk).
@@ -231,18 +231,18 @@ def development_testsets(settings):
     return path if settings["early_stopping"] else ancient(path)
 
 
-def code_of(script, *modules):
-    """Version of the code of a rule: its script, and the modules that it calls.
+def code_of(script, without=()):
+    """Version of the code of a rule: its script, and the modules of the library that this imports.
 
     Snakemake's own look at code, which counts a docstring and the time of a file, is off (profiles/default).
     """
-    return code_version(*modules, script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"))
+    return code_version(script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"), without=without)
 
 
 def training_code(settings):
     """Version of the code that training runs; that of scoring counts only where scores decide when to stop."""
-    scoring = ["paraphrastic.evaluation.development"] if settings["early_stopping"] else []
-    return code_of("train_model", "paraphrastic.training.train", *scoring)
+    scoring = [] if settings["early_stopping"] else ["paraphrastic.evaluation.development"]
+    return code_of("train_model", without=scoring)
 
 
 def gpus(model):
@@ -339,7 +339,7 @@ def model_description(model):
         "languages": definition["languages"],
         "corpora": {name: version for name, (version, _) in corpora_of(model).items()},
         "lowercase": config["text"]["lowercase"],
-        "unit": structure_of(definition).units[0],
+        "unit": architecture_of(definition).units[0],
         "segmentation": text_modes(definition["languages"], "segmentation"),
         "folding": text_modes(definition["languages"], "folding"),
     }

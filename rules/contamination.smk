@@ -28,7 +28,7 @@ rule gather_testsets:
         segmentation=lambda wildcards: text_modes(
             config["definitions"][wildcards.model]["languages"], "segmentation"
         ),
-        code=code_of("gather_testsets", "paraphrastic.corpus.testsets"),
+        code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
     script:
@@ -61,7 +61,7 @@ rule mark_contamination:
     params:
         near_duplicates=config["contamination"]["near_duplicates"],
         seed=config["seed"],
-        code=code_of("mark_contamination", "paraphrastic.corpus.contamination"),
+        code=code_of("mark_contamination"),
     message:
         "Look for test sentences in the pairs of {wildcards.corpus} for {wildcards.model}"
     script:
@@ -87,7 +87,7 @@ rule tabulate_contamination:
     params:
         corpora=MODEL_CORPORA,
         drop=dropped_kinds(config),
-        code=code_of("tabulate_contamination", "paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_contamination"),
     message:
         "Tabulate contamination"
     script:

@@ -23,7 +23,7 @@ rule extract_corpus:
         kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
         files=lambda wildcards: corpus_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=config["extraction"]["max_unreadable"],
-        code=code_of("extract_corpus", "paraphrastic.corpus.readers"),
+        code=code_of("extract_corpus"),
     message:
         "Extract {wildcards.corpus} {wildcards.pair}"
     script:
@@ -47,7 +47,7 @@ rule train_language_id:
         runtime=runtime("train_language_id"),
     params:
         seed=config["seed"],
-        code=code_of("train_language_id", "paraphrastic.corpus.language_id"),
+        code=code_of("train_language_id"),
     message:
         "Train language identification on {wildcards.dataset}"
     script:
@@ -82,7 +82,7 @@ rule score_pairs:
         overlap_tokenizer=lambda wildcards: (
             config["text"]["overlap_tokenizer"] if len(languages_of(wildcards.pair)) == 1 else "word"
         ),
-        code=code_of("score_pairs", "paraphrastic.corpus.score"),
+        code=code_of("score_pairs"),
     message:
         "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"
     script:
@@ -127,7 +127,7 @@ rule select_pairs:
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         keep=[],
-        code=code_of("select_pairs", "paraphrastic.corpus.select"),
+        code=code_of("select_pairs"),
     message:
         "Select pairs of {wildcards.corpus} for {wildcards.model}"
     script:
@@ -181,7 +181,7 @@ rule merge_pairs:
             for corpus in config["definitions"][wildcards.model]["corpora"]
         ],
         seed=config["seed"],
-        code=code_of("merge_pairs", "paraphrastic.corpus.merge"),
+        code=code_of("merge_pairs"),
     message:
         "Merge the corpora of {wildcards.model}"
     script:

@@ -21,8 +21,8 @@ rule encode_dataset:
         runtime=runtime("encode_dataset"),
     params:
         units=lambda wildcards: dataset_units(wildcards.model),
-        tables=lambda wildcards: structure_of(config["definitions"][wildcards.model]).tables,
-        code=code_of("encode_dataset", "paraphrastic.dataset"),
+        tables=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).tables,
+        code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"
     script:
@@ -55,7 +55,7 @@ rule import_dataset:
         versions=lambda wildcards: dataset_versions(
             wildcards.model, config["definitions"][wildcards.model]["dataset"]
         ),
-        code=code_of("import_dataset", "paraphrastic.dataset_import"),
+        code=code_of("import_dataset"),
     message:
         "Import the training data of {wildcards.model}"
     script:

@@ -15,7 +15,7 @@ rule prepare_sts:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_of("prepare_sts", "paraphrastic.evaluation.sts_data"),
+        code=code_of("prepare_sts"),
     message:
         "Prepare the STS test sets"
     script:
@@ -41,9 +41,9 @@ rule initialise_model:
         runtime=runtime(model_need("initialise_model")),
     params:
         settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
-        structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
+        architecture=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
-        code=code_of("initialise_model", "paraphrastic.training.train"),
+        code=code_of("initialise_model"),
     message:
         "Write {wildcards.model} as it is before training"
     script:
@@ -77,7 +77,7 @@ rule evaluate_sts:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_of("evaluate_sts", "paraphrastic.evaluation.sts", "paraphrastic.encoders"),
+        code=code_of("evaluate_sts"),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
     script:
@@ -91,6 +91,7 @@ rule write_card:
         sweep="results/models/{model}/sweep.csv",
         counts=lambda wildcards: f"results/corpora/{DATA_MODELS[wildcards.model]}/counts.json",
         results=lambda wildcards: card_results(wildcards.model),
+        tokenizer=lambda wildcards: tokenizer_files(wildcards.model),
     output:
         card="results/models/{model}/README.md",
     log:
@@ -105,7 +106,7 @@ rule write_card:
         licences=lambda wildcards: {
             name: licence for name, (_, licence) in corpora_of(wildcards.model).items()
         },
-        code=code_of("write_card", "paraphrastic.model_card"),
+        code=code_of("write_card"),
     message:
         "Write the card of {wildcards.model}"
     script:
@@ -127,7 +128,7 @@ rule gather_sentences:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_of("gather_sentences", "paraphrastic.evaluation.sentences"),
+        code=code_of("gather_sentences"),
     message:
         "Gather the sentences of all test sets"
     script:
@@ -148,7 +149,7 @@ rule prepare_tatoeba:
         mem_mb=memory("prepare"),
         runtime=runtime("prepare"),
     params:
-        code=code_of("prepare_tatoeba", "paraphrastic.evaluation.bitext_data"),
+        code=code_of("prepare_tatoeba"),
     message:
         "Prepare Tatoeba's test set in {wildcards.language}"
     script:
@@ -182,7 +183,7 @@ rule evaluate_tatoeba:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_of("evaluate_tatoeba", "paraphrastic.evaluation.tatoeba", "paraphrastic.encoders"),
+        code=code_of("evaluate_tatoeba"),
     message:
         "Evaluate {wildcards.system} on Tatoeba"
     script:
@@ -207,7 +208,7 @@ rule prepare_bucc:
         runtime=runtime("prepare"),
     params:
         files=lambda wildcards: corpus_files(testsets_of("bucc"), languages_of(wildcards.pair)),
-        code=code_of("prepare_bucc", "paraphrastic.evaluation.bitext_data"),
+        code=code_of("prepare_bucc"),
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
     script:
@@ -244,7 +245,7 @@ rule evaluate_bucc:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_of("evaluate_bucc", "paraphrastic.evaluation.bucc", "paraphrastic.encoders"),
+        code=code_of("evaluate_bucc"),
     message:
         "Evaluate {wildcards.system} on BUCC"
     script:
@@ -268,7 +269,7 @@ rule prepare_transfer:
         runtime=runtime("prepare"),
     params:
         files=lambda wildcards: transfer_files(wildcards.suite),
-        code=code_of("prepare_transfer", "paraphrastic.evaluation.transfer_data"),
+        code=code_of("prepare_transfer"),
     message:
         "Prepare the data of {wildcards.suite}"
     script:
@@ -301,7 +302,7 @@ rule evaluate_transfer:
             "source": system_source(wildcards.system),
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_of("evaluate_transfer", "paraphrastic.evaluation.transfer", "paraphrastic.encoders"),
+        code=code_of("evaluate_transfer"),
     message:
         "Evaluate {wildcards.system} on {wildcards.suite}"
     script:

@@ -73,7 +73,7 @@ rule rank_pairs:
         drop=dropped_kinds(config),
         sample=config["filter_study"]["sample"],
         seed=config["seed"],
-        code=code_of("rank_pairs", "paraphrastic.corpus.ranking"),
+        code=code_of("rank_pairs"),
     message:
         "Rank the pairs of {wildcards.model} by {wildcards.measure} and draw from each part"
     script:
@@ -154,7 +154,7 @@ use rule evaluate_sts as evaluate_part with:
             "source": "measured",
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
         },
-        code=code_of("evaluate_sts", "paraphrastic.evaluation.sts", "paraphrastic.encoders"),
+        code=code_of("evaluate_sts"),
     message:
         "Evaluate part {wildcards.part} of {wildcards.model} by {wildcards.measure} on STS"
 
@@ -176,14 +176,14 @@ rule tabulate_filter_study:
         mem_mb=memory("tabulate"),
         runtime=runtime("tabulate"),
     params:
-        code=code_of("tabulate_filter_study", "paraphrastic.evaluation.filter_study"),
+        code=code_of("tabulate_filter_study"),
     message:
         "Tabulate the filter study"
     script:
         "../workflow/scripts/tabulate_filter_study.py"
 
 
-rule draw_filter_study:
+rule plot_filter_study:
     input:
         table=rules.tabulate_filter_study.output.table,
     output:
@@ -195,16 +195,16 @@ rule draw_filter_study:
         ),
         png="results/figures/filter_study.png",
     log:
-        "results/logs/draw_filter_study.log",
+        "results/logs/plot_filter_study.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
-        code=code_of("draw_filter_study", "paraphrastic.figures.filter_study"),
+        code=code_of("plot_filter_study"),
     message:
         "Draw the filter study"
     script:
-        "../workflow/scripts/draw_filter_study.py"
+        "../workflow/scripts/plot_filter_study.py"

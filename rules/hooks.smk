@@ -4,7 +4,7 @@ import re
 
 from snakemake.logging import logger
 
-from paraphrastic.files import atomic_output, end_future_times
+from paraphrastic.base.files import atomic_output, end_future_times
 
 # How the system ends a program for which there is no memory, and how a program ends itself.
 MEMORY_SIGNALS = ("SIGKILL", "SIGABRT")

@@ -19,7 +19,7 @@ rule measure_overlap:
         runtime=runtime("measure_overlap"),
     params:
         languages=lookup(dpath="definitions/{model}/languages", within=config),
-        code=code_of("measure_overlap", "paraphrastic.evaluation.piece_overlap"),
+        code=code_of("measure_overlap"),
     message:
         "Measure the overlap of the pieces of {wildcards.model}"
     script:
@@ -49,14 +49,14 @@ rule tabulate_language_choice:
     params:
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         max_bytes=config["max_member_bytes"],
-        code=code_of("tabulate_language_choice", "paraphrastic.evaluation.language_choice"),
+        code=code_of("tabulate_language_choice"),
     message:
         "Tabulate the study of languages"
     script:
         "../workflow/scripts/tabulate_language_choice.py"
 
 
-rule draw_language_choice:
+rule plot_language_choice:
     input:
         table=rules.tabulate_language_choice.output.table,
     output:
@@ -68,16 +68,16 @@ rule draw_language_choice:
         ),
         png="results/figures/language_choice.png",
     log:
-        "results/logs/draw_language_choice.log",
+        "results/logs/plot_language_choice.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
-        code=code_of("draw_language_choice", "paraphrastic.figures.language_choice"),
+        code=code_of("plot_language_choice"),
     message:
         "Draw the study of languages"
     script:
-        "../workflow/scripts/draw_language_choice.py"
+        "../workflow/scripts/plot_language_choice.py"

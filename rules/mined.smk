@@ -21,14 +21,14 @@ rule measure_similarity:
     params:
         encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
-        code=code_of("measure_similarity", "paraphrastic.corpus.similarity"),
+        code=code_of("measure_similarity"),
     message:
         "Measure the similarity of {wildcards.corpus}'s sides for {wildcards.mined}, shard {wildcards.scatteritem}"
     script:
         "../workflow/scripts/measure_similarity.py"
 
 
-rule draw_paraphrases:
+rule sample_paraphrases:
     input:
         measured=lambda wildcards: [
             shard
@@ -52,22 +52,22 @@ rule draw_paraphrases:
             labels={"model": "", "corpus": "{mined}", "shows": "mined paraphrases"},
         ),
     log:
-        "results/logs/draw_paraphrases/{mined}/{pair}.log",
+        "results/logs/sample_paraphrases/{mined}/{pair}.log",
     benchmark:
-        "results/benchmarks/draw_paraphrases/{mined}/{pair}.tsv"
+        "results/benchmarks/sample_paraphrases/{mined}/{pair}.tsv"
     conda:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw_paraphrases"),
-        runtime=runtime("draw_paraphrases"),
+        mem_mb=memory("sample_paraphrases"),
+        runtime=runtime("sample_paraphrases"),
     params:
         # The order of inputs is no reason for Snakemake to run a step again.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
         seed=config["seed"],
-        code=code_of("draw_paraphrases", "paraphrastic.corpus.mined"),
+        code=code_of("sample_paraphrases"),
     message:
         "Draw paraphrases for {wildcards.mined}"
     script:
-        "../workflow/scripts/draw_paraphrases.py"
+        "../workflow/scripts/sample_paraphrases.py"

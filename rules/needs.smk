@@ -1,6 +1,6 @@
-"""What jobs ask for: the figures of `paraphrastic.resources` for the sizes of their inputs and models."""
+"""What jobs ask for: the figures of `paraphrastic.pipeline.resources` for the sizes of their inputs and models."""
 
-from paraphrastic.resources import (
+from paraphrastic.pipeline.resources import (
     NEEDS,
     WEIGHTS,
     WORD_VECTORS,

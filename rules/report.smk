@@ -1,7 +1,7 @@
 """What a person looks at: a page of all results, and where these come from."""
 
-from paraphrastic.files import sha256
-from paraphrastic.provenance import config_digest
+from paraphrastic.base.files import sha256
+from paraphrastic.report.provenance import config_digest
 
 # The page's template, style and script, which no version of the code tells of.
 PAGE_PARTS = sorted(Path(workflow.basedir, "src/paraphrastic/report").glob("page.[chj]*"))
@@ -37,7 +37,7 @@ rule write_provenance:
         runtime=runtime("tabulate"),
     params:
         config=config_digest(config),
-        code=code_of("write_provenance", "paraphrastic.provenance"),
+        code=code_of("write_provenance"),
     message:
         "Write where the results come from"
     script:
@@ -70,7 +70,7 @@ rule write_report:
         figures=PAGE_FIGURES,
         absent=absent_tables(),
         parts=[sha256(path) for path in PAGE_PARTS],
-        code=code_of("write_report", "paraphrastic.report.page"),
+        code=code_of("write_report"),
     message:
         "Write the report"
     script:

@@ -22,9 +22,7 @@ rule measure_speed:
         systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
         columns=lambda wildcards: list(speed_corpora().values()),
         settings=lambda wildcards: {"language": "en", **config["evaluation"]["speed"]},
-        code=code_of(
-            "measure_speed", "paraphrastic.evaluation.speed", "paraphrastic.evaluation.speed_process"
-        ),
+        code=code_of("measure_speed"),
     message:
         "Measure the speed of all systems"
     script:
@@ -46,14 +44,14 @@ rule tabulate_speed:
         mem_mb=memory("tabulate"),
         runtime=runtime("tabulate"),
     params:
-        code=code_of("tabulate_speed", "paraphrastic.evaluation.speed"),
+        code=code_of("tabulate_speed"),
     message:
         "Tabulate the speed of all systems"
     script:
         "../workflow/scripts/tabulate_speed.py"
 
 
-rule draw_speed:
+rule plot_speed:
     input:
         table=rules.tabulate_speed.output.table,
     output:
@@ -65,16 +63,16 @@ rule draw_speed:
         ),
         png="results/figures/speed.png",
     log:
-        "results/logs/draw_speed.log",
+        "results/logs/plot_speed.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
-        code=code_of("draw_speed", "paraphrastic.figures.speed"),
+        code=code_of("plot_speed"),
     message:
         "Draw the speed of all systems"
     script:
-        "../workflow/scripts/draw_speed.py"
+        "../workflow/scripts/plot_speed.py"

@@ -23,7 +23,7 @@ rule describe_corpus:
         sentences=config["statistics"]["sentences"],
         parsers=config["statistics"]["parsers"],
         seed=config["seed"],
-        code=code_of("describe_corpus", "paraphrastic.corpus.statistics"),
+        code=code_of("describe_corpus"),
     message:
         "Describe {wildcards.corpus} {wildcards.pair}"
     script:
@@ -53,7 +53,7 @@ rule tabulate_corpora:
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
-        code=code_of("tabulate_corpora", "paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_corpora"),
     message:
         "Tabulate the corpora"
     script:
@@ -80,14 +80,14 @@ rule tabulate_funnel:
     params:
         corpora=MODEL_CORPORA,
         models=TABLE_MODELS,
-        code=code_of("tabulate_funnel", "paraphrastic.corpus.corpus_tables"),
+        code=code_of("tabulate_funnel"),
     message:
         "Tabulate the filter funnel"
     script:
         "../workflow/scripts/tabulate_funnel.py"
 
 
-rule draw_funnel:
+rule plot_funnel:
     input:
         funnel=rules.tabulate_funnel.output.funnel,
         overlap=rules.tabulate_funnel.output.overlap,
@@ -100,16 +100,16 @@ rule draw_funnel:
         ),
         png="results/figures/funnel.png",
     log:
-        "results/logs/draw_funnel.log",
+        "results/logs/plot_funnel.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
-        code=code_of("draw_funnel", "paraphrastic.figures.funnel"),
+        code=code_of("plot_funnel"),
     message:
         "Draw the filter funnel"
     script:
-        "../workflow/scripts/draw_funnel.py"
+        "../workflow/scripts/plot_funnel.py"

@@ -6,8 +6,8 @@ import json
 from paraphrastic.evaluation.layouts import LAYOUTS, TRANSLATION_QUALITY
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.evaluation.transfer_tasks import LANGUAGES
-from paraphrastic.evaluation_faults import SYSTEM_KINDS, is_trained
-from paraphrastic.studies import seed_runs
+from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
+from paraphrastic.config.studies import seed_runs
 
 # Models before training, by the names of their folders in results/eval.
 UNTRAINED = {f"{model}-untrained": model for model in config["definitions"]}
@@ -95,7 +95,7 @@ def system_kind(system):
 
 
 def system_encoder(system):
-    """A system's encoder, as `encoders.open_encoder` takes it."""
+    """A system's encoder, as `encoders.open_system` takes it."""
     if system in config["systems"]:
         kind, place = system_kind(system)
         return {kind: place, "label": config["systems"][system]["label"] or system}
@@ -129,6 +129,13 @@ def card_results(model):
     """The results that a model's card tells of, in the languages that the model knows."""
     tasks = {"sts": knows(model, "en"), "xling_sts": tracks_of(model)}
     return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
+
+
+def tokenizer_files(model):
+    """What other libraries need to load a model; nothing where only this one can."""
+    architecture = architecture_of(config["definitions"][model])
+    loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
+    return [f"results/models/{model}/{name}.json" for name in ("tokenizer", "modules")] if loads else []
 
 
 def tatoeba_of(system):

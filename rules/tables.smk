@@ -23,14 +23,14 @@ rule tabulate_systems:
     params:
         systems=lambda wildcards: system_results(wildcards.table),
         gather=config["models"],
-        code=code_of("tabulate_systems", "paraphrastic.evaluation.tables"),
+        code=code_of("tabulate_systems"),
     message:
         "Tabulate {wildcards.table}"
     script:
         "../workflow/scripts/tabulate_systems.py"
 
 
-rule draw_systems:
+rule plot_systems:
     input:
         intervals="results/tables/intervals/{table}.csv",
     output:
@@ -42,22 +42,22 @@ rule draw_systems:
         ),
         png="results/figures/{table}.png",
     log:
-        "results/logs/draw_systems/{table}.log",
+        "results/logs/plot_systems/{table}.log",
     wildcard_constraints:
         table=one_of(SYSTEM_TABLES),
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
         title=lambda wildcards: SYSTEM_CAPTIONS[wildcards.table],
-        code=code_of("draw_systems", "paraphrastic.figures.systems"),
+        code=code_of("plot_systems"),
     message:
         "Draw the systems of {wildcards.table}"
     script:
-        "../workflow/scripts/draw_systems.py"
+        "../workflow/scripts/plot_systems.py"
 
 
 rule tabulate_differences:
@@ -77,7 +77,7 @@ rule tabulate_differences:
         runtime=runtime("tabulate"),
     params:
         systems=lambda wildcards: list(trained_results("sts")),
-        code=code_of("tabulate_differences", "paraphrastic.evaluation.differences"),
+        code=code_of("tabulate_differences"),
     message:
         "Tabulate how systems differ from data set to data set"
     script:
@@ -110,7 +110,7 @@ rule write_ledger:
         config_digests=config_digests(),
         gathered=config["models"],
         off=tables_off(),
-        code=code_of("write_ledger", "paraphrastic.evaluation.ledger"),
+        code=code_of("write_ledger"),
     message:
         "Write the ledger"
     script:
@@ -132,7 +132,7 @@ rule tabulate_sweep:
         runtime=runtime("tabulate"),
     params:
         models=config["models"],
-        code=code_of("tabulate_sweep", "paraphrastic.training.choose"),
+        code=code_of("tabulate_sweep"),
     message:
         "Tabulate the sweeps"
     script:
@@ -156,14 +156,14 @@ rule tabulate_studies:
         runtime=runtime("tabulate"),
     params:
         models=[(study, setting) for study, setting, _ in STUDY_MODELS],
-        code=code_of("tabulate_studies", "paraphrastic.evaluation.studies"),
+        code=code_of("tabulate_studies"),
     message:
         "Tabulate the studies"
     script:
         "../workflow/scripts/tabulate_studies.py"
 
 
-rule draw_sweep:
+rule plot_sweep:
     input:
         table=rules.tabulate_sweep.output.table,
     output:
@@ -175,22 +175,22 @@ rule draw_sweep:
         ),
         png="results/figures/sweep.png",
     log:
-        "results/logs/draw_sweep.log",
+        "results/logs/plot_sweep.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
-        code=code_of("draw_sweep", "paraphrastic.figures.sweep"),
+        code=code_of("plot_sweep"),
     message:
         "Draw the sweeps"
     script:
-        "../workflow/scripts/draw_sweep.py"
+        "../workflow/scripts/plot_sweep.py"
 
 
-rule draw_training:
+rule plot_training:
     input:
         history="results/training/{model}/{run}/training.jsonl",
     output:
@@ -202,20 +202,20 @@ rule draw_training:
         ),
         png="results/figures/training/{model}/{run}.png",
     log:
-        "results/logs/draw_training/{model}/{run}.log",
+        "results/logs/plot_training/{model}/{run}.log",
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("draw"),
-        runtime=runtime("draw"),
+        mem_mb=memory("plot"),
+        runtime=runtime("plot"),
     params:
         title="{model}, {run}",
-        code=code_of("draw_training", "paraphrastic.figures.training"),
+        code=code_of("plot_training"),
     message:
         "Draw the loss and the scores of {wildcards.model}, {wildcards.run}"
     script:
-        "../workflow/scripts/draw_training.py"
+        "../workflow/scripts/plot_training.py"
 
 
 rule render_table:
@@ -244,7 +244,7 @@ rule render_table:
         caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES)[
             wildcards.table
         ],
-        code=code_of("render_table", "paraphrastic.evaluation.render"),
+        code=code_of("render_table"),
     message:
         "Render the table {wildcards.table}"
     script:

@@ -27,7 +27,7 @@ rule train_model:
         gpu=lambda wildcards: gpus(wildcards.model),
     params:
         settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
-        structure=lambda wildcards: structure_of(config["definitions"][wildcards.model]).to_json(),
+        architecture=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).to_json(),
         about=lambda wildcards: model_description(wildcards.model),
         code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
     message:
@@ -53,7 +53,7 @@ rule evaluate_run:
         mem_mb=memory(model_need("evaluate_run")),
         runtime=runtime(model_need("evaluate_run")),
     params:
-        code=code_of("evaluate_run", "paraphrastic.evaluation.development"),
+        code=code_of("evaluate_run"),
     message:
         "Score {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
     script:
@@ -87,8 +87,32 @@ rule choose_model:
         mem_mb=memory(model_need("choose_model")),
         runtime=runtime(model_need("choose_model")),
     params:
-        code=code_of("choose_model", "paraphrastic.training.choose"),
+        code=code_of("choose_model"),
     message:
         "Choose the best run of {wildcards.model}"
     script:
         "../workflow/scripts/choose_model.py"
+
+
+# With these two files, sentence-transformers and model2vec load the folder of a model that is one average.
+rule convert_tokenizer:
+    input:
+        sentencepiece="results/models/{model}/sentencepiece.model",
+        config="results/models/{model}/config.json",
+    output:
+        tokenizer="results/models/{model}/tokenizer.json",
+        modules="results/models/{model}/modules.json",
+    log:
+        "results/logs/convert_tokenizer/{model}.log",
+    conda:
+        "../envs/train.yaml"
+    threads: 1
+    resources:
+        mem_mb=memory("convert_tokenizer"),
+        runtime=runtime("convert_tokenizer"),
+    params:
+        code=code_of("convert_tokenizer"),
+    message:
+        "Convert the tokenizer of {wildcards.model}"
+    script:
+        "../workflow/scripts/convert_tokenizer.py"

@@ -21,7 +21,7 @@ rule train_vocabulary:
     params:
         settings=lambda wildcards: vocabulary_training(wildcards.model, wildcards.vocabulary),
         seed=config["seed"],
-        code=code_of("train_vocabulary", "paraphrastic.vocabulary"),
+        code=code_of("train_vocabulary"),
     message:
         "Train the vocabulary {wildcards.vocabulary} of {wildcards.model}"
     script:

@@ -1,28 +1,47 @@
 """Paraphrastic sentence embeddings: train them for any language, embed and compare sentences with them."""
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
-    from paraphrastic.mining.duplicates import near_duplicates
-    from paraphrastic.mining.retrieval import search
-    from paraphrastic.model import SentenceEncoder
-    from paraphrastic.model_folder import load_model
+    from paraphrastic.model.averaged import SentenceEncoder
+    from paraphrastic.search.duplicates import near_duplicates
+    from paraphrastic.search.retrieval import search
 
 __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
-    "SentenceEncoder": "model",
-    "load_model": "model_folder",
-    "near_duplicates": "mining.duplicates",
-    "search": "mining.retrieval",
+    "SentenceEncoder": "model.averaged",
+    "near_duplicates": "search.duplicates",
+    "search": "search.retrieval",
 }
 
 
+def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> "SentenceEncoder":
+    """Load a model folder, such as `results/models/en`, or a checkpoint of the authors' code.
+
+    Args:
+        path: the folder; or the checkpoint, such as `model.para.lc.100.pt`.
+        sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`.
+
+    Raises:
+        InputError: a file of the folder is missing or damaged, the folder holds another kind of model, or
+            the checkpoint is one that `interop.checkpoint_import.open_checkpoint` refuses.
+    """
+    # Imports are late, so that the steps of the pipeline and users of folders load only what they need.
+    if sp_model is None:
+        from paraphrastic.model.folder import open_folder
+
+        return open_folder(path)
+    from paraphrastic.interop.checkpoint_import import open_checkpoint
+
+    return open_checkpoint(Path(path), sp_model)
+
+
 def __getattr__(name: str) -> Any:
-    # Late, so that the steps of the pipeline load only what they use.
     if name in _MODULES:
         return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

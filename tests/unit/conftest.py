@@ -9,7 +9,7 @@ from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model.averaged import AverageEncoder
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def model(folder: Path) -> SentenceEncoder:
+def model(folder: Path) -> AverageEncoder:
     return load_model(folder)
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from test_engine import ROWS
 
-from paraphrastic.dataset import Sentences
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.fused import FusedEngine
@@ -31,7 +31,7 @@ def on_device(settings: TrainingSettings, device: torch.device, *, steps: int = 
 
 
 def fused(settings: TrainingSettings, *, steps: int = STEPS) -> FusedEngine:
-    return FusedEngine(initial_table(settings), settings, Team(1), steps=steps)
+    return FusedEngine(initial_table(settings), settings, Workers(1), steps=steps)
 
 
 def random_megabatches(

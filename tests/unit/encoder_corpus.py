@@ -7,53 +7,53 @@ import numpy as np
 from small_corpus import sentence_pairs, write_pairs
 from training_runs import CONFIG, SETTINGS
 
-from paraphrastic.dataset import Sentences, UnitVocabulary, encode_dataset
-from paraphrastic.structure import Part, Structure, vocabularies
+from paraphrastic.config.architecture import Architecture, Part, vocabularies
 from paraphrastic.training import train
+from paraphrastic.training.dataset import Sentences, UnitVocabulary, encode_dataset
 from paraphrastic.training.encoder import RecurrentEmbeddings
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.training.vocabulary import train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")
 STRUCTURES = {
-    "average": Structure(),
-    "lstm": Structure(parts=(LSTM,), scramble=0.3),
-    "bilstm": Structure(
+    "average": Architecture(),
+    "lstm": Architecture(parts=(LSTM,), scramble=0.3),
+    "bilstm": Architecture(
         parts=(Part(kind="bilstm", pooling="max", dimension=10, directions="concatenate"),), scramble=0.3
     ),
-    "mixed": Structure(
+    "mixed": Architecture(
         parts=(Part(unit="trigram"), Part(unit="word"), Part(kind="bilstm", unit="word", dimension=12)),
         combine="add",
         scramble=0.3,
     ),
-    "concatenated": Structure(parts=(Part(unit="trigram", dimension=7), LSTM), scramble=0.3),
-    "separate parameters": Structure(parts=(Part(), LSTM), languages="separate"),
-    "separate vocabularies": Structure(parts=(Part(), LSTM), vocabularies="separate"),
-    "separate averages": Structure(languages="separate"),
-    "overlapping vocabularies": Structure(parts=(Part(), LSTM), vocabularies="overlapping"),
-    "overlapping averages": Structure(vocabularies="overlapping"),
-    "separate in everything": Structure(
+    "concatenated": Architecture(parts=(Part(unit="trigram", dimension=7), LSTM), scramble=0.3),
+    "separate parameters": Architecture(parts=(Part(), LSTM), languages="separate"),
+    "separate vocabularies": Architecture(parts=(Part(), LSTM), vocabularies="separate"),
+    "separate averages": Architecture(languages="separate"),
+    "overlapping vocabularies": Architecture(parts=(Part(), LSTM), vocabularies="overlapping"),
+    "overlapping averages": Architecture(vocabularies="overlapping"),
+    "separate in everything": Architecture(
         parts=(Part(unit="word"), Part(kind="lstm")), languages="separate", vocabularies="separate"
     ),
 }
 
 
 class Data:
-    """The sample corpus for each structure, made once."""
+    """The sample corpus for each architecture, made once."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.pairs = write_pairs(folder / "pairs.parquet", sentence_pairs(300))
-        self.made: dict[Structure, tuple[Path, list[Path]]] = {}
+        self.made: dict[Architecture, tuple[Path, list[Path]]] = {}
 
-    def __call__(self, structure: Structure) -> tuple[Path, list[Path]]:
-        if structure not in self.made:
+    def __call__(self, architecture: Architecture) -> tuple[Path, list[Path]]:
+        if architecture not in self.made:
             folder = self.folder / str(len(self.made))
             folder.mkdir()
             definition = {
                 "languages": ["en", "de"],
-                "encoder": {key: structure.to_json()[key] for key in ("parts", "languages")},
-                "vocabulary": {"languages": structure.vocabularies},
+                "encoder": {key: architecture.to_json()[key] for key in ("parts", "languages")},
+                "vocabulary": {"languages": architecture.vocabularies},
             }
             units: dict[str, list[Path]] = {}
             for name, (unit, sides) in vocabularies(definition).items():
@@ -67,16 +67,19 @@ class Data:
                 self.pairs,
                 [UnitVocabulary(unit, tuple(models), None) for unit, models in units.items()],
                 folder / "train.h5",
-                tables=structure.tables,
+                tables=architecture.tables,
                 threads=1,
             )
-            self.made[structure] = folder / "train.h5", [path for models in units.values() for path in models]
-        return self.made[structure]
+            self.made[architecture] = (
+                folder / "train.h5",
+                [path for models in units.values() for path in models],
+            )
+        return self.made[architecture]
 
-    def train(self, structure: Structure, output: Path, settings=SHORT, **named) -> Path:
-        dataset, (first, *others) = self(structure)
+    def train(self, architecture: Architecture, output: Path, settings=SHORT, **named) -> Path:
+        dataset, (first, *others) = self(architecture)
         train.train_model(
-            dataset, first, output, structure=structure, more_vocabularies=others, settings=settings,
+            dataset, first, output, architecture=architecture, more_vocabularies=others, settings=settings,
             config=CONFIG, threads=1, **named,
         )  # fmt: skip
         return output

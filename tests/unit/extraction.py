@@ -6,8 +6,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.errors import InputError
 
 
 def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):

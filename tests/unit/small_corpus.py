@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic.training.vocabulary import train_vocabulary
 
 NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
 VERBS = {"sees": "sieht", "likes": "mag", "finds": "findet", "paints": "malt"}

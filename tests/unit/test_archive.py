@@ -14,8 +14,14 @@ from contextlib import contextmanager
 import pyarrow
 import pytest
 
-from paraphrastic.archive import DamagedError, check_whole, extract_archive, open_members, open_stream
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.registry.archive import (
+    DamagedError,
+    check_whole,
+    extract_archive,
+    open_members,
+    open_stream,
+)
 
 BOUNDS = {"max_bytes": 1000, "max_total": 5000}
 
@@ -321,9 +327,9 @@ def test_long_names_are_no_bombs(tmp_path):
 @pytest.mark.parametrize("make", [make_zip, make_tar], ids=["zip", "tar"])
 def test_the_number_of_members_is_bounded(tmp_path, monkeypatch, make):
     path = make(tmp_path / "many", {f"m{i}": b"" for i in range(5)})
-    monkeypatch.setattr("paraphrastic.archive._MAX_MEMBERS", 5)
+    monkeypatch.setattr("paraphrastic.registry.archive._MAX_MEMBERS", 5)
     assert len(extract_archive(path, tmp_path / "out", **BOUNDS)) == 5
-    monkeypatch.setattr("paraphrastic.archive._MAX_MEMBERS", 4)
+    monkeypatch.setattr("paraphrastic.registry.archive._MAX_MEMBERS", 4)
     for read in (lambda: extract_archive(path, tmp_path / "not", **BOUNDS), lambda: read_all(path, "m0")):
         with pytest.raises(InputError, match="many: has more than 4 members"):
             read()
@@ -407,8 +413,8 @@ def test_a_tar_may_be_compressed_otherwise_than_its_name_says(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.bz2", "a.txt.gz"])
 def test_a_check_ends_at_a_bound_in_little_memory(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("paraphrastic.archive._MIN_BOUND", 5 << 20)
-    monkeypatch.setattr("paraphrastic.archive._MAX_RATIO", 1)
+    monkeypatch.setattr("paraphrastic.registry.archive._MIN_BOUND", 5 << 20)
+    monkeypatch.setattr("paraphrastic.registry.archive._MAX_RATIO", 1)
     zeros = bytes(20 << 20)
     path = tmp_path / name
     if name == "a.zip":

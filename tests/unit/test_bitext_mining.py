@@ -11,13 +11,13 @@ import pytest
 from small_corpus import PAIRS
 
 from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
-from paraphrastic.mining import files
-from paraphrastic.mining.bitext import MARGINS, best_pairs, embed_directions, unify
-from paraphrastic.mining.directions import Directions
-from paraphrastic.mining.neighbours import nearest_neighbours
+from paraphrastic.search import files
+from paraphrastic.search.bitext import MARGINS, best_pairs, embed_directions, unify
+from paraphrastic.search.directions import Directions
+from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.systems.open import System
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
@@ -100,7 +100,7 @@ def test_vectors_that_are_not_finite_are_refused() -> None:
         vectors[[text == "bad" for text in sentences], 1] = np.nan
         return vectors
 
-    encoder = Encoder("Odd", 2, "d", embed)
+    encoder = System("Odd", 2, "d", embed)
     with pytest.raises(InputError, match=r"^Odd: my\.txt: the vector of 'bad' is not finite$"):
         embed_directions(encoder, ["a", "b", "bad"], None, name="my.txt")
 

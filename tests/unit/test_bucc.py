@@ -18,12 +18,12 @@ from trigram_encoder import (
     cosines,
 )
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import bucc
 from paraphrastic.evaluation.bitext_data import prepare_bucc
 from paraphrastic.evaluation.bucc import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.results import Result
+from paraphrastic.systems.open import System
 
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
 
@@ -238,7 +238,7 @@ def test_the_best_threshold(scores: list, correct: list, n_gold: int, threshold:
 
 @pytest.mark.parametrize(("embed", "message"), FAULTY)
 def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
-    encoder = Encoder("Odd", 128, "o", embed)
+    encoder = System("Odd", 128, "o", embed)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
         evaluate_bucc(encoder, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)

@@ -20,14 +20,14 @@ import yaml
 
 from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
 from paraphrastic import load_model
-from paraphrastic.checkpoint_import import import_checkpoint, open_checkpoint
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
-from paraphrastic.errors import InputError
-from paraphrastic.export import static
-from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder
-from paraphrastic.parts_model import PartsEncoder
-from paraphrastic.spellings import add_spellings
+from paraphrastic.interop.checkpoint_import import import_checkpoint, open_checkpoint
+from paraphrastic.interop.export import static
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.composite import CompositeEncoder
+from paraphrastic.model.unknown_pieces import add_unknown_pieces
 
 SENTENCES = corpus(1500)
 # Capitals, runs of unknown characters that training met and others, what normalization brings back, white
@@ -81,7 +81,7 @@ def test_vectors_are_the_originals(sp_model: Path, tmp_path: Path, kind: dict[st
     original = Original(sp_model, SENTENCES, **kind)
     checkpoint = original.save(tmp_path / "model.pt")
     opened = load_model(checkpoint, sp_model=sp_model)
-    assert isinstance(opened, PartsEncoder if kind.get("model") else SentenceEncoder)
+    assert isinstance(opened, CompositeEncoder if kind.get("model") else AverageEncoder)
     expected = original.embed(TEXTS)
     np.testing.assert_allclose(opened.embed_raw_text(TEXTS), expected, rtol=0, atol=1e-6)
     # No text depends on its neighbours, and a folder is the same model.
@@ -231,7 +231,7 @@ def test_a_folder_is_whole_or_not_there(
 
     checkpoint = original.save(tmp_path / "model.pt")
     # After the weights are written.
-    monkeypatch.setattr("paraphrastic.model_folder.write_json", fail)
+    monkeypatch.setattr("paraphrastic.model.folder.write_json", fail)
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
         import_checkpoint(checkpoint, sp_model, tmp_path / "folder")
@@ -345,7 +345,7 @@ def test_wrong_sizes_of_an_lstm(sp_model: Path, tmp_path: Path) -> None:
     state = original.module.state_dict()
     for name, value, message in (
         ("lstm.bias_hh_l0_reverse", torch.zeros(39), "the sizes of lstm's weights do not fit each other"),
-        ("lstm.weight_ih_l0", torch.zeros(40, 23), "the weights of its LSTM do not fit its structure"),
+        ("lstm.weight_ih_l0", torch.zeros(40, 23), "the weights of its LSTM do not fit its architecture"),
     ):
         checkpoint = original.save(tmp_path / "model.pt", state_dict={**state, name: value})
         with pytest.raises(InputError, match=f"model.pt.*: {message}"):
@@ -395,7 +395,7 @@ def test_another_sentencepiece_model_is_noticed(tmp_path: Path, original: Origin
 def test_spellings_change_no_piece(tmp_path: Path, model_type: str) -> None:
     model = train_sentencepiece(SENTENCES, tmp_path / "sp.model", model_type=model_type)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    spelled = add_spellings(processor, list(vocabulary_of(model, SENTENCES)))
+    spelled = add_unknown_pieces(processor, list(vocabulary_of(model, SENTENCES)))
     assert spelled.get_piece_size() > processor.get_piece_size() + 8
     for kind in (int, str):
         assert processor.encode(TEXTS, out_type=kind) == spelled.encode(TEXTS, out_type=kind)
@@ -405,7 +405,7 @@ def test_models_that_cannot_tell_spellings_apart_are_refused(tmp_path: Path) -> 
     model = train_sentencepiece(SENTENCES, tmp_path / "word.model", model_type="word")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
     with pytest.raises(InputError, match="needed is one of the type unigram or bpe"):
-        add_spellings(processor, list(vocabulary_of(model, SENTENCES)))
+        add_unknown_pieces(processor, list(vocabulary_of(model, SENTENCES)))
 
 
 def test_the_example_of_the_command_runs(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic import code_version as module
+from paraphrastic.base import code_version as module
 
 FILES = {
     "top.py": '"""Top."""\nfrom paraphrastic.low import f\n\n\ndef g():\n    """G."""\n    return f()\n',
@@ -46,20 +46,42 @@ def test_only_code_that_is_used_counts(package: Path, file: str, text: str, chan
     assert (version("paraphrastic.top") != before) == changes
 
 
+SCRIPT = '"""Run g."""\nfrom adapter import step\nfrom paraphrastic.top import g\n\ng()\n'
+
+
 @pytest.mark.parametrize(
-    ("text", "changes"),
-    [('"""Runs g."""\ng()\n', False), ('"""Run g."""\n\n# why\ng()\n', False), ("g(1)\n", True)],
+    ("old", "new", "changes"),
+    [
+        ("Run g.", "Runs g.", False),
+        ("\n\ng()", "\n\n# why\ng()", False),
+        ("g()", "g(1)", True),
+        ("paraphrastic.top", "paraphrastic.other", True),
+    ],
 )
-def test_a_script_counts_by_its_code(package: Path, text: str, changes: bool) -> None:
+def test_a_script_counts_by_its_code(package: Path, old: str, new: str, changes: bool) -> None:
     script = package.parent / "script.py"
-    script.write_text('"""Run g."""\ng()\n')
-    before = module.code_version("paraphrastic.top", script=script)
-    assert before != version("paraphrastic.top")
-    script.write_text(text)
+    script.write_text(SCRIPT)
+    before = module.code_version(script=script)
+    script.write_text(SCRIPT.replace(old, new))
     module._parse.cache_clear()
-    assert (module.code_version("paraphrastic.top", script=script) != before) == changes
+    assert (module.code_version(script=script) != before) == changes
+
+
+@pytest.mark.parametrize("file", ["top.py", "low.py"])
+def test_what_a_script_imports_counts_unless_it_is_left_out(package: Path, file: str) -> None:
+    script = package.parent / "script.py"
+    script.write_text(SCRIPT)
+    version()
+    whole = module.code_version(script=script)
+    without = module.code_version(script=script, without=["paraphrastic.top"])
+    (package / file).write_text(FILES[file].replace("1", "2") + "\n\nchanged = True\n")
+    module._parse.cache_clear()
+    assert module.code_version(script=script) != whole
+    assert module.code_version(script=script, without=["paraphrastic.top"]) == without
 
 
 def test_an_unknown_module_is_an_error(package: Path) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
         version("paraphrastic.nowhere")
+    with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
+        module.code_version(without=["paraphrastic.nowhere"])

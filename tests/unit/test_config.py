@@ -6,10 +6,10 @@ from dataclasses import fields
 import pytest
 from configurations import THEIRS, changed, checked, load
 
-from paraphrastic.definitions import study_settings, sweep_runs
-from paraphrastic.errors import InputError
-from paraphrastic.recipes import RECIPES
-from paraphrastic.structure import Part, structure_of, vocabulary_settings
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import Part, architecture_of, vocabulary_settings
+from paraphrastic.config.definitions import study_settings, sweep_runs
+from paraphrastic.config.recipes import RECIPES
 from paraphrastic.training.settings import TrainingSettings
 
 
@@ -94,10 +94,10 @@ def test_the_parts_of_an_encoder_are_completed() -> None:
         "parts": [{"kind": "average"}, {"kind": "lstm", "unit": "trigram"}]
     }
     definitions = checked(config)["definitions"]
-    structure = structure_of(definitions["de"])
-    assert structure.parts == (Part(unit="word"), Part(kind="lstm", unit="trigram"))
-    assert (structure.combine, structure.scramble) == ("concatenate", 0.3)
-    assert structure_of(definitions["fr"]).parts == (Part(),)
+    architecture = architecture_of(definitions["de"])
+    assert architecture.parts == (Part(unit="word"), Part(kind="lstm", unit="trigram"))
+    assert (architecture.combine, architecture.scramble) == ("concatenate", 0.3)
+    assert architecture_of(definitions["fr"]).parts == (Part(),)
     assert vocabulary_settings(definitions["de"], "trigram") == {
         **vocabulary_settings(definitions["de"], "word"),
         "size": 99,

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked, load
 
-from paraphrastic.config import check_config
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
-from paraphrastic.ingredients import definitions_needed
-from paraphrastic.sources import named_datasets
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.config.check import check_config
+from paraphrastic.config.dependencies import definitions_needed
+from paraphrastic.config.local_files import named_datasets
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
 def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
     first = named_datasets(config, REGISTRY)
-    monkeypatch.setattr("paraphrastic.sources.sha256", lambda path: pytest.fail("read again"))
+    monkeypatch.setattr("paraphrastic.config.local_files.sha256", lambda path: pytest.fail("read again"))
     assert named_datasets(config, REGISTRY) == first
 
 

@@ -3,7 +3,7 @@
 import pytest
 from configurations import THEIRS, changed, checked
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 
 @pytest.mark.parametrize(

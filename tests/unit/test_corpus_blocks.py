@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.sampling import StreamSample
-from paraphrastic.errors import InputError
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.contamination import TestSentences, mark_contamination
 from paraphrastic.corpus.corpus_tables import tabulate_contamination
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.testsets import TestFile, gather_testsets
-from paraphrastic.errors import InputError
 
 NEAR = {"ngram": 3, "min_similarity": 0.6}
 

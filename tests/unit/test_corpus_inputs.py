@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 from extraction import extract, fault, pairs, parquet, tmx, variant
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.errors import InputError
 
 # TSV
 

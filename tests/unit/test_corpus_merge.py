@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.merge import merge_pairs
-from paraphrastic.errors import InputError
 
 
 def write(path, pairs, lines=None):

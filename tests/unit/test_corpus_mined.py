@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
-from paraphrastic.corpus.mined import draw_paraphrases
-from paraphrastic.corpus.similarity import SIMILARITY_SCHEMA, measure_similarity
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
+from paraphrastic.systems.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
+from paraphrastic.systems.open import System
 
 
 def write(path, rows, *, group_rows=None):
@@ -33,7 +33,7 @@ def write(path, rows, *, group_rows=None):
 def draw(tmp_path, measured, output="mined.parquet", **changes):
     settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
     output, counts, examples = (tmp_path / name for name in (output, "counts.json", "examples.tsv"))
-    result = draw_paraphrases(
+    result = sample_paraphrases(
         measured, output, counts=counts, examples=examples, temporary=tmp_path / "temporary", **settings
     )
     assert result == json.loads(counts.read_text())
@@ -206,7 +206,7 @@ def by_length(calls):
         angles = np.array([len(sentence) for sentence in sentences], np.float32)
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
-    return Encoder("by length", 2, "", embed)
+    return System("by length", 2, "", embed)
 
 
 def write_pairs(path, pairs):

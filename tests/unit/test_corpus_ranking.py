@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.ranking import rank_pairs
-from paraphrastic.errors import InputError
 
 
 def write(path, scores, pairs=None):

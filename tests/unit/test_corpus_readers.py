@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.errors import InputError
 
 BOUND = 1 << 30
 

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
-from paraphrastic.errors import InputError
 
 NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
 

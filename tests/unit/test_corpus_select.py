@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.filters import build_filters
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
 from paraphrastic.corpus.select import select_pairs
-from paraphrastic.errors import InputError
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
 from paraphrastic.corpus.filters import REASONS, build_filters
 from paraphrastic.corpus.parses import parse_entropy, top_levels
 from paraphrastic.corpus.score import SCORED_SCHEMA
 from paraphrastic.corpus.statistics import WordStatistics, describe_corpus, entropy
-from paraphrastic.errors import InputError
-from paraphrastic.figures.funnel import draw_funnel
+from paraphrastic.report.figures.funnel import plot_funnel
 
 
 def write_scored(path: Path, pairs: list[tuple[str, str]], scores: list[float | None] | None = None) -> Path:
@@ -312,7 +312,7 @@ def test_the_table_has_a_column_for_every_filter() -> None:
 def test_the_picture(tmp_path: Path) -> None:
     tables = funnel(tmp_path)
     outputs = [tmp_path / "funnel.svg", tmp_path / "funnel.png"]
-    draw_funnel(*tables, outputs)
+    plot_funnel(*tables, outputs)
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
@@ -322,7 +322,7 @@ def test_the_picture(tmp_path: Path) -> None:
     assert {"length", "language", "duplicate", "contaminated", "5", "17 %", "33 %"} <= shown
     assert "trigram overlap" not in shown
     before = [path.read_bytes() for path in outputs]
-    draw_funnel(*tables, outputs)
+    plot_funnel(*tables, outputs)
     assert [path.read_bytes() for path in outputs] == before
 
 
@@ -330,11 +330,11 @@ def test_a_picture_of_nothing(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     flow.write_text(flow.read_text().splitlines()[0] + "\n")
     with pytest.raises(InputError, match=r"funnel\.csv: there are no corpora in it"):
-        draw_funnel(flow, overlap, [tmp_path / "funnel.svg"])
+        plot_funnel(flow, overlap, [tmp_path / "funnel.svg"])
 
 
 def test_a_picture_without_a_filter(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     overlap.write_text(overlap.read_text().splitlines()[0] + "\n")
-    draw_funnel(flow, overlap, [tmp_path / "funnel.svg"])
+    plot_funnel(flow, overlap, [tmp_path / "funnel.svg"])
     assert "Which filters" not in (tmp_path / "funnel.svg").read_text()

@@ -7,10 +7,10 @@ import zipfile
 import pyarrow as pa
 import pytest
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import collapse_spaces, fold, lowercase, segment
 from paraphrastic.corpus.text import count_tokens
 from paraphrastic.corpus.tokens import tokenise
-from paraphrastic.errors import InputError
-from paraphrastic.text import collapse_spaces, fold, lowercase, segment
 
 
 def test_chinese_is_segmented_by_mode(capfd):

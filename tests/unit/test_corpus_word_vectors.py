@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.word_vectors import WordVectors
-from paraphrastic.errors import InputError
 
 
 def vectors(tmp_path, text: str | bytes) -> WordVectors:

@@ -7,9 +7,15 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs, write_pairs, write_training_data
 
-from paraphrastic.dataset import PAIRS_PER_BLOCK, PairDataset, Sentences, UnitVocabulary, encode_dataset
-from paraphrastic.errors import InputError
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.base.errors import InputError
+from paraphrastic.training.dataset import (
+    PAIRS_PER_BLOCK,
+    PairDataset,
+    Sentences,
+    UnitVocabulary,
+    encode_dataset,
+)
+from paraphrastic.training.vocabulary import train_vocabulary
 
 
 def flat(*sentences: list[int]) -> Sentences:

@@ -12,10 +12,10 @@ import sentencepiece
 from training_runs import CONFIG, SETTINGS
 
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
-from paraphrastic.dataset import PairDataset, Sentences
-from paraphrastic.dataset_import import import_dataset, read_vocabulary
-from paraphrastic.errors import InputError
-from paraphrastic.model_folder import load_model
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.interop.dataset_import import import_dataset, read_vocabulary
+from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.train import train_model
 
 SENTENCES = corpus(1200)

@@ -9,12 +9,12 @@ import pytest
 from sentence_files import SENTENCES, dedup, write
 from test_duplicates import plainly as near_plainly
 
-from paraphrastic.mining import duplicate_files
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.search import duplicate_files
 
 
 def test_near_duplicates_are_left_out(
-    folder: Path, model: SentenceEncoder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, model: AverageEncoder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second = SENTENCES[0], SENTENCES[2]
     text = f"\ufeff{first}\r\n\n{second}\n  {first}\n \t\n{second} {second}\n\u2028\n"
@@ -54,7 +54,7 @@ def test_near_duplicates_are_left_out(
     assert 20 < len(left_out) < 300
 
 
-def test_the_report_has_the_vectors_cosines(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+def test_the_report_has_the_vectors_cosines(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     source = write(tmp_path / "in.txt", SENTENCES)
     assert (
         dedup(folder, source, tmp_path / "out.txt", "--threshold", "0.7", "--report", tmp_path / "r.tsv") == 0

@@ -9,9 +9,9 @@ from device_engines import STEPS, fused, initial_table, on_device, random_megaba
 from test_engine import ROWS, plain_adam
 from training_runs import SETTINGS
 
-from paraphrastic.dataset import Sentences, UnitTable
-from paraphrastic.structure import Part, Structure
+from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.dataset import Sentences, UnitTable
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.formulas import adam, caught_up, hinge_and_factors
 from paraphrastic.training.encoder import AveragedEmbeddings, initial_encoder
@@ -210,12 +210,12 @@ def test_the_functions_are_compiled_whole(device: torch.device) -> None:
 
 
 def test_autograd_trains_lstms_on_the_device_as_on_the_processor(device: torch.device) -> None:
-    structure = Structure(parts=(Part(kind="bilstm", pooling="max"), Part(kind="lstm"), Part()))
+    architecture = Architecture(parts=(Part(kind="bilstm", pooling="max"), Part(kind="lstm"), Part()))
     units = [UnitTable("subword", np.arange(ROWS - 1, dtype=np.int32), (ROWS - 1,), ())]
     settings = replace(SETTINGS, learning_rate=0.001)
     torch.use_deterministic_algorithms(True)
     theirs, ours = (
-        AutogradEngine(initial_encoder(units, settings, structure), settings, device=where, steps=STEPS)
+        AutogradEngine(initial_encoder(units, settings, architecture), settings, device=where, steps=STEPS)
         for where in (torch.device("cpu"), device)
     )
     megabatches = list(random_megabatches(4))
@@ -226,6 +226,8 @@ def test_autograd_trains_lstms_on_the_device_as_on_the_processor(device: torch.d
             theirs.embed(megabatch[0]),
             atol=1e-3 if device.type == "cuda" else 0,
         )
-    again = AutogradEngine(initial_encoder(units, settings, structure), settings, device=device, steps=STEPS)
+    again = AutogradEngine(
+        initial_encoder(units, settings, architecture), settings, device=device, steps=STEPS
+    )
     again.restore({name: tensor.clone() for name, tensor in ours.state().items()})
     assert step_through(again, megabatches[3]) == step_through(ours, megabatches[3])

@@ -18,15 +18,15 @@ from small_corpus import sentence_pairs, write_training_data
 from test_mining import plain_search, unit_vectors
 from training_runs import CONFIG, SETTINGS, history, train_model
 
-from paraphrastic.dataset import Sentences
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
-from paraphrastic.team import Team
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.base.threads import Workers
 from paraphrastic.training import train
-from paraphrastic.training.device.choice import choose_device, first_free
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.mining import fingerprints, hardest_negatives
-from paraphrastic.training.mining import hardest_negatives as on_processor
+from paraphrastic.training.device.negative_mining import fingerprints, hardest_negatives
+from paraphrastic.training.device.selection import choose_device, first_free
+from paraphrastic.training.negative_mining import hardest_negatives as on_processor
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_negatives_are_those_of_a_plain_search(
 def test_of_equals_the_processors_negative_is_chosen(device: torch.device, either_side: bool) -> None:
     vectors = torch.eye(16)[torch.arange(400) * 7 % 11]
     options = {"either_side": either_side, "exclude_duplicates": False}
-    expected = on_processor(vectors, np.arange(400), Team(2), **options, precision="bfloat16")
+    expected = on_processor(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
     ids = torch.arange(400, device=device)
     for block_rows in (37, 4096):
         found = hardest_negatives(vectors.to(device), ids, **options, bfloat16=True, block_rows=block_rows)
@@ -76,7 +76,7 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
         vectors = theirs.embed(sentences)
         np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
         expected = on_processor(
-            vectors, sentences.fingerprints().view(np.int64), Team(1),
+            vectors, sentences.fingerprints().view(np.int64), Workers(1),
             either_side=False, exclude_duplicates=True, precision="float32",
         )  # fmt: skip
         found = ours.negatives(*moved).tolist()
@@ -98,7 +98,7 @@ def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
         # What a GPU's run does, on the processor.
         monkeypatch.setattr(
             train, "build_engine",
-            lambda encoder, settings, team, *, device, anchors, steps: DeviceEngine(
+            lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
                 encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
             ),
         )  # fmt: skip
@@ -129,7 +129,7 @@ def test_a_rate_that_is_too_high_ends_with_the_mini_batch(
     """The losses of a mega-batch come at once; the line still names the mini-batch."""
     monkeypatch.setattr(
         train, "build_engine",
-        lambda encoder, settings, team, *, device, anchors, steps: DeviceEngine(
+        lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
             encoder.get_parameter("parts.0.table").detach(), settings, device, steps=steps
         ),
     )  # fmt: skip

@@ -22,10 +22,10 @@ from urllib.request import Request
 
 import pytest
 
-from paraphrastic.download import fetch
-from paraphrastic.errors import InputError
-from paraphrastic.registry import RemoteFile
-from paraphrastic.transfer import RefusedError, _WebRedirects, copy_file
+from paraphrastic.base.errors import InputError
+from paraphrastic.registry.datasets import RemoteFile
+from paraphrastic.registry.download import fetch
+from paraphrastic.registry.http import RefusedError, _WebRedirects, copy_file
 
 DATA = bytes(range(256)) * 1200
 OTHER = bytes(reversed(DATA))

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from test_neighbours import CODES, plan_of
 
-from paraphrastic.mining import duplicates
-from paraphrastic.mining.directions import Directions
-from paraphrastic.mining.duplicates import Duplicates, near_duplicates
+from paraphrastic.search import duplicates
+from paraphrastic.search.directions import Directions
+from paraphrastic.search.duplicates import Duplicates, near_duplicates
 
 
 def plainly(vectors: np.ndarray, threshold: float) -> list[int]:

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 from small_corpus import sentence_pairs
 
-from paraphrastic.embedding import kernels
-from paraphrastic.embedding.pieces import MAX_WORD_BYTES
-from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder, cosines
-from paraphrastic.model_folder import load_model, save_model
-from paraphrastic.team import in_blocks, in_order
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.threads import in_blocks, in_order
+from paraphrastic.model import kernels
+from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.folder import save_model
+from paraphrastic.model.pieces import MAX_WORD_BYTES
 
 
 def texts(count: int) -> list[str]:
@@ -26,7 +27,7 @@ def texts(count: int) -> list[str]:
     return some[:count]
 
 
-def variant(model: SentenceEncoder, kind: type, dim: int | None = None) -> SentenceEncoder:
+def variant(model: AverageEncoder, kind: type, dim: int | None = None) -> AverageEncoder:
     """The same model with a table of another kind; random, so that no rounding is lucky."""
     generator = np.random.default_rng(1)
     table = generator.normal(size=(len(model.embeddings), dim or model.dim)).astype(np.float32)
@@ -35,10 +36,10 @@ def variant(model: SentenceEncoder, kind: type, dim: int | None = None) -> Sente
     if kind is np.int8:
         weights = (np.abs(table).max(axis=1) / 127).astype(np.float32)
         table = np.rint(table / weights[:, None]).astype(np.int8)
-    return SentenceEncoder(table.astype(kind), model.known, unknown, model.processor, model.config, weights)
+    return AverageEncoder(table.astype(kind), model.known, unknown, model.processor, model.config, weights)
 
 
-def plain_average(model: SentenceEncoder, text: str) -> np.ndarray:
+def plain_average(model: AverageEncoder, text: str) -> np.ndarray:
     ids = model.processor.encode(text.lower())
     rows = [piece for piece in ids if model.known[piece]]
     if not rows:
@@ -51,7 +52,7 @@ def plain_average(model: SentenceEncoder, text: str) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
 @pytest.mark.parametrize("dim", [1, 7, 16, 100])
-def test_vectors_are_averages(model: SentenceEncoder, kind: type, dim: int) -> None:
+def test_vectors_are_averages(model: AverageEncoder, kind: type, dim: int) -> None:
     own = variant(model, kind, dim)
     expected = np.array([plain_average(own, text) for text in texts(100)])
     vectors = own.embed_raw_text(texts(100))
@@ -65,7 +66,7 @@ def test_vectors_are_averages(model: SentenceEncoder, kind: type, dim: int) -> N
     np.testing.assert_allclose(unit * lengths[:, None], vectors, atol=1e-5)
 
 
-def test_vectors_do_not_depend_on_threads_and_neighbours(model: SentenceEncoder) -> None:
+def test_vectors_do_not_depend_on_threads_and_neighbours(model: AverageEncoder) -> None:
     own = variant(model, np.float32)
     sentences = texts(5000)
     vectors = own.embed_raw_text(sentences, threads=1)
@@ -76,7 +77,7 @@ def test_vectors_do_not_depend_on_threads_and_neighbours(model: SentenceEncoder)
     np.testing.assert_array_equal(own.embed_raw_text(text for text in sentences), vectors)
 
 
-def test_tables_that_do_not_fit(model: SentenceEncoder) -> None:
+def test_tables_that_do_not_fit(model: AverageEncoder) -> None:
     good = variant(model, np.int8)
     parts = (good.known, good.unknown, good.processor, good.config)
     for table, weights, message in (
@@ -90,11 +91,11 @@ def test_tables_that_do_not_fit(model: SentenceEncoder) -> None:
         (model.embeddings.astype(np.float64), None, "embeddings of float64"),
     ):
         with pytest.raises(InputError, match=message):
-            SentenceEncoder(table, *parts, weights)
+            AverageEncoder(table, *parts, weights)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
-def test_tables_of_all_kinds_are_kept(model: SentenceEncoder, tmp_path: Path, kind: type) -> None:
+def test_tables_of_all_kinds_are_kept(model: AverageEncoder, tmp_path: Path, kind: type) -> None:
     own = variant(model, kind)
     save_model(own, tmp_path, config=own.config)
     loaded = load_model(tmp_path)
@@ -103,7 +104,7 @@ def test_tables_of_all_kinds_are_kept(model: SentenceEncoder, tmp_path: Path, ki
     np.testing.assert_array_equal(loaded.embed_raw_text(texts(50)), own.embed_raw_text(texts(50)))
 
 
-def test_sentences_that_are_none(model: SentenceEncoder) -> None:
+def test_sentences_that_are_none(model: AverageEncoder) -> None:
     for bad in (None, b"the dog", 3):
         with pytest.raises(TypeError, match=r"a sentence is .* \(number 1\), not a string"):
             model.embed_raw_text(["the dog", bad])
@@ -115,7 +116,7 @@ def test_sentences_that_are_none(model: SentenceEncoder) -> None:
     )
 
 
-def test_surrogates_and_very_long_sentences(model: SentenceEncoder) -> None:
+def test_surrogates_and_very_long_sentences(model: AverageEncoder) -> None:
     alone, pair = model.embed_raw_text(["the \ud800 dog", "the \ud83d\ude00 dog"])
     np.testing.assert_array_equal(alone, model.embed_raw_text(["the \ufffd dog"])[0])
     np.testing.assert_array_equal(pair, model.embed_raw_text(["the \U0001f600 dog"])[0])

@@ -19,10 +19,10 @@ import pytest
 from small_corpus import sentence_pairs
 
 from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.embedding.files import read_batches
-from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.embed_files import read_batches
 
 
 def run(command: str, folder: Path, source: object, output: object, *options: str) -> int:
@@ -36,7 +36,7 @@ SENTENCES = ["the dog", "", "  ", "das kleine haus\u2028", "a\x00b", "the\tdog",
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("last", [True, False])
 def test_a_row_for_each_line(
-    folder: Path, model: SentenceEncoder, tmp_path: Path, end: str, last: bool
+    folder: Path, model: AverageEncoder, tmp_path: Path, end: str, last: bool
 ) -> None:
     text = end.join(SENTENCES * 100) + end * last
     (tmp_path / "in.txt").write_bytes(text.encode())
@@ -50,7 +50,7 @@ def test_a_row_for_each_line(
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
 
 
-def test_files_without_lines(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+def test_files_without_lines(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     for content, rows in ((b"", 0), (b"\n", 1), (b"\xef\xbb\xbf", 1), (b"\n\n", 2), (b"a", 1)):
         (tmp_path / "in.txt").write_bytes(content)
         assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy") == 0
@@ -84,7 +84,7 @@ def test_a_line_that_is_not_utf8_is_named(
 
 
 def test_compressed_files_and_standard_streams(
-    folder: Path, model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, model: AverageEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = "\n".join(SENTENCES).encode()
     expected = model.embed_raw_text(SENTENCES)
@@ -119,7 +119,7 @@ def test_places_that_cannot_be_read_or_written(
     assert {path.name for path in tmp_path.iterdir()} == {"in.txt", "broken.gz"}
 
 
-def test_scores_stand_before_their_pairs(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+def test_scores_stand_before_their_pairs(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     pairs = [("the dog", "the small dog"), ("", "the dog"), ("é", "é"), *sentence_pairs(3000, seed=5)]
     (tmp_path / "pairs.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--batch", "64") == 0
@@ -167,7 +167,7 @@ def test_errors_of_a_batch_end_the_work(folder: Path, tmp_path: Path) -> None:
         list(read_batches(io.BytesIO(b"a\nb\n\xff\n"), "x", 1))
 
 
-def test_nothing_of_a_pipe_is_lost(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+def test_nothing_of_a_pipe_is_lost(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with ThreadPoolExecutor(1) as pool:
@@ -191,7 +191,7 @@ def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == ["not_yet.npy", "there.npy"]
 
 
-def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: SentenceEncoder, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the dog\n")
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -7,12 +7,12 @@ import pytest
 import torch
 from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
 
-from paraphrastic.dataset import PairDataset, Sentences
-from paraphrastic.recurrent import RecurrentPooling
-from paraphrastic.structure import Structure
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scrambled
+from paraphrastic.training.dataset import PairDataset, Sentences
+from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scrambled
 from paraphrastic.training.engine import build_engine, choose_engine
 
 
@@ -76,7 +76,7 @@ def test_a_vector_does_not_depend_on_the_batch() -> None:
 
 def test_the_engine_embeds_in_blocks_of_like_lengths_and_in_the_given_order() -> None:
     sentences = random_tokens(list(np.random.default_rng(1).integers(1, 20, 1200)))
-    encoder = CombinedEncoder([recurrent(), recurrent()], [0, 0])
+    encoder = TrainableEncoder([recurrent(), recurrent()], [0, 0])
     vectors = AutogradEngine(encoder, replace(SHORT, engine="autograd"), steps=0).embed(sentences)
     with torch.no_grad():
         expected = torch.nn.functional.normalize(encoder.eval()(sentences))
@@ -107,11 +107,11 @@ def test_scrambling_is_for_training_alone() -> None:
 
 
 def test_parts_are_concatenated_or_added(data: Data) -> None:
-    structure = STRUCTURES["mixed"]
-    with PairDataset(data(structure)[0]) as pairs:
+    architecture = STRUCTURES["mixed"]
+    with PairDataset(data(architecture)[0]) as pairs:
         sentences, _ = pairs.read(0, 20)
-        added = initial_encoder(pairs.units, SHORT, structure).eval()
-        joined = initial_encoder(pairs.units, SHORT, replace(structure, combine="concatenate")).eval()
+        added = initial_encoder(pairs.units, SHORT, architecture).eval()
+        joined = initial_encoder(pairs.units, SHORT, replace(architecture, combine="concatenate")).eval()
     (trigrams, words) = sentences, sentences.others[0]
     assert trigrams.lengths.sum() > 3 * words.lengths.sum()
     with torch.no_grad():
@@ -140,8 +140,8 @@ def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> 
 
 @pytest.mark.parametrize("name", ["separate parameters", "separate vocabularies", "separate averages"])
 def test_separate_languages_have_tables_of_their_own(data: Data, name: str) -> None:
-    structure = STRUCTURES[name]
-    with PairDataset(data(structure)[0]) as pairs:
+    architecture = STRUCTURES[name]
+    with PairDataset(data(architecture)[0]) as pairs:
         for unit in pairs.units:
             second = unit.second
             assert 0 < second.sum() < len(second)
@@ -168,26 +168,26 @@ def test_a_separate_lstm_reads_its_language_alone() -> None:
 
 
 def test_the_engine_is_the_fused_one_for_one_average() -> None:
-    assert choose_engine(SHORT, Structure()) == "fused"
+    assert choose_engine(SHORT, Architecture()) == "fused"
     assert choose_engine(SHORT, STRUCTURES["separate averages"]) == "fused"
     assert choose_engine(SHORT, STRUCTURES["mixed"]) == "autograd"
-    assert choose_engine(replace(SHORT, initial_vectors_penalty=0.1), Structure()) == "autograd"
-    assert choose_engine(replace(SHORT, engine="autograd"), Structure()) == "autograd"
+    assert choose_engine(replace(SHORT, initial_vectors_penalty=0.1), Architecture()) == "autograd"
+    assert choose_engine(replace(SHORT, engine="autograd"), Architecture()) == "autograd"
     with pytest.raises(ValueError, match="one averaged part"):
         choose_engine(replace(SHORT, engine="fused"), STRUCTURES["lstm"])
 
 
 def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None:
-    structure = STRUCTURES["separate averages"]
-    with PairDataset(data(structure)[0]) as pairs:
+    architecture = STRUCTURES["separate averages"]
+    with PairDataset(data(architecture)[0]) as pairs:
         source, target = pairs.read(0, 16)
         sentences = Sentences.concatenate([source, target])
         chosen = np.concatenate([np.arange(32), np.roll(np.arange(16, 32), 1), np.roll(np.arange(16), 1)])
         weights = []
         for engine in ("fused", "autograd"):
             settings = replace(SHORT, engine=engine, dropout=0.0, learning_rate=0.001)
-            encoder = initial_encoder(pairs.units, settings, structure)
-            built = build_engine(encoder, settings, Team(1), steps=0)
+            encoder = initial_encoder(pairs.units, settings, architecture)
+            built = build_engine(encoder, settings, Workers(1), steps=0)
             built.step(sentences, chosen, np.ones((2, 16), np.bool_))
             weights.append(built.weights()["parts.0.table"])
     np.testing.assert_allclose(*weights, atol=1e-5)

@@ -8,10 +8,10 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
-from paraphrastic.embedding.pieces import Pieces
-from paraphrastic.encoders import averages_on, open_encoder
-from paraphrastic.errors import InputError
-from paraphrastic.model_folder import load_model
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.pieces import Pieces
+from paraphrastic.systems.open import averages_on, open_system
 
 WORDS = ["dog", "cat", "hund", "runs"]
 
@@ -39,7 +39,7 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_model_folder_of_ours(own: Path) -> None:
     sentences = ["The small dog", "", "das kleine Haus"]
-    encoder = open_encoder(own)
+    encoder = open_system(own)
     assert encoder.label == "P-SP {}".format(load_model(own).config["model"])
     assert (encoder.dim, encoder.digest) == (load_model(own).dim, load_model(own).digest)
     np.testing.assert_array_equal(encoder.embed(sentences, None), load_model(own).embed_raw_text(sentences))
@@ -51,11 +51,11 @@ def test_ours_is_opened_as_ours_where_it_is_both(own: Path, tmp_path: Path) -> N
     for file in own.iterdir():
         (folder / file.name).write_bytes(file.read_bytes())
     (folder / "modules.json").write_text("[]")
-    assert open_encoder(folder).embed(["The small dog"], "en").shape == (1, load_model(own).dim)
+    assert open_system(folder).embed(["The small dog"], "en").shape == (1, load_model(own).dim)
 
 
 def test_a_folder_of_sentence_transformers(transformer: Path) -> None:
-    vectors = open_encoder(transformer).embed(["dog", "dog cat", "hund runs runs"], None)
+    vectors = open_system(transformer).embed(["dog", "dog cat", "hund runs runs"], None)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(
         vectors, [[0, 1, 0, 0, 0], [0, 0.5, 0.5, 0, 0], [0, 0, 0, 1 / 3, 2 / 3]], rtol=1e-6
@@ -63,13 +63,13 @@ def test_a_folder_of_sentence_transformers(transformer: Path) -> None:
 
 
 def test_an_entry_of_the_configuration_is_called_by_its_label(own: Path) -> None:
-    encoder = open_encoder({"path": str(own), "label": "somebody's"})
+    encoder = open_system({"path": str(own), "label": "somebody's"})
     assert (encoder.label, encoder.digest) == ("somebody's", load_model(own).digest)
 
 
 def test_two_stages_are_the_same_vectors(own: Path) -> None:
     sentences = ["The small dog", "", "☃☃☃", "das kleine Haus"]
-    stages = open_encoder(own).stages
+    stages = open_system(own).stages
     np.testing.assert_array_equal(
         stages.embed(stages.prepare(sentences, "en")), load_model(own).embed_raw_text(sentences)
     )
@@ -90,16 +90,16 @@ def test_averages_by_torch_are_the_same(own: Path) -> None:
 
 def test_a_folder_that_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"neither a model folder nor .*: modules.json is missing"):
-        open_encoder(tmp_path)
+        open_system(tmp_path)
     (tmp_path / "config.json").write_text('{"encoder": "another"}')
     with pytest.raises(InputError, match=r"neither a model folder"):
-        open_encoder(tmp_path)
+        open_system(tmp_path)
 
 
 def test_a_damaged_folder_of_sentence_transformers_is_one_line(transformer: Path, tmp_path: Path) -> None:
     (tmp_path / "modules.json").write_bytes((transformer / "modules.json").read_bytes()[:-5])
     with pytest.raises(InputError, match=r"sentence-transformers cannot load this model: ") as caught:
-        open_encoder(tmp_path)
+        open_system(tmp_path)
     assert "\n" not in str(caught.value)
 
 
@@ -113,5 +113,5 @@ def test_a_damaged_file_of_sentence_transformers_is_one_line(
     with pytest.raises(
         InputError, match=r"damaged: sentence-transformers cannot load this model: \w"
     ) as caught:
-        open_encoder(folder)
+        open_system(folder)
     assert "\n" not in str(caught.value)

@@ -11,16 +11,16 @@ import pytest
 import torch
 from training_runs import SETTINGS
 
-from paraphrastic.dataset import Sentences
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.encoder import AveragedEmbeddings, CombinedEncoder
+from paraphrastic.training.dataset import Sentences
+from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
 from paraphrastic.training.engine import build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
-from paraphrastic.training.plan import Step
 from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.sparse_rows import Step
 
 ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59
@@ -36,9 +36,9 @@ def _one_thread_of_torch() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def one_table(rows: int, settings: TrainingSettings) -> CombinedEncoder:
+def one_table(rows: int, settings: TrainingSettings) -> TrainableEncoder:
     table = AveragedEmbeddings(rows, settings.dimension, init_std=settings.init_std, seed=settings.seed)
-    return CombinedEncoder([table], [0])
+    return TrainableEncoder([table], [0])
 
 
 def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngine, AutogradEngine]:
@@ -48,7 +48,7 @@ def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngin
     encoder.table.data.copy_(table)
     dense = replace(settings, optimizer="adamw", dropout=0.0)
     return (
-        FusedEngine(table, settings, Team(threads), steps=STEPS),
+        FusedEngine(table, settings, Workers(threads), steps=STEPS),
         AutogradEngine(encoder, dense, steps=STEPS),
     )
 
@@ -278,7 +278,7 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     corpus = Sentences(np.fromiter(chain(*texts), np.int32, offsets[-1]), offsets)
     settings = replace(SETTINGS, dimension=16, init_std=0.1, learning_rate=0.001)
     fused, dense = (
-        build_engine(one_table(len(row), settings), replace(settings, engine=engine), Team(1), steps=1000)
+        build_engine(one_table(len(row), settings), replace(settings, engine=engine), Workers(1), steps=1000)
         for engine in ENGINES
     )
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []

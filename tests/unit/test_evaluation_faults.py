@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from configurations import checked, load
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 
 def with_systems(only: dict[str, list[str]] | None = None, **systems: object) -> dict:

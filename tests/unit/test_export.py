@@ -15,26 +15,26 @@ import numpy as np
 import pytest
 from test_export_tokenizer import LOWER, SENTENCES, trained
 
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.cli import main
-from paraphrastic.errors import InputError
-from paraphrastic.export import export, onnx_graph, static
-from paraphrastic.export.card import parts
-from paraphrastic.export.export import FORMATS, export_model
-from paraphrastic.export.folder import complete_folder
-from paraphrastic.export.parity import TEXT, Other, compare
-from paraphrastic.files import read_json, sha256, write_json
-from paraphrastic.model import SentenceEncoder, cosines
-from paraphrastic.model_folder import load_model
-from paraphrastic.small import with_dtype
-from paraphrastic.spellings import add_spellings
-from paraphrastic.training.choose import choose_model
+from paraphrastic.interop.compression import with_dtype
+from paraphrastic.interop.export import export, onnx_graph, static
+from paraphrastic.interop.export.card import parts
+from paraphrastic.interop.export.export import FORMATS, export_model
+from paraphrastic.interop.export.folder import complete_folder
+from paraphrastic.interop.export.parity import TEXT, Other, compare
+from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.unknown_pieces import add_unknown_pieces
+from paraphrastic.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "onnx": "onnxruntime"}
 LONG = "the word again and " * 400
 
 
-def model_of(**options: Any) -> SentenceEncoder:
+def model_of(**options: Any) -> AverageEncoder:
     """A model with random numbers, some of whose pieces training never met."""
     config = {**LOWER, "model": "en", "segmentation": {}, "languages": ["en"], **options.pop("config", {})}
     processor = trained(**options)
@@ -45,16 +45,16 @@ def model_of(**options: Any) -> SentenceEncoder:
     # So that there is a sentence without any known piece.
     known[processor.piece_to_id(["▁", "狗", "▁狗"])] = False
     table = (generator.normal(size=(pieces, 48)) * known[:, None]).astype(np.float32)
-    return SentenceEncoder(table, known, generator.normal(size=48).astype(np.float32), processor, config)
+    return AverageEncoder(table, known, generator.normal(size=48).astype(np.float32), processor, config)
 
 
 @pytest.fixture(scope="module")
-def model() -> SentenceEncoder:
+def model() -> AverageEncoder:
     return model_of()
 
 
 @pytest.fixture(scope="module")
-def folder(model: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(model: AverageEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "en"
     static.write_folder(model, path)
     return path
@@ -73,7 +73,7 @@ def of_neighbours(vectors: Any) -> Any:
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("library", ["sentence-transformers", "model2vec"])
 def test_a_folder_is_that_of_both_libraries(
-    model: SentenceEncoder, tmp_path: Path, library: str, dtype: str
+    model: AverageEncoder, tmp_path: Path, library: str, dtype: str
 ) -> None:
     needs(library)
     static.write_folder(with_dtype(model, dtype), tmp_path / "en")
@@ -134,7 +134,7 @@ def test_chosen_models_are_theirs(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_exports_agree_and_say_so(model: SentenceEncoder, tmp_path: Path, form: str, dtype: str) -> None:
+def test_exports_agree_and_say_so(model: AverageEncoder, tmp_path: Path, form: str, dtype: str) -> None:
     needs(form)
     card = "---\nlanguage: [en]\n---\n# A model\n\n## Scores\n\nhigh\n\n## Digests\n\nstale\n"
     text = tmp_path / "text"
@@ -165,7 +165,7 @@ def test_exports_agree_and_say_so(model: SentenceEncoder, tmp_path: Path, form: 
 
 
 @pytest.mark.parametrize("form", ["onnx", "glove"])
-def test_onnx_and_text_have_our_vectors(model: SentenceEncoder, tmp_path: Path, form: str) -> None:
+def test_onnx_and_text_have_our_vectors(model: AverageEncoder, tmp_path: Path, form: str) -> None:
     needs(form)
     FORMATS[form].write(model, tmp_path)
     other = FORMATS[form].open(model, tmp_path)
@@ -187,7 +187,7 @@ def test_headings_in_code_are_none() -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_card_shows_how(model: SentenceEncoder, tmp_path: Path, form: str, monkeypatch: Any) -> None:
+def test_the_card_shows_how(model: AverageEncoder, tmp_path: Path, form: str, monkeypatch: Any) -> None:
     needs(form)
     export_model(model, form, tmp_path / "exported")
     monkeypatch.chdir(tmp_path)
@@ -199,8 +199,8 @@ def test_the_card_shows_how(model: SentenceEncoder, tmp_path: Path, form: str, m
     assert cosines(vector[None], expected[None])[0] > 1 - 1e-6
 
 
-def broken(write: Callable[[SentenceEncoder, Path], None]) -> Callable[[SentenceEncoder, Path], None]:
-    def without_lower_case(model: SentenceEncoder, folder: Path) -> None:
+def broken(write: Callable[[AverageEncoder, Path], None]) -> Callable[[AverageEncoder, Path], None]:
+    def without_lower_case(model: AverageEncoder, folder: Path) -> None:
         write(model, folder)
         path = folder / "tokenizer.json"
         path.write_text(path.read_text("utf-8").replace('{"type": "Lowercase"}', '{"type": "NFC"}'), "utf-8")
@@ -210,7 +210,7 @@ def broken(write: Callable[[SentenceEncoder, Path], None]) -> Callable[[Sentence
 
 @pytest.mark.parametrize("form", ["sentence-transformers", "model2vec", "onnx"])
 def test_what_differs_is_named_and_nothing_is_left(
-    model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+    model: AverageEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     needs(form)
     monkeypatch.setitem(FORMATS, form, replace(FORMATS[form], write=broken(FORMATS[form].write)))
@@ -239,7 +239,7 @@ def test_chinese_words_are_the_reason(tmp_path: Path) -> None:
     assert "words of zh by jieba (accurate)" in (tmp_path / "text_out" / "README.md").read_text("utf-8")
 
 
-def test_what_is_wrong_is_one_line(model: SentenceEncoder, tmp_path: Path, monkeypatch: Any) -> None:
+def test_what_is_wrong_is_one_line(model: AverageEncoder, tmp_path: Path, monkeypatch: Any) -> None:
     def refused(cause: str, **options: Any) -> None:
         with pytest.raises(InputError, match=cause):
             export_model(model, "glove", options.pop("output", tmp_path / "out"), **options)
@@ -275,12 +275,12 @@ def test_pieces_with_white_space_cannot_begin_a_line(tmp_path: Path) -> None:
         export_model(model, "glove", tmp_path / "out")
 
 
-def other_of(model: SentenceEncoder, **changed: Any) -> Other:
+def other_of(model: AverageEncoder, **changed: Any) -> Other:
     tokens = {"cut": lambda texts: model.processor.encode([text.lower() for text in texts])}
     return Other(**{**tokens, "embed": model.embed_raw_text, "tolerance": 1e-5, "unknown": True, **changed})
 
 
-def test_differences_are_found(model: SentenceEncoder) -> None:
+def test_differences_are_found(model: AverageEncoder) -> None:
     sentences = SENTENCES[:30] * 50
 
     def with_nan(texts: Sequence[str]) -> Any:
@@ -305,7 +305,7 @@ def test_differences_are_found(model: SentenceEncoder) -> None:
 
 
 def test_equal_scores_are_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraphrastic.export import parity
+    from paraphrastic.interop.export import parity
 
     model = model_of()
     pieces = {piece: model.processor.piece_to_id(piece) for piece in ("▁the", "▁all", "▁and")}
@@ -357,7 +357,7 @@ def test_a_missing_library_is_named(
 
 
 def test_an_interrupt_leaves_nothing(
-    model: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: AverageEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -382,13 +382,13 @@ def test_models_of_the_original_code_know_runs_of_characters(tmp_path: Path, for
     pieces = processor.encode([line.lower() for line in lines], out_type=str)
     # As of a checkpoint, whose text is lower-cased.
     spellings = dict.fromkeys(piece.lower() for line in pieces for piece in line)
-    extended = add_spellings(processor, list(spellings))
+    extended = add_unknown_pieces(processor, list(spellings))
     size = extended.get_piece_size()
     known = np.arange(size) > processor.unk_id()
     generator = np.random.default_rng(1)
     table = (generator.normal(size=(size, 32)) * known[:, None]).astype(np.float32)
     config = {**LOWER, "model": "para", "segmentation": {}}
-    model = SentenceEncoder(table, known, np.ones(32, np.float32), extended, config)
+    model = AverageEncoder(table, known, np.ones(32, np.float32), extended, config)
     spelled = processor.get_piece_size()
     assert sum(piece >= spelled for each in model.known_tokens(lines) for piece in each) > 10
     text = tmp_path / "text"

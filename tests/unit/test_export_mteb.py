@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from test_export import model_of
 
-from paraphrastic.export import static
+from paraphrastic.interop.export import static
 
 mteb = pytest.importorskip("mteb", reason="mteb is not installed")
 datasets = pytest.importorskip("datasets", reason="datasets is not installed")

@@ -9,11 +9,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
+from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
 from paraphrastic.evaluation.development import average_score
 from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.export import costs
-from paraphrastic.files import sha256
+from paraphrastic.interop.export import costs
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,13 +11,13 @@ import pytest
 import sentencepiece
 from unicode_text import texts
 
-from paraphrastic.errors import InputError
-from paraphrastic.export.parity import TEXT
-from paraphrastic.export.tokenizer import tokenizer_json
-from paraphrastic.sentencepiece_proto import read_model_proto
-from paraphrastic.spellings import add_spellings, by_spelling
-from paraphrastic.text import fold
-from paraphrastic.units import spell
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import fold
+from paraphrastic.base.units import spell
+from paraphrastic.interop.export.parity import TEXT
+from paraphrastic.interop.export.tokenizer import tokenizer_json
+from paraphrastic.model.sentencepiece_proto import read_model_proto
+from paraphrastic.model.unknown_pieces import add_unknown_pieces, with_unknown_pieces
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -152,7 +152,7 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
     processor = trained(character_coverage=0.98)
     spelled = processor.encode([line.lower() for line in lines], out_type=str)
     vocabulary = list(dict.fromkeys(piece for line in spelled for piece in line))
-    extended = by_spelling(add_spellings(processor, vocabulary), lowercase=lowercase)
+    extended = with_unknown_pieces(add_unknown_pieces(processor, vocabulary), lowercase=lowercase)
     sentences = [*lines, *texts(800, lines, seed=3)]
     unknown, found = extended.unk_id(), 0
     for text, ours, theirs in zip(sentences, *cut(extended, config, sentences), strict=True):
@@ -168,7 +168,7 @@ def test_a_letter_that_is_looked_up_alone_has_no_unknown_ones_beside_it() -> Non
     processor = trained(character_coverage=0.98)
     pieces = {processor.id_to_piece(number) for number in range(processor.get_piece_size())}
     capitals = [letter for letter in "ℭℬℱℋℐℒℕℙℚℝℤ" if unicodedata.normalize("NFKC", letter) not in pieces]
-    extended = by_spelling(add_spellings(processor, ["狗狗"]), lowercase=True)
+    extended = with_unknown_pieces(add_unknown_pieces(processor, ["狗狗"]), lowercase=True)
     sentences = [f"a{letter} {letter}ᄅ‎{letter}the {letter}" for letter in capitals]
     assert len(sentences) > 5
     for text, ours, theirs in zip(sentences, *cut(extended, LOWER, sentences), strict=True):

@@ -13,12 +13,12 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import CONFIG, SETTINGS
 
-from paraphrastic.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, read_json, sha256, unwritable_named, write_json
 from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.files import atomic_output, read_json, sha256, unwritable_named, write_json
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.train import train_model
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.training.vocabulary import train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -49,7 +49,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_removed_and_a_living_one_is_left_alone(tmp_path: Path) -> None:
-    killed = "from paraphrastic.files import atomic_output; import os, sys\n" + (
+    killed = "from paraphrastic.base.files import atomic_output; import os, sys\n" + (
         "with atomic_output(sys.argv[1]) as temporary:\n temporary.write_text('half')\n os._exit(9)"
     )
     target = tmp_path / "file"

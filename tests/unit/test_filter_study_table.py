@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.filter_study import STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic.evaluation.render import render_table
-from paraphrastic.figures.filter_study import draw_filter_study
+from paraphrastic.report.figures.filter_study import plot_filter_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"
@@ -95,7 +95,7 @@ def test_the_table_renders(tmp_path: Path) -> None:
 def test_the_picture(tmp_path: Path) -> None:
     table = study(tmp_path)
     outputs = [tmp_path / "filter_study.svg", tmp_path / "filter_study.png"]
-    draw_filter_study(table, outputs)
+    plot_filter_study(table, outputs)
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
@@ -103,7 +103,7 @@ def test_the_picture(tmp_path: Path) -> None:
     # Published rows have no part to be drawn at.
     assert "translation score" not in shown
     before = [path.read_bytes() for path in outputs]
-    draw_filter_study(table, outputs)
+    plot_filter_study(table, outputs)
     assert [path.read_bytes() for path in outputs] == before
 
 
@@ -111,4 +111,4 @@ def test_a_picture_of_nothing(tmp_path: Path) -> None:
     table = study(tmp_path)
     table.write_text("\n".join(table.read_text().splitlines()[:4]) + "\n")
     with pytest.raises(InputError, match=r"filter_study\.csv: there are no parts in it"):
-        draw_filter_study(table, [tmp_path / "filter_study.svg"])
+        plot_filter_study(table, [tmp_path / "filter_study.svg"])

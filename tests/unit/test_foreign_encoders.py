@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paraphrastic.encoders import open_encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.systems.open import open_system
 
 ROOT = Path(__file__).resolve().parents[2]
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "dog", "cat", "runs", "query", ":"]
@@ -71,7 +71,7 @@ def write_vectors(folder: Path, lines: bytes, vectors: np.ndarray) -> dict[str, 
 def test_a_transformer_and_its_prompt(transformer: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
-    encoder = open_encoder({"sentence_transformers": str(transformer), "label": "theirs"})
+    encoder = open_system({"sentence_transformers": str(transformer), "label": "theirs"})
     assert (encoder.label, encoder.dim) == ("theirs", 16)
     model = SentenceTransformer(str(transformer), device="cpu")
     vectors = encoder.embed(SENTENCES, "en")
@@ -82,7 +82,7 @@ def test_a_transformer_and_its_prompt(transformer: Path) -> None:
 
 
 def test_the_stages_of_a_transformer(transformer: Path) -> None:
-    encoder = open_encoder(transformer)
+    encoder = open_system(transformer)
     prepared = encoder.stages.prepare(SENTENCES, None)
     # Twice, since a model could leave something behind in what was prepared.
     for _ in range(2):
@@ -90,7 +90,7 @@ def test_the_stages_of_a_transformer(transformer: Path) -> None:
 
 
 def test_a_static_model(static: Path) -> None:
-    encoder = open_encoder({"model2vec": str(static), "label": "potion"})
+    encoder = open_system({"model2vec": str(static), "label": "potion"})
     assert (encoder.label, encoder.dim) == ("potion", 2)
     vectors = encoder.embed(["dog cat", "runs", "bird", "", "dog dog dog dog cat"], "en")
     assert vectors.dtype == np.float32
@@ -103,7 +103,7 @@ def test_a_static_model(static: Path) -> None:
 def test_the_stages_of_a_static_model(static: Path, changes: dict[str, object]) -> None:
     config = json.loads((static / "config.json").read_text())
     (static / "config.json").write_text(json.dumps({**config, **changes}))
-    encoder = open_encoder({"model2vec": str(static), "label": "potion"})
+    encoder = open_system({"model2vec": str(static), "label": "potion"})
     sentences = ["dog cat", "runs", "", "dog dog dog dog cat", "runs " * 40]
     expected = encoder.embed(sentences, None)
     np.testing.assert_array_equal(encoder.stages.embed(encoder.stages.prepare(sentences, None)), expected)
@@ -119,7 +119,7 @@ def test_digests_are_of_what_decides_vectors(
     folder = Path(shutil.copytree(made, tmp_path / "copy"))
 
     def digest() -> str:
-        return open_encoder({kind: str(folder), "label": "x"}).digest
+        return open_system({kind: str(folder), "label": "x"}).digest
 
     first = digest()
     (folder / "README.md").write_text("Another text")
@@ -137,7 +137,7 @@ def test_a_package_is_not_installed(kind: str, module: str, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, module, None)
     package = module.replace("_", "-")
     with pytest.raises(InputError) as caught:
-        open_encoder({kind: "some/model", "label": "x"})
+        open_system({kind: "some/model", "label": "x"})
     assert str(caught.value) == (
         f"some/model: needs {package}, which is not installed: pip install 'paraphrastic[{package}]'"
     )
@@ -147,19 +147,19 @@ def test_a_package_is_not_installed(kind: str, module: str, monkeypatch: pytest.
 def test_a_damaged_static_model_is_one_line(static: Path, name: str) -> None:
     (static / name).write_bytes((static / name).read_bytes()[:-9])
     with pytest.raises(InputError, match=r"static: model2vec cannot load this model: \S") as caught:
-        open_encoder({"model2vec": str(static), "label": "x"})
+        open_system({"model2vec": str(static), "label": "x"})
     assert "\n" not in str(caught.value)
 
 
 # In a process of its own: the library reads its cache's place when it is imported.
 OPEN = """
 import json, sys, time
-from paraphrastic.encoders import open_encoder
-from paraphrastic.errors import InputError
+from paraphrastic.systems.open import open_system
+from paraphrastic.base.errors import InputError
 for name in ("cached/model", "other/model"):
     start = time.perf_counter()
     try:
-        encoder = open_encoder({sys.argv[1]: name, "label": "x"})
+        encoder = open_system({sys.argv[1]: name, "label": "x"})
         said = [encoder.dim, len(encoder.digest)]
     except InputError as error:
         said = str(error)
@@ -195,17 +195,17 @@ def test_names_without_a_network(kind: str, request: pytest.FixtureRequest, tmp_
 
 def test_precomputed_vectors(tmp_path: Path) -> None:
     vectors = np.arange(8, dtype=np.float64).reshape(4, 2)
-    encoder = open_encoder(write_vectors(tmp_path, "a dog\r\nein\u2028Hu\rnd\n\nNestlé \n".encode(), vectors))
+    encoder = open_system(write_vectors(tmp_path, "a dog\r\nein\u2028Hu\rnd\n\nNestlé \n".encode(), vectors))
     assert (encoder.label, encoder.dim, encoder.stages) == ("elsewhere", 2, None)
     found = encoder.embed(["", "Nestlé ", "a dog", "ein\u2028Hu\rnd", "a dog"], "en")
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, vectors[[2, 3, 0, 1, 0]])
     assert encoder.embed([], None).shape == (0, 2)
-    assert encoder.digest != open_encoder(write_vectors(tmp_path, b"a\nb\nc\nd\n", vectors)).digest
+    assert encoder.digest != open_system(write_vectors(tmp_path, b"a\nb\nc\nd\n", vectors)).digest
 
 
 def test_a_sentence_without_a_vector(tmp_path: Path) -> None:
-    encoder = open_encoder(write_vectors(tmp_path, b"a dog\n", np.ones((1, 2))))
+    encoder = open_system(write_vectors(tmp_path, b"a dog\n", np.ones((1, 2))))
     with pytest.raises(InputError) as caught:
         encoder.embed(["a dog", "A dog", "a cat", "A dog"], "en")
     assert str(caught.value) == (
@@ -214,7 +214,7 @@ def test_a_sentence_without_a_vector(tmp_path: Path) -> None:
 
 
 def test_a_vector_that_is_not_finite(tmp_path: Path) -> None:
-    encoder = open_encoder(write_vectors(tmp_path, b"a\nb\n", np.array([[1.0, 2.0], [1.0, np.nan]])))
+    encoder = open_system(write_vectors(tmp_path, b"a\nb\n", np.array([[1.0, 2.0], [1.0, np.nan]])))
     assert encoder.embed(["a"], None).shape == (1, 2)
     with pytest.raises(InputError, match=r"vectors\.npy: row 1, of 'b', is not finite"):
         encoder.embed(["a", "b"], None)
@@ -237,7 +237,7 @@ def test_a_vector_that_is_not_finite(tmp_path: Path) -> None:
 )
 def test_files_that_do_not_fit(tmp_path: Path, lines: bytes, vectors: np.ndarray, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        open_encoder(write_vectors(tmp_path, lines, vectors))
+        open_system(write_vectors(tmp_path, lines, vectors))
 
 
 @pytest.mark.parametrize("content", [b"", b"no numbers", b"\x80\x04]\x94."])
@@ -245,15 +245,15 @@ def test_a_file_that_is_no_matrix(tmp_path: Path, content: bytes) -> None:
     system = write_vectors(tmp_path, b"a\n", np.ones((1, 2)))
     (tmp_path / "vectors.npy").write_bytes(content)
     with pytest.raises(InputError, match=r"vectors\.npy: is no NumPy file of numbers: \S") as caught:
-        open_encoder(system)
+        open_system(system)
     assert "\n" not in str(caught.value)
 
 
 def test_the_same_sentence_with_the_same_vector(tmp_path: Path) -> None:
-    encoder = open_encoder(write_vectors(tmp_path, b"a\nb\na\n", np.eye(2)[[0, 1, 0]]))
+    encoder = open_system(write_vectors(tmp_path, b"a\nb\na\n", np.eye(2)[[0, 1, 0]]))
     np.testing.assert_array_equal(encoder.embed(["a"], None), [[1, 0]])
 
 
 def test_vectors_do_not_run_on_a_gpu(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="elsewhere: does not run on cuda"):
-        open_encoder(write_vectors(tmp_path, b"a\n", np.ones((1, 2))), device="cuda")
+        open_system(write_vectors(tmp_path, b"a\n", np.ones((1, 2))), device="cuda")

@@ -8,16 +8,16 @@ import pytest
 import torch
 from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
 
-from paraphrastic.dataset import PairDataset
-from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder
-from paraphrastic.model_folder import load_model
-from paraphrastic.structure import Part, Structure
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.averaged import AverageEncoder
 from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.encoder import CombinedEncoder, initial_encoder
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.encoder import TrainableEncoder, initial_encoder
 from paraphrastic.training.initial import use_word_vectors
-from paraphrastic.vocabulary import load_sentencepiece
+from paraphrastic.training.vocabulary import load_sentencepiece
 
 
 @pytest.fixture(scope="module")
@@ -40,16 +40,16 @@ def vectors(tmp_path: Path) -> Path:
 def test_words_begin_with_their_vectors_and_the_others_as_without(
     data: Data, vectors: Path, name: str
 ) -> None:
-    structure = STRUCTURES[name]
-    dataset, models = data(structure)
+    architecture = STRUCTURES[name]
+    dataset, models = data(architecture)
     with PairDataset(dataset) as pairs:
-        plain = initial_encoder(pairs.units, SHORT, structure)
-        encoder = initial_encoder(pairs.units, SHORT, structure)
-        processors = train._processors(pairs, structure, models)
-        anchors, counts = use_word_vectors(encoder, vectors, pairs.units, processors, structure)
-        unit = pairs.units[structure.units.index("word")]
+        plain = initial_encoder(pairs.units, SHORT, architecture)
+        encoder = initial_encoder(pairs.units, SHORT, architecture)
+        processors = train._processors(pairs, architecture, models)
+        anchors, counts = use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
+        unit = pairs.units[architecture.units.index("word")]
     assert counts == {"words": len(unit.pieces), "found": 3}
-    names = [f"parts.{number}.table" for number, part in enumerate(structure.parts) if part.unit == "word"]
+    names = [f"parts.{number}.table" for number, part in enumerate(architecture.parts) if part.unit == "word"]
     assert list(anchors) == names
     loaded = [load_sentencepiece(model) for model in models if "word" in model.name or name != "mixed"][:2]
     sizes = [processor.get_piece_size() for processor in loaded]
@@ -67,7 +67,7 @@ def test_words_begin_with_their_vectors_and_the_others_as_without(
 
 def test_the_penalty_pulls_to_the_beginning() -> None:
     """Its gradient is 2λ(W − W₀), on all rows."""
-    encoder = CombinedEncoder([recurrent()], [0])
+    encoder = TrainableEncoder([recurrent()], [0])
     begun = encoder.parts[0].table.detach().clone()
     anchors = {"parts.0.table": begun}
     sentences = random_tokens([4] * 8, rows=10)
@@ -98,13 +98,13 @@ def test_the_penalty_pulls_to_the_beginning() -> None:
 def test_training_from_word_vectors_records_them_and_the_penalty_holds(
     data: Data, tmp_path: Path, vectors: Path
 ) -> None:
-    structure = Structure(parts=(Part(unit="word"),))
+    architecture = Architecture(parts=(Part(unit="word"),))
     settings = replace(SHORT, initial_vectors="mine", dropout=0.0)
 
-    def trained(penalty: float) -> SentenceEncoder:
+    def trained(penalty: float) -> AverageEncoder:
         output = tmp_path / str(penalty)
         own = replace(settings, initial_vectors_penalty=penalty)
-        return load_model(data.train(structure, output, own, initial_vectors=vectors))
+        return load_model(data.train(architecture, output, own, initial_vectors=vectors))
 
     free, held = trained(0.0), trained(100.0)
     assert free.config["training"]["engine"] == "fused"
@@ -118,7 +118,7 @@ def test_training_from_word_vectors_records_them_and_the_penalty_holds(
 def test_vectors_of_another_dimension_are_one_line(data: Data, tmp_path: Path, vectors: Path) -> None:
     with pytest.raises(InputError, match=r"vectors\.txt: its vectors have 12 dimensions, .* part 0 .* 9"):
         data.train(
-            Structure(parts=(Part(unit="word"),)),
+            Architecture(parts=(Part(unit="word"),)),
             tmp_path / "m",
             replace(SHORT, dimension=9),
             initial_vectors=vectors,

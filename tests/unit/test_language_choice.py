@@ -14,9 +14,10 @@ from configurations import SCHEMA, checked, load
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
-from paraphrastic.config import check_config
-from paraphrastic.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import architecture_of, vocabularies
+from paraphrastic.config.check import check_config
+from paraphrastic.config.studies import data_models
 from paraphrastic.evaluation.language_choice import (
     CORRELATION_COLUMNS,
     LANGUAGE_COLUMNS,
@@ -28,10 +29,9 @@ from paraphrastic.evaluation.language_choice import (
 )
 from paraphrastic.evaluation.piece_overlap import measure_overlap
 from paraphrastic.evaluation.uriel import KINDS
-from paraphrastic.figures.language_choice import draw_language_choice
-from paraphrastic.structure import structure_of, vocabularies
-from paraphrastic.studies import data_models
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.report.figures.language_choice import plot_language_choice
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic.training.vocabulary import train_vocabulary
 from uriel_archives import distances, write_matrices
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"
@@ -228,21 +228,21 @@ def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed:
     archive = write_matrices(tmp_path / "uriel", distances()) if uriel else None
     tables(tmp_path, uriel=archive, prefixed=prefixed)
     outputs = [tmp_path / "figure.svg", tmp_path / "figure.png"]
-    draw_language_choice(tmp_path / "language_choice.csv", outputs)
+    plot_language_choice(tmp_path / "language_choice.csv", outputs)
     svg = outputs[0].read_text()
     assert all(f">{code}</text>" in svg for code in CODES)
     assert ("featural distance from English" in svg) == uriel
     assert ("prefixed" in svg) == prefixed
     assert outputs[1].stat().st_size > 10_000
     before = svg
-    draw_language_choice(tmp_path / "language_choice.csv", outputs)
+    plot_language_choice(tmp_path / "language_choice.csv", outputs)
     assert outputs[0].read_text() == before
 
 
 def test_a_picture_of_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text(",".join(LANGUAGE_COLUMNS) + "\n")
     with pytest.raises(InputError, match=r"empty\.csv: there are no languages in it"):
-        draw_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
+        plot_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
 
 
 def config_with(**study: Any) -> dict[str, Any]:
@@ -258,11 +258,11 @@ def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
     for model in ("de", "fr"):
         base, variant = complete[model], complete[f"{model}-prefixed"]
         assert vocabularies(base) == vocabularies(variant)
-        assert structure_of(variant).tables == "separate"
+        assert architecture_of(variant).tables == "separate"
         changed = {**variant, "encoder": {**variant["encoder"], "languages": "shared"}}
         assert changed == base
-    assert structure_of(complete["de"]).tables == "shared"
-    assert structure_of(complete["fr"]).tables == "overlapping"
+    assert architecture_of(complete["de"]).tables == "shared"
+    assert architecture_of(complete["fr"]).tables == "overlapping"
     # The rows of its data are others.
     assert data_models(checked(config))["fr-prefixed"] == "fr-prefixed"
     assert "de-prefixed" not in checked(config_with(models=["de"]))["definitions"]

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from paraphrastic.config import check_config
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

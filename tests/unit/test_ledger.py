@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paraphrastic.encoders import Encoder
 from paraphrastic.evaluation.differences import tabulate_differences
 from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, Reproduction, write_ledger
 from paraphrastic.evaluation.results import correlations, write_result
 from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS
+from paraphrastic.systems.open import System
 
 ROOT = Path(__file__).resolve().parents[2]
 ABOUT = {"paper": "A Paper", "table": "Table 2", "protocol": "by hand", "model": ""}
@@ -213,7 +213,7 @@ def test_differences_are_those_of_the_datasets(tmp_path: Path) -> None:
             gold = generator.normal(size=100)
             scores = gold + noise * np.random.default_rng([seed, len(name)]).normal(size=100)
             found |= correlations(scores, gold, name=dataset, at=dataset, digest="d", samples=100)
-        encoder = Encoder(f"P-SP {name}", 3, name, lambda sentences, _: np.ones((1, 1)))
+        encoder = System(f"P-SP {name}", 3, name, lambda sentences, _: np.ones((1, 1)))
         paths[name] = [tmp_path / f"{name}.json"]
         datasets = {"datasets": {each: {} for each in (*CAPTION_DATASETS, "2013/FNWN")}}
         write_result(

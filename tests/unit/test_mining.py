@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from paraphrastic.team import Team
-from paraphrastic.training.mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
+from paraphrastic.base.threads import Workers
+from paraphrastic.training.negative_mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:
@@ -46,7 +46,7 @@ def test_negatives_are_those_of_a_plain_search(
     found = hardest_negatives(
         vectors,
         np.array(ids),
-        Team(threads),
+        Workers(threads),
         **options,
         precision="float32",
         block_rows=block_rows,
@@ -59,10 +59,10 @@ def test_a_copy_of_the_pair_is_a_negative_only_where_that_is_asked_for() -> None
     vectors = torch.nn.functional.normalize(torch.eye(4)[[0, 0, 1, 0, 0, 1]] + 0.01 * unit_vectors(6, 4))
     ids = np.array([1, 1, 2, 3, 3, 4])
     barred = hardest_negatives(
-        vectors, ids, Team(1), either_side=False, exclude_duplicates=True, precision="float32"
+        vectors, ids, Workers(1), either_side=False, exclude_duplicates=True, precision="float32"
     )
     allowed = hardest_negatives(
-        vectors, ids, Team(1), either_side=False, exclude_duplicates=False, precision="float32"
+        vectors, ids, Workers(1), either_side=False, exclude_duplicates=False, precision="float32"
     )
     assert barred[0] == 5
     assert allowed[0] == 4
@@ -72,7 +72,7 @@ def test_there_may_be_no_negative() -> None:
     one_pair = hardest_negatives(
         unit_vectors(2),
         np.array([1, 2]),
-        Team(1),
+        Workers(1),
         either_side=True,
         exclude_duplicates=True,
         precision="float32",
@@ -81,7 +81,7 @@ def test_there_may_be_no_negative() -> None:
     copies = hardest_negatives(
         unit_vectors(6),
         np.array([1, 1, 1, 2, 2, 2]),
-        Team(1),
+        Workers(1),
         either_side=False,
         exclude_duplicates=True,
         precision="float32",
@@ -97,9 +97,9 @@ def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision
     source += 0.7 * unit_vectors(100, 64, seed=1)[torch.arange(n) % 100]
     target = source + 0.3 * unit_vectors(n, 64, seed=2)
     vectors = torch.nn.functional.normalize(torch.cat([source, target]))
-    ids, team = np.arange(2 * n), Team(2)
+    ids, workers = np.arange(2 * n), Workers(2)
     exact, rounded = (
-        hardest_negatives(vectors, ids, team, either_side=False, exclude_duplicates=True, precision=each)
+        hardest_negatives(vectors, ids, workers, either_side=False, exclude_duplicates=True, precision=each)
         for each in ("float32", precision)
     )
     assert (exact == rounded).mean() > 0.85
@@ -115,7 +115,7 @@ def test_eight_bits_are_of_the_size_that_the_entries_have(dominant: float, threa
     # Word vectors have dimensions that are much larger than the others, and tell sentences apart.
     vectors[:, 7] *= 1 + 5 * dominant
     vectors = torch.nn.functional.normalize(vectors)
-    found = _in_eight_bits(vectors, Team(threads)).float()
+    found = _in_eight_bits(vectors, Workers(threads)).float()
     cosines = torch.nn.functional.cosine_similarity(found, vectors)
     assert cosines.min() > 0.998
     unit = (found * vectors).sum() / (vectors * vectors).sum()
@@ -130,7 +130,7 @@ def test_the_number_of_threads_does_not_change_the_choice_among_equals(
     vectors = unit_vectors(50, 16)[torch.arange(2 * 200) % 50]
     ids = np.arange(400)
     options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
-    found = [hardest_negatives(vectors, ids, Team(threads), **options).tolist() for threads in (1, 2, 7)]
+    found = [hardest_negatives(vectors, ids, Workers(threads), **options).tolist() for threads in (1, 2, 7)]
     assert found[0] == found[1] == found[2]
     # The first of the other side that is equal and not the pair itself.
     assert found[0][:51] == [*range(250, 300), 200]
@@ -141,6 +141,6 @@ def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
     vectors = unit_vectors(20)
     vectors[13] = torch.nan
     found = hardest_negatives(
-        vectors, np.arange(20), Team(1), either_side=False, exclude_duplicates=False, precision="float32"
+        vectors, np.arange(20), Workers(1), either_side=False, exclude_duplicates=False, precision="float32"
     )
     assert found[13] == NO_NEGATIVE

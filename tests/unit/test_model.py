@@ -14,10 +14,10 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import CONFIG, SETTINGS, train_model
 
 import paraphrastic
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder, cosines
-from paraphrastic.model_folder import load_model
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.model.averaged import AverageEncoder, cosines
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +27,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> SentenceEncoder:
+def model(folder: Path) -> AverageEncoder:
     return paraphrastic.load_model(folder)
 
 
-def test_a_vector_is_the_average_of_the_pieces(model: SentenceEncoder) -> None:
+def test_a_vector_is_the_average_of_the_pieces(model: AverageEncoder) -> None:
     sentence = "The small dog"
     pieces = model.processor.encode(sentence.lower())
     vectors = model.embed_raw_text([sentence])
@@ -39,7 +39,7 @@ def test_a_vector_is_the_average_of_the_pieces(model: SentenceEncoder) -> None:
     np.testing.assert_allclose(vectors[0], model.embeddings[pieces].mean(axis=0), rtol=1e-5)
 
 
-def test_sentences_do_not_depend_on_their_neighbours(model: SentenceEncoder) -> None:
+def test_sentences_do_not_depend_on_their_neighbours(model: AverageEncoder) -> None:
     sentences = [english for english, _ in sentence_pairs(600, seed=9)]
     together = model.embed_raw_text(sentences)
     assert together.shape == (600, model.dim)
@@ -47,7 +47,7 @@ def test_sentences_do_not_depend_on_their_neighbours(model: SentenceEncoder) -> 
         np.testing.assert_array_equal(together[index], model.embed_raw_text([sentences[index]])[0])
 
 
-def test_empty_sentences_are_zero_and_unknown_ones_are_not(model: SentenceEncoder) -> None:
+def test_empty_sentences_are_zero_and_unknown_ones_are_not(model: AverageEncoder) -> None:
     empty, blank, text = model.embed_raw_text(["", "  ", "the dog"])
     assert not empty.any()
     assert not blank.any()
@@ -57,16 +57,16 @@ def test_empty_sentences_are_zero_and_unknown_ones_are_not(model: SentenceEncode
     assert model.score_raw_text([]) == []
 
 
-def test_a_sentence_of_unknown_pieces_only_has_the_unknown_vector(model: SentenceEncoder) -> None:
+def test_a_sentence_of_unknown_pieces_only_has_the_unknown_vector(model: AverageEncoder) -> None:
     pieces = model.processor.encode("狗")
-    nothing_known = SentenceEncoder(
+    nothing_known = AverageEncoder(
         model.embeddings, np.zeros_like(model.known), model.unknown, model.processor, model.config
     )
     assert len(pieces) > 0
     np.testing.assert_array_equal(nothing_known.embed_raw_text(["狗"])[0], model.unknown)
 
 
-def test_scores_are_cosines(model: SentenceEncoder) -> None:
+def test_scores_are_cosines(model: AverageEncoder) -> None:
     pairs = [("the dog sees the cat", "das haus"), ("the red car", "the red car")]
     scores = model.score_raw_text(pairs)
     first, second = (model.embed_raw_text(list(side)).astype(float) for side in zip(*pairs, strict=True))
@@ -90,17 +90,17 @@ def test_cosines_of_zero_rows_are_zero() -> None:
         ("ab", "pair 39999 is 'ab', not two sentences"),
     ],
 )
-def test_what_is_no_pair_is_named(model: SentenceEncoder, pair: Any, message: str) -> None:
+def test_what_is_no_pair_is_named(model: AverageEncoder, pair: Any, message: str) -> None:
     with pytest.raises(TypeError, match=f"^{message}$"):
         model.score_raw_text([("the dog", "the cat")] * 39_999 + [pair])
 
 
-def test_one_string_is_refused(model: SentenceEncoder) -> None:
+def test_one_string_is_refused(model: AverageEncoder) -> None:
     with pytest.raises(TypeError, match="a list of sentences, not one string"):
         model.embed_raw_text("the dog")
 
 
-def test_training_makes_translations_nearest(model: SentenceEncoder) -> None:
+def test_training_makes_translations_nearest(model: AverageEncoder) -> None:
     english, german = (
         model.embed_raw_text(list(side)) for side in zip(*sentence_pairs(50, seed=11), strict=True)
     )
@@ -163,7 +163,7 @@ def test_a_configuration_that_is_none(folder: Path, tmp_path: Path, change: dict
         load_model(tmp_path / "model")
 
 
-def test_a_configuration_of_an_earlier_version(folder: Path, tmp_path: Path, model: SentenceEncoder) -> None:
+def test_a_configuration_of_an_earlier_version(folder: Path, tmp_path: Path, model: AverageEncoder) -> None:
     shutil.copytree(folder, tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     for key in ("unit", "segmentation", "folding"):
@@ -208,7 +208,7 @@ def test_weights_that_are_none(folder: Path, tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_tensors_that_are_no_model(
-    folder: Path, model: SentenceEncoder, tmp_path: Path, change: Callable, message: str
+    folder: Path, model: AverageEncoder, tmp_path: Path, change: Callable, message: str
 ) -> None:
     shutil.copytree(folder, tmp_path / "model")
     save_file(
@@ -222,7 +222,7 @@ def test_tensors_that_are_no_model(
         load_model(tmp_path / "model")
 
 
-def test_config_says_what_the_model_is(model: SentenceEncoder) -> None:
+def test_config_says_what_the_model_is(model: AverageEncoder) -> None:
     assert model.config["languages"] == CONFIG["languages"]
     assert model.config["training"]["margin"] == SETTINGS.margin
     assert model.config["pairs"] == 400

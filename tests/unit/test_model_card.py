@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from paraphrastic.files import write_json
-from paraphrastic.model_card import write_card
+from paraphrastic.base.files import write_json
+from paraphrastic.interop.model_card import write_card
 
 CONFIG = {
     "encoder": "averaged_subwords",
@@ -77,7 +77,7 @@ def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
     ({"training": {"epochs": 0}}, "A baseline: Random P-SP, in 4 dimensions,"),
     ({}, "A sentence is the average of its subwords' embeddings, in"),
     (
-        {"structure": {"parts": [{"kind": "average", "unit": "subword"}], "languages": "separate"}},
+        {"architecture": {"parts": [{"kind": "average", "unit": "subword"}], "languages": "separate"}},
         'model.embed_raw_text(["This is a test."], language="en")  # float32 [1, 4]',
     ),
 ])  # fmt: skip

@@ -10,9 +10,9 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
 from paraphrastic.cli import main
-from paraphrastic.dataset import PairDataset, Sentences
-from paraphrastic.structure import Structure
+from paraphrastic.config.architecture import Architecture
 from paraphrastic.training.batches import MegaBatch
+from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.negatives import choose_negatives
 
 PAIRS = list(dict.fromkeys(sentence_pairs(400)))
@@ -63,16 +63,16 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
 
 
 def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraphrastic.team import Team
+    from paraphrastic.base.threads import Workers
     from paraphrastic.training import train
     from paraphrastic.training.checkpoint import Checkpoints
     from paraphrastic.training.encoder import initial_encoder
     from paraphrastic.training.engine import build_engine
 
     with PairDataset(write_training_data(tmp_path, PAIRS)[0]) as pairs:
-        initial = initial_encoder(pairs.units, SETTINGS, Structure())
-        engine = build_engine(initial, SETTINGS, Team(1), steps=0)
-        run = train._Run(pairs, SETTINGS, Team(1), engine, Checkpoints(tmp_path / "none", identity=""))
+        initial = initial_encoder(pairs.units, SETTINGS, Architecture())
+        engine = build_engine(initial, SETTINGS, Workers(1), steps=0)
+        run = train._Run(pairs, SETTINGS, Workers(1), engine, Checkpoints(tmp_path / "none", identity=""))
         encoder = load_model(model)
         run.engine.parameters.table.reshape(pairs.n_rows, -1)[:-1, :16] = encoder.embeddings[pairs.pieces]
         source, target = pairs.read(0, 64)

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from paraphrastic.mining import neighbours
-from paraphrastic.mining.choice import plan_for_neighbours, plan_for_threshold
-from paraphrastic.mining.directions import Directions
-from paraphrastic.mining.neighbours import Neighbours, nearest_neighbours
-from paraphrastic.mining.plans import Plan
-from paraphrastic.mining.sketches import Sketch, bounds
-from paraphrastic.mining.tiles import HAS_BYTES, ROWS, WIDTH
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
+from paraphrastic.search import neighbours
+from paraphrastic.search.choice import plan_for_neighbours, plan_for_threshold
+from paraphrastic.search.directions import Directions
+from paraphrastic.search.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.search.plans import Plan
+from paraphrastic.search.sketches import Sketch, bounds
+from paraphrastic.search.tiles import HAS_BYTES, ROWS, WIDTH
 
 # Bits of codes, and the share of the dimensions that are kept.
 CODES = [(8, 1), (8, 0.4), (16, 1), (16, 0.4)] if HAS_BYTES else [(16, 1), (16, 0.4)]
@@ -112,7 +112,7 @@ def test_products_of_codes_bound_cosines(codes: tuple[int, float], in_16_bits: b
         x[6] = y[6] = x[6] - plan.basis @ (x[6] @ plan.basis)
     sides = [Directions.of(side, in_16_bits=in_16_bits) for side in (x, y)]
     cosines = sides[0].units().astype(np.float64) @ sides[1].units().astype(np.float64).T
-    excess = bounds(*(Sketch.of(side, plan, Team(1)) for side in sides)) - cosines
+    excess = bounds(*(Sketch.of(side, plan, Workers(1)) for side in sides)) - cosines
     assert excess.min() >= 0
     # All dimensions: rounding is all that they are loose by.
     assert codes[1] < 1 or np.median(excess) < {8: 0.03, 16: 1e-3}[codes[0]]
@@ -120,20 +120,20 @@ def test_products_of_codes_bound_cosines(codes: tuple[int, float], in_16_bits: b
 
 def test_the_plan_fits_the_vectors() -> None:
     generator = np.random.default_rng(0)
-    team = Team(1)
+    workers = Workers(1)
     flat = generator.normal(size=(3000, 64)).astype(np.float32)
-    plan = plan_for_neighbours(Directions.of(flat), Directions.of(flat[::-1]), 4, team)
+    plan = plan_for_neighbours(Directions.of(flat), Directions.of(flat[::-1]), 4, workers)
     assert (plan.basis, plan.in_bytes) == (None, HAS_BYTES)
     # All cosines are within some thousandths, which eight bits do not tell apart.
     near = generator.normal(size=64) + 0.02 * generator.normal(size=(3000, 64))
     sides = [Directions.of(side.astype(np.float32)) for side in (near, near[::-1])]
-    plan = plan_for_neighbours(*sides, 4, team)
+    plan = plan_for_neighbours(*sides, 4, workers)
     assert (plan.basis, plan.in_bytes) == (None, False)
     agree(nearest_neighbours(*sides, 4)[0], similarities(near, near[::-1]), 4)
     # Few dimensions say of most pairs that they are far from near.
     low = generator.normal(size=(20_000, 8)) @ generator.normal(size=(8, 64))
     vectors = (low + 0.1 * generator.normal(size=low.shape)).astype(np.float32)
-    plan = plan_for_threshold(Directions.of(vectors), 0.95, team)
+    plan = plan_for_threshold(Directions.of(vectors), 0.95, workers)
     assert plan.kept < 32
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from configurations import REGISTRY, changed, checked
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.errors import InputError
-from paraphrastic.estimate import archive_bytes, estimate
-from paraphrastic.opus import OpusCorpus, fetch_list, read_list
-from paraphrastic.sources import named_datasets
+from paraphrastic.config.local_files import named_datasets
+from paraphrastic.pipeline.estimate import archive_bytes, estimate
+from paraphrastic.registry.opus import OpusCorpus, fetch_list, read_list
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = "?source=en&target=pl&preprocessing=moses&version=latest"

@@ -10,15 +10,15 @@ import torch
 from encoder_corpus import LSTM, SHORT, STRUCTURES, Data
 from small_corpus import sentence_pairs
 
-from paraphrastic.dataset import PairDataset
-from paraphrastic.encoders import encoder_of
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256, write_json
-from paraphrastic.model import SentenceEncoder, cosines
-from paraphrastic.model_folder import load_model
-from paraphrastic.parts_model import PartsEncoder
-from paraphrastic.structure import Part, Structure, encoder_name, structure_of, vocabularies
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256, write_json
+from paraphrastic.config.architecture import Architecture, Part, architecture_of, encoder_name, vocabularies
+from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.composite import CompositeEncoder
+from paraphrastic.systems.open import system_of
 from paraphrastic.training import train
+from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import initial_encoder
 
 ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
@@ -32,13 +32,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 @pytest.mark.parametrize("name", STRUCTURES)
 def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path, name: str) -> None:
-    """From parameters in training to a folder and raw text, for every kind of structure."""
-    structure = STRUCTURES[name]
-    dataset, _ = data(structure)
-    model = load_model(data.train(structure, tmp_path, replace(SHORT, epochs=0)))
+    """From parameters in training to a folder and raw text, for every kind of architecture."""
+    architecture = STRUCTURES[name]
+    dataset, _ = data(architecture)
+    model = load_model(data.train(architecture, tmp_path, replace(SHORT, epochs=0)))
     with PairDataset(dataset) as pairs:
         sides = pairs.read(0, 40)
-        encoder = initial_encoder(pairs.units, SHORT, structure).eval()
+        encoder = initial_encoder(pairs.units, SHORT, architecture).eval()
     with torch.no_grad():
         expected = [encoder(side).numpy() for side in sides]
     texts = list(zip(*sentence_pairs(300)[:40], strict=True))
@@ -47,7 +47,7 @@ def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path,
         assert embedded.dtype == np.float32
         assert embedded.shape == (40, model.dim)
         np.testing.assert_allclose(embedded, vectors, atol=2e-6)
-    assert isinstance(model, SentenceEncoder if name == "average" else PartsEncoder)
+    assert isinstance(model, AverageEncoder if name == "average" else CompositeEncoder)
     assert model.config["dimension"] == model.dim
     empty, unknown = model.embed_raw_text(["  ", "狗"], language="en")
     assert not empty.any()
@@ -68,30 +68,32 @@ def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: s
 def test_only_one_average_is_embedded_on_a_gpu(data: Data, tmp_path: Path) -> None:
     model = load_model(data.train(STRUCTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
     with pytest.raises(InputError, match=r"^Random LSTM .*: only one average is embedded on cuda$"):
-        encoder_of(model, device="cuda")
+        system_of(model, device="cuda")
 
 
 def test_a_killed_run_goes_on_to_the_same_parameters(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    structure = STRUCTURES["concatenated"]
-    whole = data.train(structure, tmp_path / "whole")
-    assert interrupt(data, structure, tmp_path / "killed", monkeypatch)
-    resumed = data.train(structure, tmp_path / "killed")
+    architecture = STRUCTURES["concatenated"]
+    whole = data.train(architecture, tmp_path / "whole")
+    assert interrupt(data, architecture, tmp_path / "killed", monkeypatch)
+    resumed = data.train(architecture, tmp_path / "killed")
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
 
 
 def test_a_checkpoint_of_another_structure_is_not_used(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    structure = STRUCTURES["lstm"]
-    assert interrupt(data, structure, tmp_path / "model", monkeypatch)
-    other = replace(structure, scramble=0.0)
+    architecture = STRUCTURES["lstm"]
+    assert interrupt(data, architecture, tmp_path / "model", monkeypatch)
+    other = replace(architecture, scramble=0.0)
     weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
     assert sha256(weights[0]) == sha256(weights[1])
 
 
-def interrupt(data: Data, structure: Structure, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+def interrupt(
+    data: Data, architecture: Architecture, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[Path]:
     """Train until the second epoch; the checkpoints."""
     step, steps = train._Run._step, 0
 
@@ -105,7 +107,7 @@ def interrupt(data: Data, structure: Structure, folder: Path, monkeypatch: pytes
     with monkeypatch.context() as patch:
         patch.setattr(train._Run, "_step", killed)
         with pytest.raises(KeyboardInterrupt):
-            data.train(structure, folder)
+            data.train(architecture, folder)
     return list((folder / "checkpoints").glob("*.safetensors"))
 
 
@@ -136,16 +138,25 @@ def rewritten(folder: Path, change) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda config: config["structure"]["parts"][1].update(kind="gru"), "'gru' is none of average, lstm"),
-        (lambda config: config["structure"]["parts"].pop(), "config.json says 19 dimensions"),
-        (lambda config: config["structure"]["parts"].clear(), "the structure .* is not one: it has no parts"),
-        (lambda config: config["structure"]["parts"].append({"unit": "word"}), "2.embeddings' is missing"),
-        (lambda config: config["structure"]["parts"][1].update(kind="bilstm"), "do not fit its structure"),
-        (lambda config: config["structure"].update(languages="separate"), "known.trigram.en' is missing"),
-        (lambda config: config["structure"].update(size=3), "is not one: .*'size'"),
-        (lambda config: config.pop("structure"), "'structure' is missing"),
+        (
+            lambda config: config["architecture"]["parts"][1].update(kind="gru"),
+            "'gru' is none of average, lstm",
+        ),
+        (lambda config: config["architecture"]["parts"].pop(), "config.json says 19 dimensions"),
+        (
+            lambda config: config["architecture"]["parts"].clear(),
+            "the architecture .* is not one: it has no parts",
+        ),
+        (lambda config: config["architecture"]["parts"].append({"unit": "word"}), "2.embeddings' is missing"),
+        (
+            lambda config: config["architecture"]["parts"][1].update(kind="bilstm"),
+            "do not fit its architecture",
+        ),
+        (lambda config: config["architecture"].update(languages="separate"), "known.trigram.en' is missing"),
+        (lambda config: config["architecture"].update(size=3), "is not one: .*'size'"),
+        (lambda config: config.pop("architecture"), "'architecture' is missing"),
         (lambda config: config.update(encoder="other"), "does not describe a model of the kind"),
-        (lambda config: config["structure"]["parts"][0].update(unit="word"), r"rows, but its vocabulary"),
+        (lambda config: config["architecture"]["parts"][0].update(unit="word"), r"rows, but its vocabulary"),
     ],
 )
 def test_a_folder_that_does_not_fit_together_is_one_line(
@@ -169,21 +180,23 @@ def test_an_lstm_without_torch_is_one_line(
 
 
 @pytest.mark.parametrize(
-    ("structure", "name"),
+    ("architecture", "name"),
     [
-        (Structure(), "P-SP"),
-        (Structure(parts=(LSTM,)), "LSTM"),
-        (Structure(parts=(Part(kind="bilstm", pooling="max"),)), "BLSTM-SP max"),
-        (Structure(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
+        (Architecture(), "P-SP"),
+        (Architecture(parts=(LSTM,)), "LSTM"),
+        (Architecture(parts=(Part(kind="bilstm", pooling="max"),)), "BLSTM-SP max"),
+        (Architecture(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
         (STRUCTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),
         (STRUCTURES["separate averages"], "P-SP (separate languages)"),
         (STRUCTURES["overlapping averages"], "P-SP (overlapping vocabularies)"),
-        (Structure(languages="separate", vocabularies="overlapping"), "P-SP (separate languages)"),
+        (Architecture(languages="separate", vocabularies="overlapping"), "P-SP (separate languages)"),
     ],
 )
-def test_names_in_the_tables(structure: Structure, name: str) -> None:
-    assert encoder_name({"structure": structure.to_json(), "training": {"epochs": 5}}) == name
-    assert encoder_name({"structure": structure.to_json(), "training": {"epochs": 0}}) == f"Random {name}"
+def test_names_in_the_tables(architecture: Architecture, name: str) -> None:
+    assert encoder_name({"architecture": architecture.to_json(), "training": {"epochs": 5}}) == name
+    assert (
+        encoder_name({"architecture": architecture.to_json(), "training": {"epochs": 0}}) == f"Random {name}"
+    )
 
 
 def test_vocabularies_have_names_of_their_own() -> None:
@@ -193,7 +206,7 @@ def test_vocabularies_have_names_of_their_own() -> None:
         "encoder": {"parts": parts},
         "vocabulary": {"languages": "shared"},
     }
-    assert structure_of(definition).units == ("trigram", "word")
+    assert architecture_of(definition).units == ("trigram", "word")
     both = ("source", "target")
     assert vocabularies(definition) == {
         "sentencepiece": ("trigram", both),

@@ -10,10 +10,10 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs
 
-from paraphrastic.embedding import pieces as module
-from paraphrastic.embedding.pieces import Cutter, Pieces
-from paraphrastic.embedding.spaces import is_cut_at_spaces
-from paraphrastic.units import spell
+from paraphrastic.base.units import spell
+from paraphrastic.model import pieces as module
+from paraphrastic.model.pieces import Cutter, Pieces
+from paraphrastic.model.spaces import is_cut_at_spaces
 
 SCRIPTS = [
     *(

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from paraphrastic.errors import InputError
-from paraphrastic.opus import OpusCorpus
-from paraphrastic.planning.costs import PLANNING, SCHEDULING, STARTING, Cost, cost_of, wall_seconds
-from paraphrastic.planning.jobs import Job, Run
-from paraphrastic.planning.plan import lines_of, make_plan, write_plan
-from paraphrastic.planning.sizes import Sizes
-from paraphrastic.registry import Dataset, RemoteFile
-from paraphrastic.resources import Need
+from paraphrastic.base.errors import InputError
+from paraphrastic.pipeline.resources import Need
+from paraphrastic.pipeline.run_plan.costs import PLANNING, SCHEDULING, STARTING, Cost, cost_of, wall_seconds
+from paraphrastic.pipeline.run_plan.jobs import Job, Run
+from paraphrastic.pipeline.run_plan.sizes import Sizes
+from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
+from paraphrastic.registry.datasets import Dataset, RemoteFile
+from paraphrastic.registry.opus import OpusCorpus
 
 DOWNLOAD = "resources/downloads/web/de-en.txt.zip"
 

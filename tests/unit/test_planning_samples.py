@@ -15,9 +15,9 @@ from extraction import tmx, variant
 from test_planning import job, run_of, sizes_of
 
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.planning.jobs import Run
-from paraphrastic.planning.samples import extracted_mb
-from paraphrastic.registry import Dataset, RemoteFile
+from paraphrastic.pipeline.run_plan.jobs import Run
+from paraphrastic.pipeline.run_plan.samples import extracted_mb
+from paraphrastic.registry.datasets import Dataset, RemoteFile
 
 Pairs = list[tuple[str, str]]
 

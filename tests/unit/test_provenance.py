@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256, write_json
 from paraphrastic.cli import main
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256, write_json
-from paraphrastic.provenance import recorded, verify, write_provenance
+from paraphrastic.report.provenance import recorded, verify, write_provenance
 
 CONFIG = {"seed": 7, "models": ["en"]}
 Step = Callable[..., None]
@@ -29,7 +29,7 @@ def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Step:
         log = Path(f"results/logs/{name}.log")
         log.parent.mkdir(parents=True, exist_ok=True)
         handler = logging.FileHandler(log, mode="w")
-        logger = logging.getLogger("paraphrastic.provenance")
+        logger = logging.getLogger("paraphrastic.report.provenance")
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
@@ -201,7 +201,7 @@ def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "empty"], check=True)
-    command = [sys.executable, "-c", "from paraphrastic.provenance import commit; print(commit())"]
+    command = [sys.executable, "-c", "from paraphrastic.report.provenance import commit; print(commit())"]
 
     def commit() -> str:
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}

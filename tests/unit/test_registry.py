@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
-from paraphrastic.registry import COLUMNS, address_fault, read_registry
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.registry.datasets import COLUMNS, address_fault, read_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.tsv"
@@ -207,7 +207,9 @@ def test_an_address_that_cannot_be_parsed_is_told():
 
 
 def test_reading_the_registry_imports_only_the_standard_library():
-    code = "import sys, paraphrastic.registry as r; r.read_registry(sys.argv[1]); print(*sys.modules)"
+    code = (
+        "import sys, paraphrastic.registry.datasets as r; r.read_registry(sys.argv[1]); print(*sys.modules)"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code, str(SHIPPED)],
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},

@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 import pytest
 from training_runs import SETTINGS, history, stopped, train_model, write_data
 
-from paraphrastic.errors import InputError
-from paraphrastic.figures.training import _without_rests, draw_training
-from paraphrastic.files import sha256
-from paraphrastic.model import SentenceEncoder
-from paraphrastic.model_folder import load_model
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.report.figures.training import _without_rests, plot_training
 from paraphrastic.training import report
 from paraphrastic.training.checkpoint import Progress
 from paraphrastic.training.train import Development
@@ -38,7 +38,7 @@ class Scores:
         self.scores = list(scores)
         self.digests: list[str] = []
 
-    def __call__(self, model: SentenceEncoder, data: Path) -> float:
+    def __call__(self, model: AverageEncoder, data: Path) -> float:
         assert data.read_text() == "development"
         self.digests.append(model.digest)
         return self.scores[len(self.digests) - 1]
@@ -73,7 +73,7 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fails(model: SentenceEncoder, data: Path) -> float:
+    def fails(model: AverageEncoder, data: Path) -> float:
         raise InputError("sts.parquet: no correlation")
 
     development = Development(fails, data[1])
@@ -258,7 +258,7 @@ def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     if scored:
         lines[4]["development"], lines[9]["development"] = 61.5, 70.25
     outputs = [tmp_path / "run.svg", tmp_path / "run.png"]
-    draw_training(lines_of(tmp_path / "training.jsonl", lines), outputs, title="de, some run")
+    plot_training(lines_of(tmp_path / "training.jsonl", lines), outputs, title="de, some run")
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
     for text in ("de, some run", "training loss", "epochs", "M"):
@@ -271,7 +271,7 @@ def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> No
     path = tmp_path / "training.jsonl"
     path.write_text(content)
     with pytest.raises(InputError, match=rf"training\.jsonl: {cause}"):
-        draw_training(path, [tmp_path / "run.svg"], title="de")
+        plot_training(path, [tmp_path / "run.svg"], title="de")
 
 
 def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.errors import InputError
-from paraphrastic.provenance import write_provenance
 from paraphrastic.report.contents import CHAPTERS
 from paraphrastic.report.page import write_report
+from paraphrastic.report.provenance import write_provenance
 from paraphrastic.report.summary import read_headline, read_ledger
 from paraphrastic.report.svg import inline_svg
 from paraphrastic.report.tables import read_table

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from paraphrastic.resources import (
+from paraphrastic.pipeline.resources import (
     NEEDS,
     Need,
     bucc_need,

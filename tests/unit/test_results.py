@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.bootstrap import bootstrap_mean, bootstrap_sums, draws
-from paraphrastic.evaluation.comparison import p_value, paired_bootstrap, williams
 from paraphrastic.evaluation.results import Measurement, Result, correlations, samples_of, share, write_result
-from paraphrastic.evaluation.rows import Figure, System, best, gathered
+from paraphrastic.evaluation.rows import EvaluatedSystem, Figure, best, gathered
+from paraphrastic.evaluation.significance import p_value, paired_bootstrap, williams
+from paraphrastic.systems.open import System
 
-ENCODER = Encoder("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
+ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 
 
 def correlated(seed: int, noise: float, n: int = 500, digest: str = "d") -> Measurement:
@@ -156,7 +156,7 @@ def test_the_lowest_error_rate_is_the_best() -> None:
 def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
     found = [correlated(seed, 1.0) for seed in (1, 2, 3)]
     runs = [written(tmp_path, {"pearson x": each}, f"{i}") for i, each in enumerate(found)]
-    figure = System("de", tuple(map(Result, runs))).figure("pearson x")
+    figure = EvaluatedSystem("de", tuple(map(Result, runs))).figure("pearson x")
     assert figure is not None
     values = [each.value for each in found]
     assert figure.measurement.value == pytest.approx(np.mean(values))
@@ -164,14 +164,14 @@ def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
     np.testing.assert_allclose(figure.measurement.samples, np.mean([each.samples for each in found], axis=0))
     other = written(tmp_path, {"pearson x": correlated(1, 1.0, digest="e")}, "other")
     with pytest.raises(InputError, match=r"pearson x: not of the same test data"):
-        System("de", (Result(runs[0]), Result(other))).figure("pearson x")
+        EvaluatedSystem("de", (Result(runs[0]), Result(other))).figure("pearson x")
 
 
 def test_each_language_is_shown_by_the_model_that_is_for_it(tmp_path: Path) -> None:
     found = correlated(1, 1.0)
     tracks = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "de": ["en-en"]}
     systems = [
-        System(name, (Result(written(tmp_path, dict.fromkeys(names, found), name)),))
+        EvaluatedSystem(name, (Result(written(tmp_path, dict.fromkeys(names, found), name)),))
         for name, names in tracks.items()
     ]
     chosen = gathered(systems, ["en-en", "ar-ar", "ar-en", "es-es"])

@@ -18,10 +18,10 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import CONFIG, SETTINGS, history, stopped, train_model, write_data
 
-from paraphrastic.dataset import PairDataset
-from paraphrastic.files import sha256
+from paraphrastic.base.files import sha256
 from paraphrastic.training.batches import megabatches
 from paraphrastic.training.checkpoint import Checkpoints
+from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.settings import TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from paraphrastic import InputError, search
-from paraphrastic.mining import retrieval
-from paraphrastic.mining.duplicates import near_duplicates
-from paraphrastic.mining.faiss_index import search_with_faiss
-from paraphrastic.mining.neighbours import Neighbours
-from paraphrastic.mining.retrieval import ArrayMatrix
+from paraphrastic.search import retrieval
+from paraphrastic.search.duplicates import near_duplicates
+from paraphrastic.search.faiss_index import search_with_faiss
+from paraphrastic.search.neighbours import Neighbours
+from paraphrastic.search.retrieval import ArrayMatrix
 
 
 def plainly(vectors: np.ndarray, queries: np.ndarray, k: int, min_score: float | None) -> Neighbours:
@@ -173,7 +173,7 @@ def test_faiss_finds_the_same(
 ) -> None:
     pytest.importorskip("faiss")
     if block:
-        monkeypatch.setattr("paraphrastic.mining.faiss_index.BLOCK_NUMBERS", block)
+        monkeypatch.setattr("paraphrastic.search.faiss_index.BLOCK_NUMBERS", block)
     vectors, queries = matrices(*size)
     # More equals than are compared.
     vectors[::2] = vectors[:1]
@@ -191,7 +191,7 @@ def test_another_processor_finds_the_same(tmp_path: Path) -> None:
     code = f"""
 import numpy as np
 from paraphrastic import search
-from paraphrastic.mining import tiles
+from paraphrastic.search import tiles
 assert not tiles.HAS_BYTES
 found = search(*(np.load({str(tmp_path)!r} + f"/{{name}}.npy") for name in ("vectors", "queries")), 7)
 np.save({str(tmp_path / "found.npy")!r}, found.indices)

@@ -17,11 +17,11 @@ from sentence_files import SENTENCES, dedup, search, write
 from small_corpus import PAIRS
 from test_retrieval import plainly
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.encoder import Encoder
-from paraphrastic.errors import InputError
-from paraphrastic.mining import duplicate_files, retrieval, search_files
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.system import System
+from paraphrastic.search import duplicate_files, retrieval, search_files
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def index(folder: Path, corpus: Path) -> Path:
 
 @pytest.mark.parametrize("options", [(), ("--faiss",), ("--k", 3, "--min-score", 0.6, "--threads", 3)])
 def test_the_nearest_rows_are_written(
-    folder: Path, model: SentenceEncoder, corpus: Path, index: Path, tmp_path: Path, options: tuple
+    folder: Path, model: AverageEncoder, corpus: Path, index: Path, tmp_path: Path, options: tuple
 ) -> None:
     if "--faiss" in options:
         pytest.importorskip("faiss")
@@ -275,7 +275,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
     np.save(tmp_path / "v.npy", np.ones((3, 2), np.float32))
     source, output = str(write(tmp_path / "in.txt", ["a"])), str(tmp_path / "out")
-    encoder = Encoder("Odd", 2, "d", embed)
+    encoder = System("Odd", 2, "d", embed)
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
         search_files.search_files(encoder, str(tmp_path / "v.npy"), source, output)
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):

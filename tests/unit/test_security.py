@@ -18,9 +18,9 @@ import pytest
 import torch
 from faults import message
 
-from paraphrastic.download import fetch
-from paraphrastic.errors import InputError, is_out_of_memory
-from paraphrastic.registry import RemoteFile
+from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.registry.datasets import RemoteFile
+from paraphrastic.registry.download import fetch
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(

@@ -8,8 +8,8 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs
 
-from paraphrastic.errors import InputError
-from paraphrastic.sentencepiece_proto import ModelProto, ModelType, PieceType, read_model_proto
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.sentencepiece_proto import ModelProto, ModelType, PieceType, read_model_proto
 
 
 def trained(**options: Any) -> sentencepiece.SentencePieceProcessor:

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from paraphrastic.encoders import open_encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.sentences import gather_sentences
+from paraphrastic.systems.open import open_system
 
 
 def write(path: Path, **columns: list) -> Path:
@@ -35,7 +35,7 @@ def test_every_sentence_once_in_its_order(tmp_path: Path) -> None:
     # They are found again as they are.
     np.save(tmp_path / "vectors.npy", np.arange(10, dtype=np.float32).reshape(5, 2))
     places = {"sentences": str(output), "vectors": str(tmp_path / "vectors.npy")}
-    encoder = open_encoder({"vectors": places, "label": "elsewhere"})
+    encoder = open_system({"vectors": places, "label": "elsewhere"})
     asked = ["", "ein\u2028Hund ", "a dog"]
     np.testing.assert_array_equal(encoder.embed(asked, "en"), [[6, 7], [8, 9], [0, 1]])
 

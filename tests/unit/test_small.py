@@ -8,12 +8,13 @@ import pytest
 import sentencepiece
 from scipy import stats
 
-from paraphrastic.errors import InputError
-from paraphrastic.model import SentenceEncoder
-from paraphrastic.model_folder import load_model, save_model
-from paraphrastic.packing import pack, quantize, unpack
-from paraphrastic.sentencepiece_proto import PieceType, read_model_proto
-from paraphrastic.small import Reduction, principal_directions, reduce_model, with_dtype
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.interop.compression import Reduction, principal_directions, reduce_model, with_dtype
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.folder import save_model
+from paraphrastic.model.packing import pack, quantize, unpack
+from paraphrastic.model.sentencepiece_proto import PieceType, read_model_proto
 
 WORDS = [f"{a}{b}{c}" for a in "bdgkmnprst" for b in "aeiou" for c in ("ck", "ll", "m", "ng", "st")]
 CONFIG = {"model": "en", "lowercase": True, "segmentation": {}, "folding": {}, "unit": "subword"}
@@ -28,7 +29,7 @@ def sentences(count: int, *, seed: int = 0, words: list[str] = WORDS) -> list[st
 
 
 @pytest.fixture(scope="module")
-def model() -> SentenceEncoder:
+def model() -> AverageEncoder:
     """A model whose table has a spectrum such as trained ones have: few directions matter."""
     proto = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
@@ -42,18 +43,18 @@ def model() -> SentenceEncoder:
     known = np.ones(len(table), np.bool_)
     known[:3] = False
     table[~known] = 0
-    return SentenceEncoder(table, known, generator.normal(size=96).astype(np.float32), processor, CONFIG)
+    return AverageEncoder(table, known, generator.normal(size=96).astype(np.float32), processor, CONFIG)
 
 
-def scores(model: SentenceEncoder) -> list[float]:
+def scores(model: AverageEncoder) -> list[float]:
     return model.score_raw_text(zip(sentences(500, seed=1), sentences(500, seed=2), strict=True))
 
 
-def agreement(model: SentenceEncoder, other: SentenceEncoder) -> float:
+def agreement(model: AverageEncoder, other: AverageEncoder) -> float:
     return float(stats.pearsonr(scores(model), scores(other)).statistic)
 
 
-def test_directions_are_those_of_the_singular_values(model: SentenceEncoder) -> None:
+def test_directions_are_those_of_the_singular_values(model: AverageEncoder) -> None:
     corpus = sentences(2000, seed=3)
     vectors = model.embed_raw_text(corpus, normalize=True).astype(float)
     _, _, directions = np.linalg.svd(vectors, full_matrices=False)
@@ -62,7 +63,7 @@ def test_directions_are_those_of_the_singular_values(model: SentenceEncoder) -> 
     np.testing.assert_allclose(products, 1, atol=1e-4)
 
 
-def test_few_directions_keep_the_scores(model: SentenceEncoder) -> None:
+def test_few_directions_keep_the_scores(model: AverageEncoder) -> None:
     corpus = sentences(2000, seed=3)
     kept = [
         agreement(model, reduce_model(model, Reduction(dimension=dimension), corpus))
@@ -100,7 +101,7 @@ def test_packed_bytes_that_are_not_of_the_dimension() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "least"), [("int4", 0.999), ("int2", 0.95)])
-def test_very_few_bits(model: SentenceEncoder, tmp_path: Path, dtype: str, least: float) -> None:
+def test_very_few_bits(model: AverageEncoder, tmp_path: Path, dtype: str, least: float) -> None:
     narrow = reduce_model(model, Reduction(dtype=dtype))
     assert agreement(model, narrow) > least
     assert narrow.dtype == dtype
@@ -122,7 +123,7 @@ def test_very_few_bits(model: SentenceEncoder, tmp_path: Path, dtype: str, least
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("float16", 1e-3), ("int8", 1e-2)])
-def test_fewer_bits(model: SentenceEncoder, dtype: str, error: float) -> None:
+def test_fewer_bits(model: AverageEncoder, dtype: str, error: float) -> None:
     narrow = with_dtype(model, dtype)
     assert narrow.embeddings.dtype == dtype
     assert np.abs(np.subtract(scores(narrow), scores(model))).max() < error
@@ -132,7 +133,7 @@ def test_fewer_bits(model: SentenceEncoder, dtype: str, error: float) -> None:
     np.testing.assert_allclose(scores(wide), scores(narrow), atol=1e-6)
 
 
-def test_a_pruned_model_cuts_its_corpus_as_before(model: SentenceEncoder, tmp_path: Path) -> None:
+def test_a_pruned_model_cuts_its_corpus_as_before(model: AverageEncoder, tmp_path: Path) -> None:
     corpus = sentences(300, seed=4, words=WORDS[:60])
     pruned = reduce_model(model, Reduction(prune=True), corpus)
     assert len(pruned.embeddings) < 0.7 * len(model.embeddings)
@@ -146,14 +147,14 @@ def test_a_pruned_model_cuts_its_corpus_as_before(model: SentenceEncoder, tmp_pa
     assert kinds == {PieceType.NORMAL, PieceType.UNKNOWN, PieceType.CONTROL}
 
 
-def test_all_at_once(model: SentenceEncoder) -> None:
+def test_all_at_once(model: AverageEncoder) -> None:
     corpus = sentences(2000, seed=3)
     small = reduce_model(model, Reduction(prune=True, dimension=32, dtype="int8"), corpus)
     assert small.embeddings.nbytes <= model.embeddings.nbytes / 12
     assert agreement(model, small) > 0.93
 
 
-def test_reductions_that_cannot_be(model: SentenceEncoder) -> None:
+def test_reductions_that_cannot_be(model: AverageEncoder) -> None:
     for reduction, corpus, message in (
         (Reduction(dimension=97), ["a"], "97 dimensions are asked for; the model has 96"),
         (Reduction(dimension=8), [], "a corpus is needed"),
@@ -162,10 +163,10 @@ def test_reductions_that_cannot_be(model: SentenceEncoder) -> None:
     ):
         with pytest.raises(InputError, match=message):
             reduce_model(model, reduction, corpus)
-    large = SentenceEncoder(model.embeddings * 1e9, model.known, model.unknown, model.processor, model.config)
+    large = AverageEncoder(model.embeddings * 1e9, model.known, model.unknown, model.processor, model.config)
     with pytest.raises(InputError, match="too large for float16"):
         with_dtype(large, "float16")
-    words = SentenceEncoder(
+    words = AverageEncoder(
         model.embeddings, model.known, model.unknown, model.processor, {**CONFIG, "unit": "word"}
     )
     with pytest.raises(InputError, match="only a model of subwords"):

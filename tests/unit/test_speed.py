@@ -14,12 +14,12 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
-from paraphrastic.encoder import Stages
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, write_json
 from paraphrastic.evaluation.speed import COLUMNS, choose_sentences, measure_speed, tabulate_speed
 from paraphrastic.evaluation.speed_process import hold_to, measure, measure_job
-from paraphrastic.figures.speed import draw_speed
-from paraphrastic.files import read_json, write_json
+from paraphrastic.model.system import Stages
+from paraphrastic.report.figures.speed import plot_speed
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/speed.csv"
@@ -229,7 +229,7 @@ def test_the_table(tmp_path: Path) -> None:
 def test_the_picture(tmp_path: Path) -> None:
     path = written(tmp_path)
     outputs = [tmp_path / "speed.svg", tmp_path / "speed.png"]
-    draw_speed(path, outputs)
+    plot_speed(path, outputs)
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
@@ -238,7 +238,7 @@ def test_the_picture(tmp_path: Path) -> None:
     assert {"2,000", "29", "12,776", "13,863", "855,571"} <= shown
     assert "15,316" not in shown
     before = [each.read_bytes() for each in outputs]
-    draw_speed(path, outputs)
+    plot_speed(path, outputs)
     assert [each.read_bytes() for each in outputs] == before
 
 
@@ -246,4 +246,4 @@ def test_a_picture_of_nothing(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_text("\n".join(path.read_text().splitlines()[:14]) + "\n")
     with pytest.raises(InputError, match=r"speed\.csv: there are no measured speeds in it"):
-        draw_speed(path, [tmp_path / "speed.svg"])
+        plot_speed(path, [tmp_path / "speed.svg"])

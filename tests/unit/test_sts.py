@@ -10,8 +10,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from paraphrastic.encoders import encoder_of
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.units import UNITS
+from paraphrastic.config.architecture import encoder_name
 from paraphrastic.evaluation import sts
 from paraphrastic.evaluation.bootstrap import bootstrap_pearson, bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import pearson, spearman
@@ -19,9 +20,8 @@ from paraphrastic.evaluation.development import development_score
 from paraphrastic.evaluation.sts_data import content_digest, prepare_sts
 from paraphrastic.evaluation.tables import system_name, tabulate_systems
 from paraphrastic.evaluation.tasks import DATASETS
-from paraphrastic.model import cosines
-from paraphrastic.structure import encoder_name
-from paraphrastic.units import UNITS
+from paraphrastic.model.averaged import cosines
+from paraphrastic.systems.open import system_of
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFICIAL = ROOT / "config" / "published" / "sts_digests.json"
@@ -139,7 +139,7 @@ class WordOverlap:
 
 def evaluated(testsets: Path, output: Path, official: Path = OFFICIAL) -> dict:
     sts.evaluate_sts(
-        encoder_of(WordOverlap()),
+        system_of(WordOverlap()),
         testsets,
         output,
         official=official,

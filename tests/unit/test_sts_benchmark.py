@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
 
-from paraphrastic.encoders import encoder_of
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import sts
 from paraphrastic.evaluation.sts_data import content_digest
 from paraphrastic.evaluation.tables import tabulate_systems
+from paraphrastic.systems.open import system_of
 
 ROWS = {"train": 300, "dev": 80, "test": 100}
 
@@ -37,7 +37,7 @@ def benchmark_members() -> dict[str, str]:
 
 def evaluated(folder: Path, official: Path = OFFICIAL, encoder: WordOverlap | None = None) -> dict:
     sts.evaluate_sts(
-        encoder_of(encoder or WordOverlap()),
+        system_of(encoder or WordOverlap()),
         folder / "sts.parquet",
         folder / "stsb.json",
         task="stsb",

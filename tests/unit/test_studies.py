@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from configurations import SCHEMA, checked, load
 
-from paraphrastic.config import check_config
-from paraphrastic.definitions import sweep_runs
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import check_config
+from paraphrastic.config.definitions import sweep_runs
+from paraphrastic.config.studies import data_models, seed_runs, setting_name, variants
 from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
-from paraphrastic.studies import data_models, seed_runs, setting_name, variants
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
 

@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paraphrastic.errors import InputError
-from paraphrastic.figures.sweep import draw_sweep
-from paraphrastic.files import write_json
-from paraphrastic.training.choose import choose_model, tabulate_sweep
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.report.figures.sweep import plot_sweep
+from paraphrastic.training.model_selection import choose_model, tabulate_sweep
 
 RUNS = {(0.0, 5): 0.71, (0.0, 60): 0.74321, (0.3, 5): 0.74321, (0.3, 60): 0.7}
 
@@ -56,17 +56,17 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
         "model": "en", "dropout": "0.1", "megabatch": "5", "development": "50.00", "chosen": "yes"
     }  # fmt: skip
     outputs = [tmp_path / "sweep.svg", tmp_path / "sweep.png"]
-    draw_sweep(table, outputs)
+    plot_sweep(table, outputs)
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     shown = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
     for text in ("de", "en", "0.3", "60", "71.0", "74.3", "70.0", "50.0", "mega-batch size M"):
         assert text in shown
     before = [path.read_bytes() for path in outputs]
-    draw_sweep(table, outputs)
+    plot_sweep(table, outputs)
     assert [path.read_bytes() for path in outputs] == before
 
 
 def test_a_picture_of_no_runs(tmp_path: Path) -> None:
     tabulate_sweep({}, tmp_path / "sweep.csv")
     with pytest.raises(InputError, match=r"sweep\.csv: there are no runs in it"):
-        draw_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])
+        plot_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

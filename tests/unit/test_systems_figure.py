@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
-from paraphrastic.figures.systems import draw_systems
+from paraphrastic.report.figures.systems import plot_systems
 
 
 def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:
@@ -32,7 +32,7 @@ def test_names_are_no_formulas_and_panels_are_in_the_order_of_the_table(tmp_path
         {"system": "LASER", "source": "published", "column": "avg", "value": "63.1"},
         *({"column": column, **measured} for column in ("2012", "2013", "avg")),
     ]
-    draw_systems(intervals(tmp_path, rows), [tmp_path / "t.svg", tmp_path / "t.png"], title="$5 & $6")
+    plot_systems(intervals(tmp_path, rows), [tmp_path / "t.svg", tmp_path / "t.png"], title="$5 & $6")
     texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(tmp_path / "t.svg").iter()]
     assert {r"cost_$^$ $\frac$", "$5 & $6"} <= set(texts)
     assert [text for text in texts if text in ("2012", "2013", "avg")][::2] == ["2012", "2013", "avg"]
@@ -48,7 +48,7 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
         {"system": "P-SP de", "source": "measured", "row": "de-en", "column": "f1", **measured},
     ]
     outputs = [tmp_path / "t.svg", tmp_path / "t.png"]
-    draw_systems(intervals(tmp_path, rows), outputs, title="Pearson's r × 100")
+    plot_systems(intervals(tmp_path, rows), outputs, title="Pearson's r × 100")
     assert outputs[1].read_bytes().startswith(b"\x89PNG")
     texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(outputs[0]).iter()]
     for text in (
@@ -56,10 +56,10 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
     ):  # fmt: skip
         assert text in texts
     before = [path.read_bytes() for path in outputs]
-    draw_systems(tmp_path / "intervals.csv", outputs, title="Pearson's r × 100")
+    plot_systems(tmp_path / "intervals.csv", outputs, title="Pearson's r × 100")
     assert [path.read_bytes() for path in outputs] == before
 
 
 def test_a_picture_of_no_systems(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"intervals\.csv: there are no figures in it"):
-        draw_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")
+        plot_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")

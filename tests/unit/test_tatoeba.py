@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.bitext_data import prepare_tatoeba
 from paraphrastic.evaluation.results import Result
 from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
+from paraphrastic.systems.open import System
 
 OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
 
@@ -73,7 +73,7 @@ def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("embed", "message"), FAULTY)
 def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) -> None:
     testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
-    encoder = Encoder("Odd", 128, "o", embed)
+    encoder = System("Odd", 128, "o", embed)
     with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
         evaluate_tatoeba(encoder, {"de": testset}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
     with pytest.raises(InputError, match=r"^Odd: there is no test set of Tatoeba in its languages$"):

@@ -16,13 +16,13 @@ from test_dataset import listed
 from training_runs import CONFIG, SETTINGS
 from training_runs import train_model as train_with_checkpoints
 
-from paraphrastic.dataset import PairDataset
-from paraphrastic.errors import InputError
-from paraphrastic.files import sha256
-from paraphrastic.model_folder import load_model
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
 from paraphrastic.training import train
 from paraphrastic.training.batches import megabatch_size, megabatches
 from paraphrastic.training.checkpoint import Checkpoints
+from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.settings import TrainingSettings
 

@@ -15,14 +15,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
 from paraphrastic.evaluation.networks import Schedule
 from paraphrastic.evaluation.results import Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
 from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS
+from paraphrastic.systems.open import System
 from transfer_archives import polish_files, senteval_members, write_senteval
 
 DIM = 12
@@ -38,7 +38,7 @@ def embed(sentences: Sequence[str], language: str | None = None) -> np.ndarray:
     return np.array(means, np.float32)
 
 
-ENCODER = Encoder("Random words", DIM, "abc", embed)
+ENCODER = System("Random words", DIM, "abc", embed)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +62,7 @@ def polish(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "polish.parquet"
 
 
-def evaluated(folder: Path, testsets: Path, suite: str, encoder: Encoder = ENCODER, **more) -> Result:
+def evaluated(folder: Path, testsets: Path, suite: str, encoder: System = ENCODER, **more) -> Result:
     official = folder / "official.json"
     if not official.exists():
         official.write_text("{}")
@@ -194,7 +194,7 @@ def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval
         asked.extend((sentence, language) for sentence in sentences)
         return embed(sentences)
 
-    encoder = Encoder("Counted", DIM, "abc", counted)
+    encoder = System("Counted", DIM, "abc", counted)
     evaluated(tmp_path, senteval, "senteval", encoder, tasks=["SICK-R", "SICK-E"])
     assert len(asked) == len(set(asked))
     assert {language for _, language in asked} == {"en"}
@@ -238,13 +238,13 @@ def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
 )
 def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, message: str) -> None:
     with pytest.raises(InputError, match=re.escape(f"{senteval}: {message}")):
-        evaluated(tmp_path, senteval, "senteval", Encoder("Bad", DIM, "x", constant), tasks=[task])
+        evaluated(tmp_path, senteval, "senteval", System("Bad", DIM, "x", constant), tasks=[task])
     assert not (tmp_path / "result.json").exists()
 
 
 def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path) -> None:
     with pytest.raises(InputError, match=r"Bad: .*: MR: the vector of 'a lovely .*' is not finite"):
-        evaluated(tmp_path, senteval, "senteval", Encoder("Bad", DIM, "x", broken), tasks=["MR"])
+        evaluated(tmp_path, senteval, "senteval", System("Bad", DIM, "x", broken), tasks=["MR"])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS

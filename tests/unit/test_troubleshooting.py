@@ -11,11 +11,11 @@ import yaml
 from faults import PAGE, message
 from test_download import Server, give, server, status, trickle  # noqa: F401 - a fixture
 
-from paraphrastic.archive import extract_archive, open_stream
-from paraphrastic.config import check_config
-from paraphrastic.download import fetch
-from paraphrastic.errors import InputError
-from paraphrastic.registry import RemoteFile
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import check_config
+from paraphrastic.registry.archive import extract_archive, open_stream
+from paraphrastic.registry.datasets import RemoteFile
+from paraphrastic.registry.download import fetch
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,11 +5,11 @@ import pytest
 import sentencepiece
 from small_corpus import sentence_pairs, write_pairs
 
-from paraphrastic.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.model import SentenceEncoder
+from paraphrastic.base.units import spell
+from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
 from paraphrastic.training.inference import embeddings_by_piece
-from paraphrastic.units import spell
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.training.vocabulary import train_vocabulary
 
 
 def test_words():
@@ -50,7 +50,7 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
         table = np.random.default_rng(1).normal(size=(data.n_rows, 5)).astype(np.float32)
         tensors = embeddings_by_piece(table, data.pieces, processor.get_piece_size())
     config = {"lowercase": True, "segmentation": {}, "folding": {}, "unit": unit}
-    model = SentenceEncoder(*tensors, processor, config)
+    model = AverageEncoder(*tensors, processor, config)
     vectors = model.embed_raw_text([text.upper(), "", "ωξψ"])
     np.testing.assert_allclose(vectors[0], tensors[0][known].mean(axis=0), rtol=1e-5)
     assert not vectors[1].any()

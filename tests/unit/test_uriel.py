@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
-from paraphrastic.registry import read_registry
+from paraphrastic.registry.datasets import read_registry
 from uriel_archives import ORDER, distances, write_matrices, write_tables
 
 ROOT = Path(__file__).resolve().parents[2]

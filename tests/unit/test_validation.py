@@ -10,15 +10,15 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from test_logistic import rows
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
-from paraphrastic.evaluation.networks import Schedule, predict_classes, predict_scores
-from paraphrastic.evaluation.validation import (
+from paraphrastic.evaluation.cross_validation import (
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
+from paraphrastic.evaluation.networks import Schedule, predict_classes, predict_scores
 
 NAMES = tuple("abcdef")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.encoders import Encoder
+from paraphrastic.systems.open import System
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)
@@ -23,7 +23,7 @@ def trigrams(sentences, _=None) -> np.ndarray:
     return vectors * WEIGHTS
 
 
-ENCODER = Encoder("Trigrams", 128, "t", trigrams)
+ENCODER = System("Trigrams", 128, "t", trigrams)
 
 
 def constant(sentences, language: str | None) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from pipelines import planned, snakemake
 
 from paraphrastic import load_model
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 from uriel_archives import ORDER, distances, write_matrices
 
 TABLE, CORRELATIONS = "results/tables/language_choice.csv", "results/tables/language_choice_correlations.csv"
@@ -130,7 +130,7 @@ def test_variants_train_nothing_else_again(finished: Path, edit: Callable[[Path,
 def test_no_study_where_it_is_off(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
     edit(finished / "config/config.yaml", "models: [de, es, fr]\n", "models: []\n")
     plan = planned(finished, "paper_tables", "--forceall")
-    assert plan.rules.isdisjoint({"measure_overlap", "tabulate_language_choice", "draw_language_choice"})
+    assert plan.rules.isdisjoint({"measure_overlap", "tabulate_language_choice", "plot_language_choice"})
     run = snakemake(finished, "--dry-run", TABLE)
     assert run.returncode != 0
     assert "config: language_choice.models: is empty, so that there is no study of languages" in run.stdout

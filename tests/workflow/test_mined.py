@@ -90,7 +90,7 @@ def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     assert planned(mined, *RUN, MODEL).rules == set()
     edit(mined / "config.yaml", "min_similarity: 0.5", "min_similarity: 0.6")
     plan = planned(mined, *RUN, MODEL)
-    assert {"draw_paraphrases", "score_pairs", "train_model"} <= plan.rules
+    assert {"sample_paraphrases", "score_pairs", "train_model"} <= plan.rules
     assert plan.rules.isdisjoint({"extract_corpus", "measure_similarity"})
     assert not [message for message in plan.messages if re.search(r"\bxx\b", message)]
     edit(mined / "config.yaml", "size: 300", "size: 310")
@@ -102,7 +102,7 @@ def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
     (mined / "encoder").mkdir()
     (mined / "encoder/notes.txt").write_text("not a model")
     plan = planned(mined, *RUN, PAIRS + ".parquet")
-    assert plan.rules == {"extract_corpus", "measure_similarity", "draw_paraphrases"}
+    assert plan.rules == {"extract_corpus", "measure_similarity", "sample_paraphrases"}
     run = snakemake(mined, *RUN, PAIRS + ".parquet")
     assert run.returncode != 0
     assert "error in measure_similarity: encoder: neither a model folder nor one of" in run.stdout
@@ -117,5 +117,5 @@ def test_the_example_of_the_documentation_plans(pipeline: Path) -> None:
     (example,) = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
     (pipeline / "config.yaml").write_text(example)
     plan = planned(pipeline, "--configfile", "config.yaml")
-    assert {"measure_similarity", "draw_paraphrases"} <= plan.rules
+    assert {"measure_similarity", "sample_paraphrases"} <= plan.rules
     assert {"Choose the best run of de", "Choose the best run of en"} <= plan.messages

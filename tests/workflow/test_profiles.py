@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pipelines import ROOT, Run, command, environment, snakemake
 
-from paraphrastic.resources import NEEDS
+from paraphrastic.pipeline.resources import NEEDS
 
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"
@@ -163,6 +163,6 @@ def test_the_code_of_a_rule_is_that_of_its_script(block: str) -> None:
 
 def test_every_need_is_some_rules() -> None:
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
-    library = (ROOT / "src/paraphrastic/resources.py").read_text()
+    library = (ROOT / "src/paraphrastic/pipeline/resources.py").read_text()
     for step in NEEDS:
         assert re.search(rf'(memory|model_need|NEEDS)[(\[].*"{step}"', text + library, re.S), step

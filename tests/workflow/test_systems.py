@@ -67,7 +67,7 @@ def test_speed_can_be_left_out(finished: Path, edit: Callable[[Path, str, str], 
     (finished / "results/eval/speed.json").unlink()
     (finished / "results/tables/speed.csv").unlink()
     plan = planned(finished, "paper_tables")
-    assert plan.rules.isdisjoint({"measure_speed", "tabulate_speed", "draw_speed"})
+    assert plan.rules.isdisjoint({"measure_speed", "tabulate_speed", "plot_speed"})
     run = snakemake(finished, "--dry-run", "results/tables/speed.csv")
     assert run.returncode
     assert "config: evaluation.speed: is null" in run.stdout

@@ -10,12 +10,12 @@ from typing import Any
 # This checkout's library, whatever the environment of the job has.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from paraphrastic.download import fetch
-from paraphrastic.errors import InputError, is_out_of_memory
-from paraphrastic.provenance import recorded
-from paraphrastic.registry import read_registry
-from paraphrastic.sources import named_datasets
-from paraphrastic.structure import Structure
+from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.records import recorded
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.config.local_files import named_datasets
+from paraphrastic.registry.datasets import read_registry
+from paraphrastic.registry.download import fetch
 from paraphrastic.training.settings import TrainingSettings
 
 
@@ -66,7 +66,7 @@ def training_inputs(snakemake: Any) -> dict[str, Any]:
         "sentencepiece_model": first,
         "more_vocabularies": others,
         "initial_vectors": next(map(Path, snakemake.input.vectors), None),
-        "structure": Structure.from_json(snakemake.params.structure),
+        "architecture": Architecture.from_json(snakemake.params.architecture),
         "settings": TrainingSettings(**snakemake.params.settings),
         "config": snakemake.params.about,
     }

@@ -6,9 +6,9 @@ Inputs: model (the files of its folder), testsets. Output: score.
 from pathlib import Path
 
 from adapter import step
+from paraphrastic.base.files import write_json
 from paraphrastic.evaluation.development import development_score
-from paraphrastic.files import write_json
-from paraphrastic.model_folder import load_model
+from paraphrastic.model.folder import load_model
 
 with step(snakemake):
     model = load_model(Path(snakemake.input.model[0]).parent)

@@ -6,12 +6,12 @@ Inputs: encoder (its files), testsets, official. Output: result.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.encoders import open_encoder
 from paraphrastic.evaluation.sts import evaluate_sts
+from paraphrastic.systems.open import open_system
 
 with step(snakemake):
     evaluate_sts(
-        open_encoder(snakemake.params.encoder),
+        open_system(snakemake.params.encoder),
         Path(snakemake.input.testsets),
         Path(snakemake.output.result),
         official=Path(snakemake.input.official),

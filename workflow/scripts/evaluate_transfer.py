@@ -6,12 +6,12 @@ Inputs: encoder (its files), testsets, official. Output: result.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.encoders import open_encoder
 from paraphrastic.evaluation.transfer import evaluate_transfer
+from paraphrastic.systems.open import open_system
 
 with step(snakemake):
     evaluate_transfer(
-        open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        open_system(snakemake.params.encoder, threads=snakemake.threads),
         Path(snakemake.input.testsets),
         Path(snakemake.output.result),
         official=Path(snakemake.input.official),

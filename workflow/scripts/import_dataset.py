@@ -6,7 +6,7 @@ Inputs: hdf5, vocabulary, sentencepiece. Outputs: dataset, sentencepiece, counts
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.dataset_import import import_dataset
+from paraphrastic.interop.dataset_import import import_dataset
 
 with step(snakemake):
     import_dataset(

@@ -6,7 +6,7 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 from pathlib import Path
 
 from adapter import step, training_inputs
-from paraphrastic.model_folder import save_model
+from paraphrastic.model.folder import save_model
 from paraphrastic.training.train import untrained_model
 
 with step(snakemake):

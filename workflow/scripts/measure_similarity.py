@@ -4,14 +4,14 @@ Inputs: pairs, encoder (its files; none of one that has only a name). Output: si
 """
 
 from adapter import step
-from paraphrastic.corpus.similarity import measure_similarity
-from paraphrastic.encoders import open_encoder
+from paraphrastic.systems.bitext_similarity import measure_similarity
+from paraphrastic.systems.open import open_system
 
 with step(snakemake):
     measure_similarity(
         snakemake.input.pairs,
         snakemake.output.similarity,
-        encoder=open_encoder(snakemake.params.encoder, threads=snakemake.threads),
+        encoder=open_system(snakemake.params.encoder, threads=snakemake.threads),
         languages=tuple(snakemake.params.languages),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

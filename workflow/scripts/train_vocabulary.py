@@ -4,7 +4,7 @@ Input: pairs. Output: model.
 """
 
 from adapter import step
-from paraphrastic.vocabulary import train_vocabulary
+from paraphrastic.training.vocabulary import train_vocabulary
 
 with step(snakemake):
     train_vocabulary(

@@ -1,12 +1,12 @@
 """Write the card of a model.
 
-Inputs: config (of the model), sweep, counts, results. Output: card.
+Inputs: config (of the model), sweep, counts, results, tokenizer (may be empty). Output: card.
 """
 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.model_card import write_card
+from paraphrastic.interop.model_card import write_card
 
 with step(snakemake):
     write_card(
@@ -15,4 +15,5 @@ with step(snakemake):
         [Path(result) for result in snakemake.input.results],
         Path(snakemake.output.card),
         licences=snakemake.params.licences,
+        loads_elsewhere=bool(snakemake.input.tokenizer),
     )

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli import (
     corpora,
     dedup,
@@ -20,7 +21,6 @@ from paraphrastic.cli import (
     search,
     verify,
 )
-from paraphrastic.errors import InputError
 
 # In the order of `--help`.
 _COMMANDS = (

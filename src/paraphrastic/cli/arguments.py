@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Self, TypeAlias
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 # Between two looks of a counter.
 _SECONDS = 0.5

@@ -3,8 +3,8 @@
 import argparse
 import difflib
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, pair
-from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
 example:
@@ -45,8 +45,8 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.estimate import archive_bytes, estimate, size
-    from paraphrastic.opus import fetch_list
+    from paraphrastic.pipeline.estimate import archive_bytes, estimate, size
+    from paraphrastic.registry.opus import fetch_list
 
     corpora = fetch_list(options.languages, mirror=options.mirror, refresh=options.refresh)
     if options.estimate:

@@ -53,15 +53,15 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.encoders import open_encoder
-    from paraphrastic.mining.duplicate_files import dedup_file
-    from paraphrastic.team import available_cores
+    from paraphrastic.base.threads import available_cores
+    from paraphrastic.search.duplicate_files import dedup_file
+    from paraphrastic.systems.open import open_system
 
     threads = options.threads or available_cores()
     shown = Progress()
     try:
         kept, dropped = dedup_file(
-            open_encoder(options.model, threads=threads),
+            open_system(options.model, threads=threads),
             options.input,
             options.output,
             threshold=options.threshold,

@@ -46,12 +46,12 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.embedding.files import embed_file
-    from paraphrastic.model_folder import load_model
+    from paraphrastic.model.embed_files import embed_file
+    from paraphrastic.model.folder import open_folder
 
     with Counter("sentences") as counter:
         embed_file(
-            load_model(options.model),
+            open_folder(options.model),
             options.input,
             options.output,
             language=options.language,

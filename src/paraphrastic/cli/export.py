@@ -5,11 +5,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
-from paraphrastic.errors import InputError
 
 if TYPE_CHECKING:
-    from paraphrastic.model import RawTextEncoder
+    from paraphrastic.model.averaged import SentenceEncoder
 
 _EXAMPLE = """\
 examples:
@@ -73,19 +73,19 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.export.costs import Original, opened_testsets
-    from paraphrastic.export.export import export_model
-    from paraphrastic.export.folder import CARD
-    from paraphrastic.export.parity import TEXT
-    from paraphrastic.model import SentenceEncoder
-    from paraphrastic.model_folder import load_model
+    from paraphrastic.interop.export.costs import Original, opened_testsets
+    from paraphrastic.interop.export.export import export_model
+    from paraphrastic.interop.export.folder import CARD
+    from paraphrastic.interop.export.parity import TEXT
+    from paraphrastic.model.averaged import AverageEncoder
+    from paraphrastic.model.folder import open_folder
 
     card = Path(options.model) / CARD
-    model = load_model(options.model)
+    model = open_folder(options.model)
     smaller = _smaller(model, options)
     with ExitStack() as stack:
         original = None
-        if smaller is not model and isinstance(model, SentenceEncoder):
+        if smaller is not model and isinstance(model, AverageEncoder):
             with extra("pipeline"):
                 testsets = stack.enter_context(opened_testsets(options.sts))
             original = Original(model, Path(options.model), testsets)
@@ -102,15 +102,15 @@ def _run(options: argparse.Namespace) -> None:
         print(f"{what}: {result}")
 
 
-def _smaller(model: "RawTextEncoder", options: argparse.Namespace) -> "RawTextEncoder":
+def _smaller(model: "SentenceEncoder", options: argparse.Namespace) -> "SentenceEncoder":
     """The model, or a smaller version where one is asked for."""
     if not (options.dimension or options.prune or options.dtype):
         return model
-    from paraphrastic.embedding.files import read_sentences
-    from paraphrastic.model import SentenceEncoder
-    from paraphrastic.small import Reduction, reduce_model
+    from paraphrastic.interop.compression import Reduction, reduce_model
+    from paraphrastic.model.averaged import AverageEncoder
+    from paraphrastic.model.embed_files import read_sentences
 
-    if not isinstance(model, SentenceEncoder):
+    if not isinstance(model, AverageEncoder):
         raise InputError(f"{options.model}: is more than one average, of which there is no smaller version")
     reduction = Reduction(
         prune=options.prune,

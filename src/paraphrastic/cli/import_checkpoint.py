@@ -58,7 +58,7 @@ def _languages(text: str) -> tuple[str, ...]:
 
 def _run(options: argparse.Namespace) -> None:
     with extra("pipeline"):
-        from paraphrastic.checkpoint_import import import_checkpoint
+        from paraphrastic.interop.checkpoint_import import import_checkpoint
     model = import_checkpoint(
         options.checkpoint,
         options.sp_model,

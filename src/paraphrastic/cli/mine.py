@@ -53,14 +53,14 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.encoders import open_encoder
-    from paraphrastic.mining.files import mine_files
+    from paraphrastic.search.files import mine_files
+    from paraphrastic.systems.open import open_system
 
     threads = options.threads or os.cpu_count() or 1
     shown = Progress()
     try:
         mine_files(
-            open_encoder(options.model, threads=threads),
+            open_system(options.model, threads=threads),
             options.source,
             options.target,
             options.output,

@@ -3,8 +3,8 @@
 import argparse
 import sys
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
-from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
 example:
@@ -48,8 +48,8 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.files import atomic_output
-    from paraphrastic.model_folder import load_model
+    from paraphrastic.base.files import atomic_output
+    from paraphrastic.model.folder import open_folder
 
     with extra("pipeline"):
         from paraphrastic.training.negatives import as_table, choose_negatives, read_lines, read_pairs
@@ -57,7 +57,7 @@ def _run(options: argparse.Namespace) -> None:
         raise InputError("--pairs and --sentences cannot both be standard input")
     sentences = options.sentence + (list(read_lines(options.sentences)) if options.sentences else [])
     rows = choose_negatives(
-        load_model(options.model),
+        open_folder(options.model),
         read_pairs(options.pairs),
         [sentence for sentence in sentences if sentence.strip()],
         megabatch=options.megabatch,

@@ -4,8 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, count, extra
-from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
 example:
@@ -73,8 +73,8 @@ def _run(options: argparse.Namespace) -> None:
     with extra("pipeline"):
         import yaml
 
-        from paraphrastic.planning.jobs import planned_run
-        from paraphrastic.planning.plan import lines_of, make_plan, write_plan
+        from paraphrastic.pipeline.run_plan.jobs import planned_run
+        from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
 
     try:
         config = {key: yaml.safe_load(value) for key, value in options.config}

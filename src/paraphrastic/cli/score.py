@@ -49,12 +49,12 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.embedding.files import score_file
-    from paraphrastic.model_folder import load_model
+    from paraphrastic.model.embed_files import score_file
+    from paraphrastic.model.folder import open_folder
 
     with Counter("pairs") as counter:
         _, skipped = score_file(
-            load_model(options.model),
+            open_folder(options.model),
             options.input,
             options.output,
             languages=options.languages,

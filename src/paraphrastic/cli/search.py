@@ -57,15 +57,15 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.encoders import open_encoder
-    from paraphrastic.mining.search_files import search_files
-    from paraphrastic.team import available_cores
+    from paraphrastic.base.threads import available_cores
+    from paraphrastic.search.search_files import search_files
+    from paraphrastic.systems.open import open_system
 
     threads = options.threads or available_cores()
     shown = Progress()
     try:
         search_files(
-            open_encoder(options.model, threads=threads),
+            open_system(options.model, threads=threads),
             options.index,
             options.input,
             options.output,

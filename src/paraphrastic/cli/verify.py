@@ -3,8 +3,8 @@
 import argparse
 import sys
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command
-from paraphrastic.errors import InputError
 
 _EXAMPLE = """\
 example:
@@ -31,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.provenance import verify
+    from paraphrastic.report.provenance import verify
 
     found = verify(options.results)
     for path, cause in found.differing.items():

@@ -7,8 +7,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 
 # Rows of a block and of a row group: some tens of megabytes of text with its scores.
 BLOCK_ROWS = 65_536

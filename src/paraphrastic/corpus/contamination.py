@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.sampling import StreamSample
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, write_json
 
 _CONTAMINATED_SCHEMA = pa.schema(
     [

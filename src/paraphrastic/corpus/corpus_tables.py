@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.filters import REASONS
 from paraphrastic.corpus.statistics import WordStatistics
-from paraphrastic.files import atomic_output, read_json
 
 # What becomes of the pairs of a corpus, in order.
 FUNNEL = ("read", *REASONS, "duplicates", "near_duplicates", "contaminated", "capped", "kept")

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 import duckdb
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
 from paraphrastic.corpus.blocks import open_parquet
-from paraphrastic.errors import InputError
-from paraphrastic.files import OWNER, remove_leftovers, unwritable_named
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
 MERGED_SCHEMA = pa.schema(

@@ -8,7 +8,7 @@ import mmap
 import struct
 from pathlib import Path
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 _MAGIC, _VERSIONS, _SUPERVISED = 793712314, (11, 12), 3
 _HEADER = "<ii12id"  # magic number, version, twelve settings (the eighth is the model), sampling threshold

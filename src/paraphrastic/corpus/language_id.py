@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.archive import open_stream
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.corpus.fasttext_file import check_classifier
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
+from paraphrastic.registry.archive import open_stream
 
 _LABEL = "__label__"
 _LABEL_PATTERN = re.compile(rb"__label__[a-z]{2,3}")

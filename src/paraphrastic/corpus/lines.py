@@ -10,8 +10,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 
 # A longer line, without its end, is no sentence, and must not fill the memory.
 MAX_LINE_BYTES = 1 << 20

@@ -8,6 +8,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
     MERGED_SCHEMA,
@@ -18,8 +20,6 @@ from paraphrastic.corpus.database import (
     random_number,
 )
 from paraphrastic.corpus.near_duplicates import drop_near_duplicates
-from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
 
 # Rows that are joined with their texts and sorted at a time, for each MB of DuckDB's.
 _ROWS_PER_MB = 50_000

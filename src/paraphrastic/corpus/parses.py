@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import fsum, log
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 # Names that parsers give the node above the sentence.
 _ROOTS = ("ROOT", "TOP", "S1", "")

@@ -8,6 +8,8 @@ from typing import Any
 import duckdb
 import pyarrow.compute as pc
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
     MERGED_SCHEMA,
@@ -17,8 +19,6 @@ from paraphrastic.corpus.database import (
     open_database,
     random_number,
 )
-from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
 
 
 def rank_pairs(

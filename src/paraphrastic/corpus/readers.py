@@ -10,12 +10,12 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from paraphrastic.archive import open_members, open_stream
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.tables import Rows, finite_score, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
-from paraphrastic.errors import InputError
+from paraphrastic.registry.archive import open_members, open_stream
 
 _log = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from paraphrastic.base.text import composed, fold, segment
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.text import count_tokens
 from paraphrastic.corpus.tokens import Tokenizer
 from paraphrastic.corpus.word_vectors import WordVectors
-from paraphrastic.text import composed, fold, segment
 
 SCORED_SCHEMA = pa.schema(
     [

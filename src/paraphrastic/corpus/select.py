@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.base.text import collapse_spaces, fold
+from paraphrastic.base.text import lowercase as lowercase_texts
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import StreamSample
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, write_json
-from paraphrastic.text import collapse_spaces, fold
-from paraphrastic.text import lowercase as lowercase_texts
 
 _SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _SAMPLE_COLUMNS = (

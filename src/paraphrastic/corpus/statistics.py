@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.base.text import collapse_spaces
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.parses import parse_entropy
 from paraphrastic.corpus.sampling import StreamSample
 from paraphrastic.corpus.tokens import tokenise
-from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
-from paraphrastic.text import collapse_spaces
 
 _SIDES = ("source", "target")
 _SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])

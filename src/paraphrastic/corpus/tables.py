@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
 from paraphrastic.corpus.lines import (
     HAS_NUL,
@@ -31,7 +32,6 @@ from paraphrastic.corpus.lines import (
     readable_lines,
     shown,
 )
-from paraphrastic.errors import InputError
 
 # Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
 _SCORES = ("paraphrase_score", "translation_score")

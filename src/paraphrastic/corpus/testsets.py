@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.archive import extract_archive, open_members, open_stream
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+from paraphrastic.base.text import segment
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
-from paraphrastic.text import segment
+from paraphrastic.registry.archive import extract_archive, open_members, open_stream
 
 _MAX_BYTES = 1 << 30
 

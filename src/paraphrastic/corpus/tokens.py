@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.units import split_marks
 from paraphrastic.corpus.text import split_tokens
-from paraphrastic.units import split_marks
 
 Tokenizer = Literal["word", "treebank"]
 

@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.sparse import csr_matrix
 
-from paraphrastic.archive import open_stream
+from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.tokens import tokenise
-from paraphrastic.errors import InputError
+from paraphrastic.registry.archive import open_stream
 
 FloatArray = npt.NDArray[np.float32]
 

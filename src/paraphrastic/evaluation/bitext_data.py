@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 import polars as pl
 
-from paraphrastic.archive import open_members, open_stream
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.corpus.lines import Undecodable, read_lines
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
+from paraphrastic.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
 

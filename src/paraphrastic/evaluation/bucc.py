@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bitext_data import table_digest
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.results import Measurement, Source, write_result
 from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.vectors import distinct_directions
-from paraphrastic.files import read_json
-from paraphrastic.mining.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
-from paraphrastic.mining.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.search.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
+from paraphrastic.search.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.systems.open import System
 
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -32,7 +32,7 @@ MIN_GOLD = 2
 
 
 def evaluate_bucc(
-    encoder: Encoder,
+    encoder: System,
     testsets: Mapping[str, tuple[Path, Path]],
     result: Path,
     *,
@@ -133,7 +133,7 @@ class _Data:
         }
 
 
-def _neighbours(encoder: Encoder, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
+def _neighbours(encoder: System, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
     """Neighbours in both directions; the vectors are not held any longer."""
     x, y = (
         distinct_directions(encoder, texts, language, name=f"BUCC {data.pair}")

@@ -4,7 +4,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 Float64 = npt.NDArray[np.float64]
 

@@ -9,16 +9,16 @@ import polars as pl
 from paraphrastic.evaluation.correlation import pearson
 from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.tasks import DEVELOPMENT, YEARS
-from paraphrastic.model import RawTextEncoder, cosines
+from paraphrastic.model.averaged import SentenceEncoder, cosines
 
 
-def development_score(model: RawTextEncoder, testsets: Path) -> float:
+def development_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     return _pearson(model, pairs, name=f"{testsets}: STS 2017 en-en")
 
 
-def average_score(model: RawTextEncoder, testsets: Path) -> float:
+def average_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 averaged over the data sets of a year of STS 2012–2016, and over the years."""
     pairs = read_testsets(testsets).filter(pl.col("year").is_in(YEARS)).drop_nulls("gold")
     years: dict[str, list[float]] = {}
@@ -27,7 +27,7 @@ def average_score(model: RawTextEncoder, testsets: Path) -> float:
     return float(np.mean([np.mean(scores) for scores in years.values()]))
 
 
-def _pearson(model: RawTextEncoder, pairs: pl.DataFrame, *, name: str) -> float:
+def _pearson(model: SentenceEncoder, pairs: pl.DataFrame, *, name: str) -> float:
     first, second = (
         model.embed_raw_text(pairs[column].to_list(), language="en", threads=1)
         for column in ("sentence1", "sentence2")

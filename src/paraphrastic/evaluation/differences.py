@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.bootstrap import interval
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.rows import System
+from paraphrastic.evaluation.rows import EvaluatedSystem
 from paraphrastic.evaluation.tables import system_name
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS
-from paraphrastic.files import atomic_output
 
 Float64 = npt.NDArray[np.float64]
 DIFFERENCE_COLUMNS = [
@@ -51,7 +51,7 @@ def tabulate_differences(
         captions: CSV file with the differences of one system from others, by data set.
         output: the CSV file.
     """
-    read = [System(name, (Result(paths[0]),)) for name, paths in systems.items()]
+    read = [EvaluatedSystem(name, (Result(paths[0]),)) for name, paths in systems.items()]
     rows = [_row(first, second) for first, second in combinations(read, 2)]
     with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(
@@ -64,7 +64,7 @@ def tabulate_differences(
         writer.writerows(rows)
 
 
-def _row(first: System, second: System) -> dict[str, str]:
+def _row(first: EvaluatedSystem, second: EvaluatedSystem) -> dict[str, str]:
     contents = [system.results[0].content for system in (first, second)]
     names = [name for name in contents[0]["datasets"] if name in contents[1]["datasets"]]
     differences = {name: _difference(first, second, f"pearson {name}") for name in names}
@@ -93,7 +93,7 @@ def _row(first: System, second: System) -> dict[str, str]:
     }
 
 
-def _difference(first: System, second: System, measurement: str) -> tuple[float, Float64]:
+def _difference(first: EvaluatedSystem, second: EvaluatedSystem, measurement: str) -> tuple[float, Float64]:
     one, other = (system.results[0].measurement(measurement) for system in (first, second))
     return one.value - other.value, one.samples - other.samples
 

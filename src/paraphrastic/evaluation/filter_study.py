@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.evaluation.tables import system_name
-from paraphrastic.files import atomic_output, read_json
 
 STUDY_COLUMNS = [
     "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import spearman
 from paraphrastic.evaluation.tables import system_name
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
-from paraphrastic.files import atomic_output, read_json
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.evaluation.tasks import DATASETS
-from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
 

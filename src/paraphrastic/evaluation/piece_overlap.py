@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.dataset import SIDES, PairDataset, UnitTable
-from paraphrastic.errors import InputError
-from paraphrastic.files import write_json
-from paraphrastic.vocabulary import load_sentencepiece
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable
+from paraphrastic.training.vocabulary import load_sentencepiece
 
 
 def measure_overlap(

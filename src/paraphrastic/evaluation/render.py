@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from paraphrastic.files import atomic_output
+from paraphrastic.base.files import atomic_output
 
 # A figure of a table by system, source, row and column.
 _Key = tuple[str, str, str, str]

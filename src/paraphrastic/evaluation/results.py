@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, read_json, write_json
 from paraphrastic.evaluation.bootstrap import (
     bootstrap_mean,
     bootstrap_pearson,
@@ -21,7 +21,7 @@ from paraphrastic.evaluation.bootstrap import (
     interval,
 )
 from paraphrastic.evaluation.correlation import pearson, spearman
-from paraphrastic.files import atomic_output, read_json, write_json
+from paraphrastic.systems.open import System
 
 Float64 = npt.NDArray[np.float64]
 Source = Literal["measured", "untrained"]
@@ -117,7 +117,7 @@ def mean_of(measurements: Sequence[Measurement]) -> Measurement:
 
 def write_result(
     result: Path,
-    encoder: Encoder,
+    encoder: System,
     measurements: Mapping[str, Measurement],
     *,
     task: str,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paraphrastic.errors import InputError
-from paraphrastic.evaluation.comparison import p_value
+from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.results import Measurement, Result
+from paraphrastic.evaluation.significance import p_value
 
 # Largest p at which a difference is said to hold.
 SIGNIFICANCE = 0.05
@@ -22,7 +22,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class EvaluatedSystem:
     """A system of a table, by the name of its folder, with the results of each of its training runs."""
 
     name: str
@@ -73,7 +73,7 @@ def best(figures: Sequence[Figure | None], published: Sequence[float] = ()) -> i
     return index if all(worst > sign * value for value in published) else None
 
 
-def gathered(systems: Sequence[System], measurements: Sequence[str]) -> dict[str, System]:
+def gathered(systems: Sequence[EvaluatedSystem], measurements: Sequence[str]) -> dict[str, EvaluatedSystem]:
     """For each measurement, the system that is for it above all: of those that have it, the one with fewest.
 
     A model of English and Arabic has the tracks with Arabic, and the English one; a model of English has the

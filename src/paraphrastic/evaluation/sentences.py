@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.sts_data import read_testsets
-from paraphrastic.files import atomic_output
 
 log = logging.getLogger(__name__)
 

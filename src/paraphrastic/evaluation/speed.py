@@ -15,9 +15,8 @@ from typing import Any
 
 import polars as pl
 
-import paraphrastic
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, read_json, write_json
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, read_json, write_json
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +57,7 @@ def measure_speed(
     says why.
 
     Args:
-        systems: as `open_encoder` takes them, by name.
+        systems: as `open_system` takes them, by name.
         corpora: Parquet files with pairs in random order, each with its columns in the language.
         output: JSON file with the machine, the `rows` of `speed_process.measure`, each with `system`, `dim`,
             `device` and `cores` (null for a GPU), and what was `left_out`.
@@ -120,7 +119,7 @@ def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count:
 
 def _in_own_process(name: str, **job: Any) -> Json:
     """What `speed_process.measure_job` returns, from a process that has these cores from its start."""
-    paths = [str(Path(paraphrastic.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
         **dict.fromkeys(_THREADS, str(job["cores"])),

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from paraphrastic.encoders import Stages, open_encoder
-from paraphrastic.errors import InputError
-from paraphrastic.files import read_json, write_json
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic.systems.open import Stages, open_system
 
 Json = dict[str, Any]
 
@@ -36,7 +36,7 @@ def measure_job(
     """Open a system and measure it with every batch size.
 
     Args:
-        encoder: as `open_encoder` takes it.
+        encoder: as `open_system` takes it.
         device: `cpu` or `gpu`.
         cores: of the processor, which this process is held to.
         sentences: to embed.
@@ -53,7 +53,7 @@ def measure_job(
     """
     hold_to(cores)
     try:
-        opened = open_encoder(encoder, threads=cores, device="cuda" if device == "gpu" else "cpu")
+        opened = open_system(encoder, threads=cores, device="cuda" if device == "gpu" else "cpu")
     except InputError as error:
         if device == "cpu":
             raise

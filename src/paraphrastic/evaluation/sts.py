@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.networks import predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, write_result
 from paraphrastic.evaluation.sts_data import content_digest, read_testsets
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.transfer import pair_features, toolkit_order
-from paraphrastic.files import read_json
-from paraphrastic.model import cosines
+from paraphrastic.model.averaged import cosines
+from paraphrastic.systems.open import System
 
 Float32 = npt.NDArray[np.float32]
 Measurements = dict[str, Measurement]
@@ -30,7 +30,7 @@ _SMT = "/".join(LICENSED)
 
 
 def evaluate_sts(
-    encoder: Encoder,
+    encoder: System,
     testsets: Path,
     result: Path,
     *,
@@ -142,7 +142,7 @@ class _Evaluation:
     """What one system reaches, dataset by dataset."""
 
     def __init__(
-        self, encoder: Encoder, testsets: Path, digests: Mapping[str, str], bootstrap_samples: int
+        self, encoder: System, testsets: Path, digests: Mapping[str, str], bootstrap_samples: int
     ) -> None:
         self.encoder, self.testsets, self.digests = encoder, testsets, digests
         self.bootstrap_samples = bootstrap_samples

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.archive import extract_archive
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -20,7 +20,7 @@ from paraphrastic.evaluation.tasks import (
     TRACKS,
 )
 from paraphrastic.evaluation.text_lines import decoded_lines
-from paraphrastic.files import atomic_output
+from paraphrastic.registry.archive import extract_archive
 
 log = logging.getLogger(__name__)
 

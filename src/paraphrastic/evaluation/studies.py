@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.evaluation.tables import system_name
-from paraphrastic.files import atomic_output, read_json
 
 STUDIES_COLUMNS = [
     "study", "setting", "system", "source", "data", "development", "sts", "sts_low", "sts_high",

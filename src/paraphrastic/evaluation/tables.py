@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.bootstrap import interval
 from paraphrastic.evaluation.layouts import LAYOUTS, Layout
 from paraphrastic.evaluation.results import Result, mean_of
-from paraphrastic.evaluation.rows import Figure, System, best, gathered
-from paraphrastic.files import atomic_output
+from paraphrastic.evaluation.rows import EvaluatedSystem, Figure, best, gathered
 
 # What the name of the row that gathers models says after their encoder's.
 GATHERED = "one model a language"
@@ -61,7 +61,7 @@ def tabulate_systems(
         gather: systems of one language pair each, which are also shown together as one row, `name` being *.
     """
     layout = LAYOUTS[table]
-    read = [System(name, tuple(map(Result, paths))) for name, paths in systems.items()]
+    read = [EvaluatedSystem(name, tuple(map(Result, paths))) for name, paths in systems.items()]
     contents = [result.content for system in read for result in system.results]
     columns = layout.columns(contents)
     rows = [row for system in read for row in _rows(system, layout)]
@@ -86,7 +86,7 @@ def tabulate_systems(
             writer.writerows(_intervals(row, marked.get(index, set()), layout))
 
 
-def _rows(system: System, layout: Layout) -> Iterator[_Row]:
+def _rows(system: EvaluatedSystem, layout: Layout) -> Iterator[_Row]:
     first = system.results[0]
     runs = f" ({len(system.results)} seeds)" if len(system.results) > 1 else ""
     for line in layout.lines(first.content):
@@ -138,7 +138,7 @@ def _number(value: float, layout: Layout) -> str:
     return f"{layout.scale * value:.{layout.digits}f}"
 
 
-def _together(systems: Sequence[System], layout: Layout, columns: Sequence[str]) -> list[_Row]:
+def _together(systems: Sequence[EvaluatedSystem], layout: Layout, columns: Sequence[str]) -> list[_Row]:
     """The row of several models, each for its own language; none in tables with several rows a result."""
     lines = [line for system in systems for line in layout.lines(system.results[0].content)]
     if not systems or any(line.fields for line in lines):

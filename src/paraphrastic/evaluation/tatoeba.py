@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bitext_data import table_digest
 from paraphrastic.evaluation.results import Measurement, Source, share, write_result
 from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.vectors import distinct_directions
-from paraphrastic.files import read_json
-from paraphrastic.mining.neighbours import nearest_neighbours
+from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.systems.open import System
 
 
 def evaluate_tatoeba(
-    encoder: Encoder,
+    encoder: System,
     testsets: Mapping[str, Path],
     result: Path,
     *,

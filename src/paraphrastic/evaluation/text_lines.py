@@ -1,6 +1,6 @@
 """Lines of test sets, which are small enough to be read whole."""
 
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
 
 
 def decoded_lines(content: bytes, name: str, *, encoding: str = "utf-8") -> list[str]:

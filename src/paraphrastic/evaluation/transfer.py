@@ -12,22 +12,22 @@ import numpy.typing as npt
 import polars as pl
 import torch
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
-from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
-from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
-from paraphrastic.evaluation.sts_data import read_testsets
-from paraphrastic.evaluation.transfer_data import content_digest
-from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
-from paraphrastic.evaluation.validation import (
+from paraphrastic.evaluation.cross_validation import (
     Classified,
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic.files import read_json
+from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
+from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
+from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.transfer_data import content_digest
+from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
+from paraphrastic.systems.open import System
 
 Measurements = dict[str, Measurement]
 Details = dict[str, Any]
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 def evaluate_transfer(
-    encoder: Encoder,
+    encoder: System,
     testsets: Path,
     result: Path,
     *,
@@ -103,7 +103,7 @@ def evaluate_transfer(
     )
 
 
-def _features(encoder: Encoder, rows: pl.DataFrame, language: str, at: str) -> Float32:
+def _features(encoder: System, rows: pl.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: of a sentence its vector, of a pair |u − v| and u · v by element."""
     if rows.is_empty():
         raise InputError(f"{at}: there are no data of this name")

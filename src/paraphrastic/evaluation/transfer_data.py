@@ -10,11 +10,11 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from paraphrastic.archive import extract_archive
-from paraphrastic.errors import InputError
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.text_lines import decoded_lines
 from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
-from paraphrastic.files import atomic_output
+from paraphrastic.registry.archive import extract_archive
 
 log = logging.getLogger(__name__)
 

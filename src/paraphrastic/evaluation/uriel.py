@@ -17,9 +17,9 @@ from typing import BinaryIO
 
 from scipy import sparse
 
-from paraphrastic.archive import open_members
-from paraphrastic.errors import InputError
-from paraphrastic.files import read_json
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
+from paraphrastic.registry.archive import open_members
 
 log = logging.getLogger(__name__)
 

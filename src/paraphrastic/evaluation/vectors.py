@@ -6,18 +6,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.encoders import Encoder
-from paraphrastic.errors import InputError
-from paraphrastic.mining.bitext import embed_directions
-from paraphrastic.mining.directions import Directions
+from paraphrastic.base.errors import InputError
+from paraphrastic.search.bitext import embed_directions
+from paraphrastic.search.directions import Directions
+from paraphrastic.systems.open import System
 
 _ROUNDING = 1e-6
 _BLOCK = 4096
 
 
-def distinct_directions(
-    encoder: Encoder, sentences: Sequence[str], language: str, *, name: str
-) -> Directions:
+def distinct_directions(encoder: System, sentences: Sequence[str], language: str, *, name: str) -> Directions:
     """Directions of the vectors of the sentences of the test set `name`.
 
     Raises:

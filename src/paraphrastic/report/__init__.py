@@ -1,1 +1,1 @@
-"""The page of a run: what it is made of, and how it is written."""
+"""The page of a run and its figures, and where its results come from."""

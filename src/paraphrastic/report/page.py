@@ -12,10 +12,10 @@ from typing import TypeVar
 import jinja2
 from markupsafe import Markup
 
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output
-from paraphrastic.provenance import NAME as PROVENANCE
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.report.contents import CHAPTERS, Chapter, Part
+from paraphrastic.report.provenance import NAME as PROVENANCE
 from paraphrastic.report.summary import (
     read_headline,
     read_ledger,

@@ -7,8 +7,8 @@ from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.errors import InputError
-from paraphrastic.provenance import read_provenance
+from paraphrastic.base.errors import InputError
+from paraphrastic.report.provenance import read_provenance
 from paraphrastic.report.tables import read_rows, readable
 
 VERDICTS = ("reproduced", "better", "worse", "not run")

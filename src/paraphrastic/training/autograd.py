@@ -7,7 +7,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.dataset import Sentences
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
 

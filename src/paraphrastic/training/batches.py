@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paraphrastic.dataset import PairDataset, Sentences
+from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.settings import TrainingSettings
 
 

@@ -12,7 +12,7 @@ import safetensors
 from safetensors.torch import save_file
 from torch import Tensor
 
-from paraphrastic.files import atomic_output
+from paraphrastic.base.files import atomic_output
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.dataset import Sentences, UnitTable
-from paraphrastic.recurrent import RecurrentPooling
-from paraphrastic.structure import Part, Structure
+from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.recurrent import RecurrentPooling
+from paraphrastic.training.dataset import Sentences, UnitTable
 from paraphrastic.training.settings import TrainingSettings
 
 # Between the seeds of two parts.
@@ -133,7 +133,7 @@ def scrambled(sentences: Sentences, share: float) -> Tensor:
     return torch.argsort(sentence + keys, stable=True)
 
 
-class CombinedEncoder(nn.Module):
+class TrainableEncoder(nn.Module):
     """Encoders whose vectors are concatenated or added; one alone is itself (ParaNMT-50M, section 6.6).
 
     Args:
@@ -165,18 +165,18 @@ class CombinedEncoder(nn.Module):
 
 
 def initial_encoder(
-    units: Sequence[UnitTable], settings: TrainingSettings, structure: Structure
-) -> CombinedEncoder:
+    units: Sequence[UnitTable], settings: TrainingSettings, architecture: Architecture
+) -> TrainableEncoder:
     """The encoder before training, by the seed.
 
     Args:
-        units: the tables' rows, in the order of `structure.units`.
+        units: the tables' rows, in the order of `architecture.units`.
         settings: dimension, seed, scale and dropout.
-        structure: the parts.
+        architecture: the parts.
     """
     parts: list[nn.Module] = []
-    inputs = [structure.units.index(part.unit) for part in structure.parts]
-    for number, (part, unit) in enumerate(zip(structure.parts, inputs, strict=True)):
+    inputs = [architecture.units.index(part.unit) for part in architecture.parts]
+    for number, (part, unit) in enumerate(zip(architecture.parts, inputs, strict=True)):
         rows, dimension = units[unit].n_rows, part.dimension or settings.dimension
         seed = settings.seed + number * SEEDS
         if not part.recurrent:
@@ -192,17 +192,17 @@ def initial_encoder(
                 settings.dimension,
                 dimension,
                 part=part,
-                second=units[unit].second if structure.languages == "separate" else None,
+                second=units[unit].second if architecture.languages == "separate" else None,
                 init_std=settings.init_std,
                 seed=seed,
                 dropout=settings.dropout,
-                scramble=structure.scramble,
+                scramble=architecture.scramble,
             )
         )
-    return CombinedEncoder(parts, inputs, combine=structure.combine)
+    return TrainableEncoder(parts, inputs, combine=architecture.combine)
 
 
-def scale_by_frequency(encoder: CombinedEncoder, counts: Sequence[npt.NDArray[np.int64]], a: float) -> None:
+def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[npt.NDArray[np.int64]], a: float) -> None:
     """Multiply the averaged embeddings of each row by a / (a + p), its smooth inverse frequency.
 
     `counts` says by unit how often each row occurs. LSTMs see embeddings one by one, not in a sum in which

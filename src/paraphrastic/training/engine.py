@@ -8,12 +8,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.dataset import Sentences
-from paraphrastic.structure import Structure
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
+from paraphrastic.config.architecture import Architecture
 from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.encoder import CombinedEncoder
+from paraphrastic.training.encoder import TrainableEncoder
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.settings import Engine as EngineName
 from paraphrastic.training.settings import TrainingSettings
@@ -51,18 +51,18 @@ class Engine(Protocol):
         """Go back to where `state` was called."""
 
 
-def choose_engine(settings: TrainingSettings, structure: Structure) -> EngineName:
+def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
     """The engine that the settings ask for; `auto` is `fused` for what it can train."""
-    fused = structure.averaged and settings.initial_vectors_penalty == 0.0
+    fused = architecture.averaged and settings.initial_vectors_penalty == 0.0
     if settings.engine == "fused" and not fused:
         raise ValueError("the fused engine trains one averaged part, without a penalty")
     return ("fused" if fused else "autograd") if settings.engine == "auto" else settings.engine
 
 
 def build_engine(
-    encoder: CombinedEncoder,
+    encoder: TrainableEncoder,
     settings: TrainingSettings,
-    team: Team,
+    workers: Workers,
     *,
     device: torch.device = CPU,
     anchors: Mapping[str, Tensor] | None = None,
@@ -76,5 +76,5 @@ def build_engine(
         return AutogradEngine(encoder, settings, device=device, anchors=anchors, steps=steps)
     table = encoder.get_parameter("parts.0.table").detach()
     if device.type == "cpu":
-        return FusedEngine(table, settings, team, steps=steps)
+        return FusedEngine(table, settings, workers, steps=steps)
     return DeviceEngine(table, settings, device, steps=steps)

@@ -7,12 +7,19 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.dataset import Sentences
-from paraphrastic.team import Team
+from paraphrastic.base.threads import Workers
 from paraphrastic.training import kernels
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
-from paraphrastic.training.plan import Missed, Parameters, Step, distinct_rows, nothing_missed, plan_step
 from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.sparse_rows import (
+    Missed,
+    Parameters,
+    Step,
+    distinct_rows,
+    nothing_missed,
+    plan_step,
+)
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
@@ -36,14 +43,14 @@ class FusedEngine:
     Args:
         table: float32 [rows, dimension], the initial embeddings.
         settings: hyperparameters.
-        team: the threads.
+        workers: the threads.
         steps: of the run, for a learning rate that falls.
     """
 
-    def __init__(self, table: Tensor, settings: TrainingSettings, team: Team, *, steps: int) -> None:
+    def __init__(self, table: Tensor, settings: TrainingSettings, workers: Workers, *, steps: int) -> None:
         self.settings = settings
         self.falling = steps if settings.learning_rate_schedule == "linear" else 0
-        self.team = team
+        self.workers = workers
         rows, self.dimension = table.shape
         # Rows begin at lines of the cache; the columns that are added stay zero.
         self.width = -(-self.dimension // COLUMNS) * COLUMNS
@@ -70,8 +77,8 @@ class FusedEngine:
         def normalize(index: int) -> None:
             kernels.normalize(vectors, squares, *self._share(n, index))
 
-        self.team.run(average)
-        self.team.run(normalize)
+        self.workers.run(average)
+        self.workers.run(normalize)
         return torch.from_numpy(vectors)[:, : self.dimension]
 
     def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
@@ -102,9 +109,9 @@ class FusedEngine:
                 factors,
             )  # fmt: skip
 
-        self.team.run(forward)
+        self.workers.run(forward)
         loss = loss_and_factors(products, valid, self.settings.margin, factors)
-        self.team.run(backward)
+        self.workers.run(backward)
         self.steps_done = step.number
         self.last[plan.rows] = step.number
         return float(loss)
@@ -163,14 +170,14 @@ class FusedEngine:
             share = self._share(len(rows), index)
             kernels.settle(parameters, self.width, rows, *share, last, missed, step)
 
-        self.team.run(settle)
+        self.workers.run(settle)
         last[rows] = self.steps_done
 
     def _blocks(self, index: int) -> tuple[int, int]:
         return self._share(len(self.edges) - 1, index)
 
     def _share(self, n: int, index: int) -> tuple[int, int]:
-        return n * index // self.team.size, n * (index + 1) // self.team.size
+        return n * index // self.workers.size, n * (index + 1) // self.workers.size
 
 
 def _edges(width: int) -> Int64:

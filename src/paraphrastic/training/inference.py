@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
-from paraphrastic.dataset import UnitTable
-from paraphrastic.model import Float32, RawTextEncoder, SentenceEncoder
-from paraphrastic.parts_model import PartsEncoder, Vocabulary
-from paraphrastic.structure import Structure
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.model.averaged import AverageEncoder, Float32, SentenceEncoder
+from paraphrastic.model.composite import CompositeEncoder, Vocabulary
+from paraphrastic.training.dataset import UnitTable
 
 Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
 
@@ -19,27 +19,27 @@ def inference_model(
     weights: Mapping[str, Float32],
     units: Sequence[UnitTable],
     processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
-    structure: Structure,
+    architecture: Architecture,
     config: Mapping[str, Any],
-) -> RawTextEncoder:
+) -> SentenceEncoder:
     """The model with these parameters.
 
     Args:
-        weights: parameters of a `CombinedEncoder`, by their names.
-        units: rows of the tables, in the order of `structure.units`.
+        weights: parameters of a `TrainableEncoder`, by their names.
+        units: rows of the tables, in the order of `architecture.units`.
         processors: by unit, its sentencepiece models, one or one a language.
-        structure: of the encoder.
+        architecture: of the encoder.
         config: what `config.json` is to hold.
     """
-    if structure.averaged and not structure.separate:
+    if architecture.averaged and not architecture.separate:
         (tensors,) = _by_language(weights["parts.0.table"], units[0])
-        unit = structure.units[0]
-        return SentenceEncoder(*tensors, processors[unit][0], {**config, "unit": unit})
-    languages: Sequence[str | None] = config["languages"] if structure.separate else [None]
+        unit = architecture.units[0]
+        return AverageEncoder(*tensors, processors[unit][0], {**config, "unit": unit})
+    languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
     found: dict[str, npt.NDArray[Any]] = {}
     vocabularies: dict[tuple[str, str | None], Vocabulary] = {}
-    for number, part in enumerate(structure.parts):
-        tables = _by_language(weights[f"parts.{number}.table"], units[structure.units.index(part.unit)])
+    for number, part in enumerate(architecture.parts):
+        tables = _by_language(weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)])
         of_unit = processors[part.unit]
         for place, (language, (embeddings, known, unknown)) in enumerate(zip(languages, tables, strict=True)):
             suffix = f".{language}" if language else ""
@@ -48,15 +48,17 @@ def inference_model(
             processor = of_unit[min(place, len(of_unit) - 1)]
             vocabularies.setdefault((part.unit, language), Vocabulary(part.unit, processor, known))
             prefix = f"parts.{number}.lstms.{place}."
-            own = suffix if structure.languages == "separate" else ""
+            own = suffix if architecture.languages == "separate" else ""
             for name, value in weights.items():
                 if name.startswith(prefix):
                     found[f"{number}.lstm.{name.removeprefix(prefix)}{own}"] = value
-    return PartsEncoder(found, vocabularies, structure, {**config, "structure": structure.to_json()})
+    return CompositeEncoder(
+        found, vocabularies, architecture, {**config, "architecture": architecture.to_json()}
+    )
 
 
 def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
-    """The table in sentencepiece's order, for each language that has its own; see `SentenceEncoder`."""
+    """The table in sentencepiece's order, for each language that has its own; see `AverageEncoder`."""
     found, start = [], 0
     for number, size in enumerate(unit.sizes):
         rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
@@ -80,7 +82,7 @@ def embeddings_by_piece(
 
     Returns:
         `embeddings` [n_pieces, dim] (zero rows for pieces without a row), `known` and `unknown` as
-        `SentenceEncoder` takes them.
+        `AverageEncoder` takes them.
     """
     embeddings = np.zeros((n_pieces, table.shape[1]), dtype=np.float32)
     embeddings[pieces] = table[:-1]

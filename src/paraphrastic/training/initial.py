@@ -9,11 +9,11 @@ import sentencepiece
 import torch
 from torch import Tensor
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import Architecture
 from paraphrastic.corpus.word_vectors import WordVectors
-from paraphrastic.dataset import UnitTable
-from paraphrastic.errors import InputError
-from paraphrastic.structure import Structure
-from paraphrastic.training.encoder import CombinedEncoder
+from paraphrastic.training.dataset import UnitTable
+from paraphrastic.training.encoder import TrainableEncoder
 
 log = logging.getLogger(__name__)
 
@@ -22,20 +22,20 @@ _START = "▁"
 
 
 def use_word_vectors(
-    encoder: CombinedEncoder,
+    encoder: TrainableEncoder,
     path: Path,
     units: Sequence[UnitTable],
     processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
-    structure: Structure,
+    architecture: Architecture,
 ) -> tuple[dict[str, Tensor], dict[str, int]]:
     """Give the rows of words their vectors; words that have none keep their random ones.
 
     Args:
         encoder: its tables of words are changed in place.
         path: text file, as `WordVectors` reads it.
-        units: rows of the tables, in the order of `structure.units`.
+        units: rows of the tables, in the order of `architecture.units`.
         processors: by unit, its sentencepiece models.
-        structure: of the encoder.
+        architecture: of the encoder.
 
     Returns:
         Copies of these tables, by the parameters' names, and counts: of the `words` and of those `found`.
@@ -43,14 +43,14 @@ def use_word_vectors(
     Raises:
         InputError: the vectors have another dimension than a table; a line that `WordVectors` refuses.
     """
-    unit = units[structure.units.index("word")]
+    unit = units[architecture.units.index("word")]
     words = [_word(int(piece), processors["word"]) for piece in unit.pieces]
     vectors = WordVectors(path, only=frozenset(words))
     rows = np.array([vectors.words.get(word, -1) for word in words], np.int64)
     counts = {"words": len(words), "found": int((rows >= 0).sum())}
     log.info("%s: vectors of %d of %d words", path, counts["found"], counts["words"])
     anchors = {}
-    for number, part in enumerate(structure.parts):
+    for number, part in enumerate(architecture.parts):
         if part.unit != "word":
             continue
         table = encoder.get_parameter(f"parts.{number}.table")

@@ -23,8 +23,8 @@ c_(j+1) · … · c_k, and the row that of all steps.
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.compiled import compiled, compiled_sum, prefetch
-from paraphrastic.training.plan import Missed, Parameters, Plan, Step
+from paraphrastic.base.jit import jit, jit_sum, prefetch
+from paraphrastic.training.sparse_rows import Missed, Parameters, Plan, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 # 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
@@ -53,7 +53,7 @@ POWERS1 = BETA1 ** _COUNT[: HORIZON + 1]
 POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
 
 
-@compiled
+@jit
 def rate(step: Step, number: int) -> float:
     """The learning rate of step `number`, from 1."""
     if step.steps:
@@ -61,7 +61,7 @@ def rate(step: Step, number: int) -> float:
     return step.learning_rate
 
 
-@compiled
+@jit
 def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int, float]:
     """Write n_j and d_j of the first steps after step `last`, of k; how many, and the row's factor."""
     terms = min(k, HORIZON)
@@ -78,7 +78,7 @@ def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int,
     return terms, factor
 
 
-@compiled
+@jit
 def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
     """What `rows` have missed before `step`, where row r is up to date with step `last[r]`."""
     size = len(rows)
@@ -115,7 +115,7 @@ def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
     return Missed(steps, figures[0], figures[1], figures[2], figures[3], figures[4], figures[5])
 
 
-@compiled
+@jit
 def fetch(parameters: Parameters, start: int, size: int) -> None:
     """Ask for `size` entries of table and moments, which are far apart in memory, before they are needed."""
     table, first, second = parameters
@@ -125,7 +125,7 @@ def fetch(parameters: Parameters, start: int, size: int) -> None:
         prefetch(second, i)
 
 
-@compiled
+@jit
 def catch_up(
     parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step,
     sums: Float32,
@@ -156,7 +156,7 @@ def catch_up(
         table[at + d] = decay * table[at + d] - sums[d] * first[at + d]
 
 
-@compiled
+@jit
 def settle(
     parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed,
     step: Step,
@@ -176,7 +176,7 @@ def settle(
                 second[at + d] *= missed.decay2[i]
 
 
-@compiled
+@jit
 def add_dropped(
     sums: Float32, values: Float32, start: int, size: int, token: int, column: int, step: Step
 ) -> None:
@@ -199,7 +199,7 @@ def add_dropped(
         sums[i + half] += values[at + i + half] if np.uint32(bits >> np.uint32(16)) >= limit else zero
 
 
-@compiled
+@jit
 def add_rows(
     sums: Float32, values: Float32, places: Int64, begin: int, end: int, shift: int, size: int
 ) -> None:
@@ -219,7 +219,7 @@ def add_rows(
         place += 1
 
 
-@compiled_sum
+@jit_sum
 def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
     """Squared length of the columns `begin` to `end` of vector i."""
     square = np.float32(0.0)
@@ -228,7 +228,7 @@ def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
     return square
 
 
-@compiled_sum
+@jit_sum
 def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: Float64) -> None:
     """The products of pair i over a block of columns."""
     st = st_ = ts_ = ss = tt = t_t_ = s_s_ = np.float32(0.0)
@@ -246,7 +246,7 @@ def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: 
     here[0], here[1], here[2], here[3], here[4], here[5], here[6] = st, st_, ts_, ss, tt, t_t_, s_s_
 
 
-@compiled
+@jit
 def average(
     table: Float32, width: int, edges: Int64, first_block: int, end_block: int, tokens: Int32, offsets: Int64,
     vectors: Float32, squares: Float32,
@@ -279,7 +279,7 @@ def average(
             squares[block, i] = square_of(vectors, i, shift, shift + size)
 
 
-@compiled
+@jit
 def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
     """Scale rows `begin` to `end` to unit length; a zero vector stays one."""
     for i in range(begin, end):
@@ -291,7 +291,7 @@ def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
             vectors[i, d] *= scale
 
 
-@compiled
+@jit
 def forward(
     parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
     last: Int64, missed: Missed, step: Step, vectors: Float32, products: Float64,
@@ -327,7 +327,7 @@ def forward(
             multiply(vectors, block, size, n, i, products)
 
 
-@compiled
+@jit
 def sentence_gradients(
     vectors: Float32, block: int, size: int, factors: Float64, offsets: Int64, keep: float, gradients: Float32
 ) -> None:
@@ -350,7 +350,7 @@ def sentence_gradients(
             gradients[at3 + d] = w3 * (f8 * t + f9 * s_)
 
 
-@compiled
+@jit
 def backward(
     parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
     missed: Missed, step: Step, vectors: Float32, factors: Float64,

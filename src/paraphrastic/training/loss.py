@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
-from paraphrastic.compiled import compiled
+from paraphrastic.base.jit import jit
 
 # Of torch's cosine_similarity.
 COSINE_EPSILON = 1e-8
@@ -45,7 +45,7 @@ def margin_loss(
     return (terms.clamp_min(0.0) * valid).mean(dim=1).sum()
 
 
-@compiled
+@jit
 def cosine(product: float, square: float, other_square: float) -> tuple[float, float, float]:
     """A cosine as torch's, and its gradient by a: the factors of b and of a.
 
@@ -58,7 +58,7 @@ def cosine(product: float, square: float, other_square: float) -> tuple[float, f
     return value, 1.0 / (cut * other_cut), own
 
 
-@compiled
+@jit
 def loss_and_factors(
     products: Float64, valid: npt.NDArray[np.bool_], margin: float, factors: Float64
 ) -> float:

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
-from paraphrastic.dataset import Sentences
-from paraphrastic.errors import InputError
-from paraphrastic.model import RawTextEncoder
-from paraphrastic.team import Team
-from paraphrastic.training.mining import NO_NEGATIVE, hardest_negatives
+from paraphrastic.model.averaged import SentenceEncoder
+from paraphrastic.training.dataset import Sentences
+from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
 
 Pair = tuple[str, str]
 SHOWN = 5
@@ -31,7 +31,7 @@ class Negative(NamedTuple):
 
 
 def choose_negatives(
-    model: RawTextEncoder,
+    model: SentenceEncoder,
     pairs: Iterable[Pair],
     sentences: Sequence[str],
     *,
@@ -74,14 +74,14 @@ def choose_negatives(
         fingerprints.append(_fingerprints(model, own, language))
     training = model.config.get("training", {})
     found = []
-    with closing(Team(threads)) as team:
+    with closing(Workers(threads)) as workers:
         for size in megabatch:
             n = min(len(gathered), size * batch_size)
             stacked = torch.cat([side[:n] for side in vectors])
             negatives = hardest_negatives(
                 stacked,
                 np.concatenate([side[:n] for side in fingerprints]),
-                team,
+                workers,
                 either_side=training.get("negatives") == "either_side",
                 exclude_duplicates=training.get("exclude_duplicates", True),
                 precision=training.get("mining_precision", "auto"),
@@ -99,7 +99,7 @@ def choose_negatives(
 
 
 def _gather(
-    model: RawTextEncoder, pairs: Iterable[Pair], sentences: Sequence[str], *, size: int
+    model: SentenceEncoder, pairs: Iterable[Pair], sentences: Sequence[str], *, size: int
 ) -> tuple[list[Pair], list[tuple[int, int]]]:
     """At most `size` pairs, and of each sentence the pair and the side that it stands on."""
 
@@ -129,7 +129,7 @@ def _gather(
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 
-def _fingerprints(model: RawTextEncoder, sentences: Sequence[str], language: str) -> np.ndarray:
+def _fingerprints(model: SentenceEncoder, sentences: Sequence[str], language: str) -> np.ndarray:
     """Equal for sentences that are equal to training."""
     pieces = model.known_tokens(sentences, language=language)
     tokens = np.fromiter(chain.from_iterable(pieces), np.int32)

@@ -17,27 +17,27 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from paraphrastic.code_version import code_version
-from paraphrastic.dataset import PairDataset, Sentences
-from paraphrastic.errors import InputError
-from paraphrastic.files import atomic_output, sha256
-from paraphrastic.model import RawTextEncoder
-from paraphrastic.model_folder import save_model
-from paraphrastic.structure import Structure
-from paraphrastic.team import Team
+from paraphrastic.base.code_version import code_version
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, sha256
+from paraphrastic.base.threads import Workers
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.model.averaged import SentenceEncoder
+from paraphrastic.model.folder import save_model
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
-from paraphrastic.training.device.choice import choose_device, held_device
+from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.mining import hardest_negatives as hardest_on_device
-from paraphrastic.training.encoder import CombinedEncoder, initial_encoder, scale_by_frequency
+from paraphrastic.training.device.negative_mining import hardest_negatives as hardest_on_device
+from paraphrastic.training.device.selection import choose_device, held_device
+from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scale_by_frequency
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
 from paraphrastic.training.inference import inference_model
 from paraphrastic.training.initial import use_word_vectors
-from paraphrastic.training.mining import hardest_negatives
-from paraphrastic.training.report import HISTORY, Report
+from paraphrastic.training.negative_mining import hardest_negatives
+from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.vocabulary import load_sentencepiece
+from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
@@ -52,14 +52,14 @@ Weights = Mapping[str, Float32]
 Score = Callable[[Weights], float]
 Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
-AVERAGE = Structure()
+AVERAGE = Architecture()
 
 
 @dataclass(frozen=True, slots=True)
 class Development:
     """Data on which a model is scored while it is trained, and how; more is better."""
 
-    score: Callable[[RawTextEncoder, Path], float]
+    score: Callable[[SentenceEncoder, Path], float]
     data: Path
 
 
@@ -68,7 +68,7 @@ def train_model(
     sentencepiece_model: Path,
     output: Path,
     *,
-    structure: Structure = AVERAGE,
+    architecture: Architecture = AVERAGE,
     more_vocabularies: Sequence[Path] = (),
     initial_vectors: Path | None = None,
     settings: TrainingSettings,
@@ -88,10 +88,10 @@ def train_model(
     Args:
         dataset: HDF5 file of `encode_dataset`.
         sentencepiece_model: the model that `dataset` was encoded with, of several the first.
-        structure: what the encoder is made of.
+        architecture: what the encoder is made of.
         more_vocabularies: the other sentencepiece models, in the order of units and languages.
         initial_vectors: text file with the word vectors that tables of words begin with.
-        output: folder of the model; see `paraphrastic.model_folder.save_model`.
+        output: folder of the model; see `paraphrastic.model.folder.save_model`.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
         threads: to work with. The fused engine ends in the same digits with every number of them; autograd
@@ -103,32 +103,32 @@ def train_model(
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
     kind = choose_device(settings.device)
-    settings = replace(settings, engine=choose_engine(settings, structure), device=kind)
+    settings = replace(settings, engine=choose_engine(settings, architecture), device=kind)
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` has no operation with more than one result, and would be slower.
     torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
-    with PairDataset(dataset) as pairs, closing(Team(threads)) as team, held_device(kind) as device:
+    with PairDataset(dataset) as pairs, closing(Workers(threads)) as workers, held_device(kind) as device:
         if not len(pairs):
             raise InputError(f"{dataset}: there are no pairs in it")
-        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
-        encoder, anchors, found = _initial(pairs, processors, structure, settings, initial_vectors)
+        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
+        encoder, anchors, found = _initial(pairs, processors, architecture, settings, initial_vectors)
         steps = settings.epochs * -(-len(pairs) // settings.batch_size)
         reached = 1 + steps // settings.megabatch_anneal
         if settings.epochs and reached < settings.megabatch:
             log.warning(
                 "M grows to %d only, not to %d, in %d mini-batches", reached, settings.megabatch, steps
             )
-        engine = build_engine(encoder, settings, team, device=device, anchors=anchors, steps=steps)
+        engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
         # The fused engine has copied what it needs.
         del encoder, anchors
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        state: dict[str, Any] = {"structure": structure.to_json()}
+        state: dict[str, Any] = {"architecture": architecture.to_json()}
         if initial_vectors:
             config["initial_vectors"] = found
             state["initial_vectors"] = sha256(initial_vectors)
 
-        def model_of(weights: Weights) -> RawTextEncoder:
-            return inference_model(weights, pairs.units, processors, structure, config)
+        def model_of(weights: Weights) -> SentenceEncoder:
+            return inference_model(weights, pairs.units, processors, architecture, config)
 
         def score(weights: Weights) -> float:
             assert development is not None  # noqa: S101 (for the type)
@@ -136,7 +136,7 @@ def train_model(
 
         identity = _identity(pairs, settings, threads, development, state)
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
-        run = _Run(pairs, settings, team, engine, checkpoints)
+        run = _Run(pairs, settings, workers, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
@@ -160,40 +160,40 @@ def untrained_model(
     dataset: Path,
     sentencepiece_model: Path,
     *,
-    structure: Structure = AVERAGE,
+    architecture: Architecture = AVERAGE,
     more_vocabularies: Sequence[Path] = (),
     initial_vectors: Path | None = None,
     settings: TrainingSettings,
     config: Mapping[str, Any],
-) -> RawTextEncoder:
+) -> SentenceEncoder:
     """The model that `train_model` starts from, with the same random parameters."""
     with PairDataset(dataset) as pairs:
-        processors = _processors(pairs, structure, [sentencepiece_model, *more_vocabularies])
-        encoder, *_ = _initial(pairs, processors, structure, settings, initial_vectors)
+        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
+        encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
-        return inference_model(weights, pairs.units, processors, structure, config)
+        return inference_model(weights, pairs.units, processors, architecture, config)
 
 
 def _initial(
     pairs: PairDataset,
     processors: Processors,
-    structure: Structure,
+    architecture: Architecture,
     settings: TrainingSettings,
     vectors: Path | None,
-) -> tuple[CombinedEncoder, dict[str, torch.Tensor], dict[str, int]]:
+) -> tuple[TrainableEncoder, dict[str, torch.Tensor], dict[str, int]]:
     """The encoder before training; tables that began with word vectors, and how many words had one."""
-    encoder = initial_encoder(pairs.units, settings, structure)
+    encoder = initial_encoder(pairs.units, settings, architecture)
     if settings.init_sif is not None:
         scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
     if vectors is None:
         return encoder, {}, {}
-    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, structure)
+    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
 
 
-def _processors(pairs: PairDataset, structure: Structure, models: Sequence[Path]) -> Processors:
+def _processors(pairs: PairDataset, architecture: Architecture, models: Sequence[Path]) -> Processors:
     """The sentencepiece models by unit, after a check that the data were encoded with them."""
-    if tuple(unit.unit for unit in pairs.units) != structure.units:
-        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(structure.units)}")
+    if tuple(unit.unit for unit in pairs.units) != architecture.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
     expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
     if [sha256(model) for model in models] != expected:
         raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, models))}")
@@ -225,13 +225,13 @@ class _Run:
         self,
         pairs: PairDataset,
         settings: TrainingSettings,
-        team: Team,
+        workers: Workers,
         engine: Engine | DeviceEngine,
         checkpoints: Checkpoints,
     ) -> None:
         self.pairs = pairs
         self.settings = settings
-        self.team = team
+        self.workers = workers
         self.checkpoints = checkpoints
         self.engine = engine
         self.progress = Progress()
@@ -317,7 +317,7 @@ class _Run:
             bfloat16 = settings.mining_precision != "float32"
             return hardest_on_device(vectors, ids, **among, bfloat16=bfloat16).cpu().numpy()
         return hardest_negatives(
-            vectors, fingerprints, self.team, **among, precision=settings.mining_precision
+            vectors, fingerprints, self.workers, **among, precision=settings.mining_precision
         )
 
     def _step(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.dataset import Sentences
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.formulas import (
     Rates,
     adam,
@@ -19,8 +19,8 @@ from paraphrastic.training.device.formulas import (
     step_constants,
     terms,
 )
-from paraphrastic.training.device.mining import fingerprints, hardest_negatives
-from paraphrastic.training.device.plan import Bags, MegaBatchPlan, StepPlan
+from paraphrastic.training.device.negative_mining import fingerprints, hardest_negatives
+from paraphrastic.training.device.sparse_rows import Bags, MegaBatchPlan, StepPlan
 from paraphrastic.training.kernels import HORIZON
 from paraphrastic.training.settings import TrainingSettings
 

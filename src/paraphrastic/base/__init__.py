@@ -1,0 +1,1 @@
+"""What everything stands on: errors, files, threads, compilation, text, versions of code."""

@@ -1,0 +1,84 @@
+"""A version of the library's code, so that results are made again when their code changes, and only then."""
+
+import ast
+import hashlib
+from collections.abc import Collection
+from functools import cache
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1]
+ROOT = PACKAGE.parent
+
+
+def code_version(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> str:
+    """Digest of code and of everything in the package that it imports, 12 hexadecimal digits.
+
+    Comments, layout and docstrings do not count. Of what a script imports from elsewhere, such as the
+    adapter beside it, nothing counts.
+
+    Args:
+        modules: of the package.
+        script: a file whose own code counts, and the modules of the package that it imports.
+        without: modules that the script imports for what no result depends on.
+
+    Raises:
+        ModuleNotFoundError: a name in `modules` or `without` is none of the package's modules.
+    """
+    found = modules_of(*modules, script=script, without=without)
+    digest = hashlib.sha256()
+    for path in sorted(found):
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_parse(path)[0]}\n".encode())
+    if script:
+        digest.update(_parse(script)[0].encode())
+    return digest.hexdigest()[:12]
+
+
+def modules_of(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> set[Path]:
+    """Files of the package that modules and a script run, as `code_version` takes them."""
+    starts = [_existing(module) for module in modules]
+    left_out = [_existing(module) for module in without]
+    if script:
+        starts += [path for path in _parse(script)[1] if path not in left_out]
+    found: set[Path] = set()
+    for path in starts:
+        _gather(path, found)
+    return found
+
+
+def _existing(module: str) -> Path:
+    if (path := _path(module)) is None:
+        raise ModuleNotFoundError(module)
+    return path
+
+
+def _gather(path: Path, found: set[Path]) -> None:
+    if path not in found:
+        found.add(path)
+        for imported in _parse(path)[1]:
+            _gather(imported, found)
+
+
+@cache
+def _parse(path: Path) -> tuple[str, tuple[Path, ...]]:
+    """The code of a file without its docstrings, and the package's files that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+    imported = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+                del node.body[0]
+    paths = (_path(name) for name in imported)
+    return ast.dump(tree), tuple(path for path in paths if path)
+
+
+def _path(module: str) -> Path | None:
+    """File of a module of the package; None for names that are not one."""
+    if module.split(".")[0] != PACKAGE.name:
+        return None
+    base = ROOT.joinpath(*module.split("."))
+    return next((path for path in (base.with_suffix(".py"), base / "__init__.py") if path.is_file()), None)

@@ -1,0 +1,93 @@
+"""Raw text as training sees it: words of Chinese apart, characters written alike, lower-cased.
+
+Models in use need it too, hence nothing but the standard library at the top.
+"""
+
+import functools
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+
+_ARABIC_MARKS = [*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0660), 0x0670, *range(0x06D6, 0x06EE)]
+# By language and mode, for `str.translate`. Three signs among the marks' code points are none.
+_FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
+    ("ar", "marks"): {**dict.fromkeys(set(_ARABIC_MARKS) - {0x06DD, 0x06DE, 0x06E9}), 0x0671: "\u0627"},
+    ("ru", "yo"): {0x0451: "\u0435", 0x0401: "\u0415"},
+    ("tr", "dotted"): {0x0130: "i"},
+    ("tr", "dotless"): {0x0130: "i", 0x0131: "i", 0x0049: "i"},
+}
+
+
+def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
+    """Put spaces between the words of languages that are written without.
+
+    Args:
+        texts: in one language.
+        language: its code; only Chinese (`zh`) has a segmenter, jieba.
+        mode: `accurate`, `full` (every word that the dictionary finds, overlapping: the original's
+            `cut_all=True`), or `none`, which leaves the texts as they are.
+    """
+    if mode == "none":
+        return list(texts)
+    if language != "zh" or mode not in ("accurate", "full"):
+        raise InputError(f"segmentation.{language}: there is no segmenter {mode!r} for this language")
+    cut = _jieba().cut
+    return [" ".join(" ".join(cut(text, cut_all=mode == "full")).split()) for text in texts]
+
+
+def folding_faults(folding: Mapping[str, str]) -> Iterator[str]:
+    """What of a folding is unknown."""
+    for language, mode in folding.items():
+        if mode != "none" and (language, mode) not in _FOLDINGS:
+            yield f"there is no folding {mode!r} of {language!r}"
+
+
+def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
+    """Write characters alike that one language spells in several ways.
+
+    Args:
+        texts: in any language; each folding concerns letters of its own language only, so that a reader
+            of a text need not know which language it is in.
+        folding: by language. `ar`: `marks` leaves out vowel and Quranic marks and the tatweel, and
+            writes the alef wasla as an alef. `ru`: `yo` writes ё as е. `tr`: `dotted` lower-cases İ to i,
+            where Unicode makes an i with a second dot; `dotless` also writes ı and I as i. `none`.
+    """
+    table: dict[int, str | None] = {}
+    for language, mode in folding.items():
+        if mode != "none":
+            table |= _FOLDINGS[language, mode]
+    if not table:
+        return list(texts)
+    # Composed first, since a letter and its mark may come as two characters.
+    return [unicodedata.normalize("NFC", text).translate(table) for text in texts]
+
+
+def composed(texts: Sequence[str]) -> list[str]:
+    """Texts in which a letter and its mark are one character, however they came (NFC)."""
+    return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
+
+
+def lowercase(texts: Sequence[str]) -> list[str]:
+    """Lower-cased texts, by the rules of Unicode."""
+    return [text.lower() for text in texts]
+
+
+def collapse_spaces(texts: Sequence[str]) -> list[str]:
+    """Texts with one space between tokens and none around."""
+    return [" ".join(text.split()) for text in texts]
+
+
+@functools.cache
+def _jieba() -> Any:
+    try:
+        import jieba
+    except ModuleNotFoundError:
+        raise InputError("jieba is not installed; pip install 'paraphrastic[chinese]'") from None
+
+    tokenizer = jieba.Tokenizer()
+    # What `initialize` does, less its chatter and its cache, a file under a name that all users share.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
+    return tokenizer

@@ -1,0 +1,111 @@
+"""Threads that share a piece of work."""
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
+from typing import TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# Rows that are worth a thread.
+_LEAST = 512
+# Items that are begun before the one that is waited for is done, for each thread.
+_AHEAD = 2
+
+
+def available_cores() -> int:
+    """Cores that the process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+    """Results of `work(item)`, in the order of the items, by several threads.
+
+    Args:
+        work: is to release Python's lock most of the time.
+        items: are taken a little ahead of the results, by the caller's thread.
+        threads: how many.
+    """
+    if threads == 1:
+        yield from map(work, items)
+        return
+    pool = ThreadPoolExecutor(threads)
+    try:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(pool.submit(work, item))
+            if len(begun) > _AHEAD * threads:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+    finally:
+        # After an error or an interrupt, nothing more is begun.
+        pool.shutdown(cancel_futures=True)
+
+
+def in_blocks(work: Callable[[slice], Result], size: int, block: int, threads: int) -> list[Result]:
+    """Results of `work(rows)` for all blocks of `size` rows, in their order, by several threads.
+
+    Args:
+        work: is to release Python's lock most of the time.
+        size: rows in all.
+        block: rows of a block at most; of few rows, every thread has a share.
+        threads: how many.
+    """
+    block = min(block, max(_LEAST, -(-size // threads)))
+    blocks = [slice(start, min(start + block, size)) for start in range(0, size, block)]
+    return list(in_order(work, blocks, max(1, min(threads, len(blocks)))))
+
+
+class Workers:
+    """Threads that share a piece of work; the caller is one of them.
+
+    The work must release Python's lock. Inside of it, torch, if it was imported before, uses one thread.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.size = threads
+        self._tasks: list[SimpleQueue[Callable[[int], None] | None]] = []
+        self._results: SimpleQueue[BaseException | None] = SimpleQueue()
+        for index in range(1, threads):
+            self._tasks.append(SimpleQueue())
+            Thread(target=self._work, args=(index,), daemon=True).start()
+
+    def run(self, task: Callable[[int], None]) -> None:
+        """Call `task(index)` for every index below `size`, at once; returns when all are done."""
+        for tasks in self._tasks:
+            tasks.put(task)
+        error: BaseException | None = None
+        try:
+            task(0)
+        finally:
+            for _ in self._tasks:
+                error = self._results.get() or error
+        if error is not None:
+            raise error
+
+    def _work(self, index: int) -> None:
+        # Models in use do without torch.
+        if torch := sys.modules.get("torch"):
+            torch.set_num_threads(1)
+        while True:
+            task = self._tasks[index - 1].get()
+            if task is None:
+                return
+            try:
+                task(index)
+            except BaseException as error:
+                self._results.put(error)
+            else:
+                self._results.put(None)
+            del task
+
+    def close(self) -> None:
+        """End the threads."""
+        for tasks in self._tasks:
+            tasks.put(None)

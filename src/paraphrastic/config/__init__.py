@@ -1,0 +1,1 @@
+"""The configuration: checked, completed, and what it says of models and corpora."""

@@ -1,1 +1,0 @@
-"""From raw text to averages of embeddings, as fast as memory allows."""

@@ -1,0 +1,189 @@
+"""Training data of the original code as training data of this project.
+
+Its HDF5 file has the data set `data` of n rows and two columns, each cell an array of any length: the rows of
+the sentence's pieces in the embedding table. Its vocabulary is a text file, `piece TAB row` a line; training
+adds one row, for sentences without a piece.
+"""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.model.unknown_pieces import add_unknown_pieces
+from paraphrastic.training.dataset import SIDES, Int32, Sentences, append_sentences, create_side, write_pieces
+from paraphrastic.training.vocabulary import load_sentencepiece
+
+log = logging.getLogger(__name__)
+
+_DATA = "data"
+# Of an array of any length, as the file has it: how long it is, and where.
+_CELL = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
+
+
+def import_dataset(
+    hdf5: Path,
+    vocabulary: Path,
+    sentencepiece_model: Path,
+    output: Path,
+    model: Path,
+    counts: Path,
+    *,
+    batch_rows: int = 65_536,
+) -> None:
+    """Write the original code's training data as those of this project, with the rows that they have there.
+
+    The order of pairs stays. A sentence without a piece has the row after all others, as in the original.
+
+    Args:
+        hdf5: its data.
+        vocabulary: its vocabulary.
+        sentencepiece_model: the model that its text was cut by.
+        output: HDF5 file; see the module `dataset`.
+        model: sentencepiece model with the vocabulary's spellings of unknown pieces; see `spellings`.
+        counts: JSON file with the number of pairs, as `merge_pairs` has it: `corpora`, each with `kept`.
+        batch_rows: pairs held in memory; the output does not depend on it.
+
+    Raises:
+        InputError: a file that is missing, damaged or of another form, with the place; files that do not
+            belong together.
+    """
+    spellings = read_vocabulary(vocabulary)
+    processor = load_sentencepiece(sentencepiece_model)
+    if (unknown := processor.id_to_piece(processor.unk_id())) in spellings:
+        raise InputError(f"{vocabulary}: has {unknown!r}, which is no piece but stands for unknown ones")
+    try:
+        processor = add_unknown_pieces(processor, spellings)
+    except InputError as error:
+        raise InputError(f"{vocabulary} with {sentencepiece_model}: {error}") from None
+    with atomic_output(model) as temporary:
+        temporary.write_bytes(processor.serialized_model_proto())
+    pieces = np.array(processor.piece_to_id(spellings), np.int32)
+    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        unit = file.create_group("subword")
+        for side in SIDES:
+            create_side(unit, side)
+        n_pairs = 0
+        met = np.zeros(len(pieces) + 1, np.bool_)
+        for block in read_pairs(hdf5, n_rows=len(pieces), batch_rows=batch_rows):
+            n_pairs += len(block[0])
+            for side, sentences in zip(SIDES, block, strict=True):
+                met[sentences.tokens] = True
+                append_sentences(unit[side], sentences)
+        alike = np.empty((0, 2), np.int32)
+        write_pieces(unit, pieces, [processor.get_piece_size()], alike, [model])
+    write_json(counts, {"corpora": [{"kept": n_pairs}]})
+    unmet = len(pieces) - int(met[:-1].sum())
+    log.info("%s: %d pairs; %d of %d pieces do not occur", hdf5, n_pairs, unmet, len(pieces))
+
+
+def read_vocabulary(path: Path) -> list[str]:
+    """The pieces of a vocabulary file, in the order of their rows.
+
+    Raises:
+        InputError: a line without a piece or a row of its own.
+    """
+    rows: dict[int, str] = {}
+    lines: dict[str, int] = {}
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            cells = line.decode().split("\t")
+        except UnicodeDecodeError:
+            raise InputError(f"{path}, line {number}: is not UTF-8") from None
+        if len(cells) != 2 or cells[0].split() != [cells[0]] or not cells[1].isdecimal():
+            raise InputError(f"{path}, line {number}: is not a piece, a tab and a row: {line[:60]!r}")
+        piece, row = cells[0], int(cells[1])
+        if piece in lines:
+            raise InputError(f"{path}, line {number}: {piece!r} stands in line {lines[piece]} already")
+        if row in rows:
+            raise InputError(f"{path}, line {number}: {rows[row]!r} has the row {row} already")
+        rows[row], lines[piece] = piece, number
+    if not rows:
+        raise InputError(f"{path}: is empty")
+    if (last := max(rows)) != len(rows) - 1:
+        raise InputError(f"{path}: has {len(rows)} pieces, but the row {last}: rows are missing")
+    return [rows[row] for row in range(len(rows))]
+
+
+def read_pairs(path: Path, *, n_rows: int, batch_rows: int) -> Iterator[tuple[Sentences, Sentences]]:
+    """The pairs of an HDF5 file, `batch_rows` at a time, as (source, target).
+
+    Args:
+        path: the file.
+        n_rows: of the vocabulary; sentences without a piece are given the next row.
+        batch_rows: of a block.
+
+    Raises:
+        InputError: another kind of file, or a damaged one; a row that the vocabulary does not have.
+    """
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        raise InputError(f"{path}: not readable as HDF5: {_line(error)}") from None
+    with file:
+        try:
+            data = file[_DATA]
+        except (KeyError, RuntimeError) as error:
+            raise InputError(f"{path}: has no data set {_DATA!r}: {_line(error)}") from None
+        kind = h5py.check_vlen_dtype(data.dtype) if isinstance(data, h5py.Dataset) else None
+        if kind is None or np.dtype(kind).kind not in "iu" or data.ndim != 2 or data.shape[1] != 2:
+            raise InputError(
+                f"{path}: {_DATA} is {data}; needed are two columns of arrays of integers, of any length"
+            )
+        if not len(data):
+            raise InputError(f"{path}: {_DATA} has no rows")
+        for start in range(0, len(data), batch_rows):
+            stop = min(len(data), start + batch_rows)
+            try:
+                _check_lengths(path, data, start, stop, itemsize=np.dtype(kind).itemsize)
+                block = data[start:stop]
+            except (OSError, RuntimeError) as error:
+                where = f"{_DATA}, rows {start} to {stop - 1}"
+                raise InputError(f"{path}: {where}: cannot be read: {_line(error)}") from None
+            source, target = (_sentences(path, block, side, start, n_rows) for side in range(2))
+            yield source, target
+
+
+def _check_lengths(path: Path, data: h5py.Dataset, start: int, stop: int, *, itemsize: int) -> None:
+    """Refuse lengths that the file has no room for: HDF5 would ask for gigabytes of memory.
+
+    Where the cells do not lie one after the other, as the original has them, nothing is known of lengths.
+    """
+    offset = data.id.get_offset()
+    if offset is None or data.file.id.get_create_plist().get_sizes() != (8, 8):
+        return
+    cells = np.fromfile(path, _CELL, 2 * (stop - start), offset=offset + 2 * start * _CELL.itemsize)
+    lengths = cells["length"].astype(np.int64)
+    if lengths.sum() * itemsize > path.stat().st_size:
+        row, column = divmod(int(lengths.argmax()), 2)
+        where = f"{_DATA}, row {start + row}, column {column}"
+        raise InputError(f"{path}: {where}: damaged: {lengths.max():,} pieces would be longer than the file")
+
+
+def _sentences(path: Path, block: npt.NDArray[np.object_], side: int, start: int, n_rows: int) -> Sentences:
+    """A column's arrays; `start` is the first one's row in the file."""
+    column = block[:, side]
+    lengths = np.fromiter(map(len, column), np.int64, len(column))
+    flat = np.concatenate(column)
+    if wrong := np.flatnonzero((flat < 0) | (flat >= n_rows))[:1].tolist():
+        row = int(np.searchsorted(np.cumsum(lengths), wrong[0], side="right"))
+        raise InputError(
+            f"{path}: {_DATA}, row {start + row}, column {side}: {flat[wrong[0]]} is none of the "
+            f"vocabulary's {n_rows} rows"
+        )
+    empty = lengths == 0
+    tokens: Int32 = np.insert(flat, np.cumsum(lengths)[empty], n_rows).astype(np.int32)
+    return Sentences(tokens, np.concatenate(([0], np.cumsum(np.maximum(lengths, 1)))))
+
+
+def _line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,214 @@
+"""A model's card, in the format of the Hugging Face Hub: what it is, what it learned from, how good it is."""
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.config.architecture import Architecture, encoder_name
+from paraphrastic.interop.export import usage
+from paraphrastic.interop.export.folder import CARD
+from paraphrastic.interop.markdown import table
+from paraphrastic.model.averaged import CONFIG
+
+Json = Mapping[str, Any]
+
+# The Hub's name of a licence that is none of its list; the card's section has those of the training data.
+_LICENCE = {"license": "other", "license_name": "licences-of-the-training-data"}
+# Figures of a card, of those that an evaluation's result has.
+_FIGURES = ("pearson avg", "spearman avg")
+_TRACKS = "pearson 2017/"
+_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
+
+
+def write_card(
+    folder: Path,
+    counts: Path,
+    results: Sequence[Path],
+    output: Path,
+    *,
+    licences: Mapping[str, str],
+    loads_elsewhere: bool,
+) -> None:
+    """Write the card of a model that `choose_model` chose.
+
+    Args:
+        folder: of the model, with the table of its sweep.
+        counts: JSON file of `merge_pairs`.
+        results: of the model, from `evaluate_sts`; none, if it does not know the languages of STS.
+        output: the card.
+        licences: by corpus; `-` is an unknown one.
+        loads_elsewhere: whether sentence-transformers and model2vec load the folder.
+    """
+    config = read_json(folder / CONFIG)
+    figures = [figure for path in results for figure in _figures(read_json(path))]
+    name = f"results/models/{config['model']}"
+    corpora = zip(config["corpora"].items(), read_json(counts)["corpora"], strict=True)
+    sections = [
+        _front_matter(config, {**_LICENCE, **_index(config, figures)}),
+        f"# Paraphrastic sentence embeddings: {config['model']}\n",
+        f"Languages: {' and '.join(config['languages'])}. {_description(config)}\n",
+        _usage(config, name),
+        *([_elsewhere(config, name)] if loads_elsewhere else []),
+        "## Scores\n",
+        *([table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
+        f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
+        "## Training data\n",
+        table(
+            ["corpus", "version", "pairs", "licence"],
+            [
+                [name, version, f"{corpus['kept']:,}", _licence(licences[name])]
+                for (name, version), corpus in corpora
+            ],
+        ),
+        *_settings_and_digests(config),
+    ]
+    with atomic_output(output) as temporary:
+        temporary.write_text("\n".join(sections), encoding="utf-8")
+
+
+def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, why_not: str) -> None:
+    """Write the card of a model that the original code trained.
+
+    Args:
+        folder: of the model.
+        name: of the folder, once it is whole.
+        sources: SHA-256 of the files that the model was imported from.
+        why_not: why other libraries cannot load the folder; empty if they can.
+    """
+    config = read_json(folder / CONFIG)
+    elsewhere = (
+        f"Other libraries cannot load the folder: {why_not}.\n" if why_not else _elsewhere(config, name)
+    )
+    languages = f"Languages: {' and '.join(config['languages'])}. " if config["languages"] else ""
+    tokenized = ""
+    if config.get("tokenized"):
+        tokenized = "\nSentences are to be given as the Moses tokenizer cuts them."
+    sections = [
+        _front_matter(config, {}),
+        f"# Paraphrastic sentence embeddings: {config['model']}\n",
+        f"{languages}{_description(config)}{tokenized}\n",
+        _usage(config, name),
+        elsewhere,
+        "## Where it is from\n",
+        "Imported from a checkpoint of the original code, which says nothing of its training data, its\n"
+        "licence or its scores.\n",
+        _digests(sources),
+        *_settings_and_digests(config),
+    ]
+    (folder / CARD).write_text("\n".join(sections), encoding="utf-8")
+
+
+def _settings_and_digests(config: Json) -> list[str]:
+    return [
+        "## Settings\n",
+        table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
+        "## Digests\n",
+        _digests(config["sha256"]),
+    ]
+
+
+def _digests(found: Mapping[str, str]) -> str:
+    return table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in found.items()])
+
+
+def _figures(result: Json) -> list[list[str]]:
+    """Rows of the scores' table: test set, kind of figure, the figure × 100, its interval, which data."""
+    rows = []
+    without = "".join(f" without {name.partition('/')[2]}" for name in result.get("missing", ()))
+    for name, measured in result["measurements"].items():
+        statistic, _, testset = name.partition(" ")
+        if name in _FIGURES or name.startswith(_TRACKS):
+            named = (
+                f"STS 2012–2016{without}, average" if testset == "avg" else f"STS {testset.replace('/', ' ')}"
+            )
+            low, high = (100 * bound for bound in measured["interval"])
+            figure = f"{100 * measured['value']:.1f}"
+            rows.append(
+                [named, _NAMES[statistic] + " × 100", figure, f"{low:.1f} to {high:.1f}", result["data"]]
+            )
+    return rows
+
+
+def _front_matter(config: Json, more: Json) -> str:
+    """What the Hub reads."""
+    matter = {
+        **({"language": list(config["languages"])} if config["languages"] else {}),
+        "pipeline_tag": "sentence-similarity",
+        "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
+        **more,
+    }
+    return f"---\n{yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)}---\n"
+
+
+def _index(config: Json, figures: Sequence[Sequence[str]]) -> Json:
+    """Scores as the Hub lists them; those of the sample mean nothing elsewhere."""
+    results = [
+        {
+            "task": {"type": "STS"},
+            "dataset": {"type": "sts", "name": testset},
+            "metrics": [{"type": statistic.split("'")[0].lower(), "value": float(value)}],
+        }
+        for testset, statistic, value, _, data in figures
+        if data == "official"
+    ]
+    return {"model-index": [{"name": config["model"], "results": results}]} if results else {}
+
+
+def _usage(config: Json, folder: str) -> str:
+    embedded = scored = ""
+    if "architecture" in config and Architecture.from_json(config["architecture"]).separate:
+        first = config["languages"][0]
+        embedded, scored = f', language="{first}"', f', languages=("{first}", "{first}")'
+    return f"""```python
+from paraphrastic import load_model
+
+model = load_model("{folder}")
+model.embed_raw_text(["This is a test."]{embedded})  # float32 [1, {config["dimension"]}]
+model.score_raw_text([("This is a test.", "This is another test.")]{scored})  # cosines
+```
+"""
+
+
+def _elsewhere(config: Json, folder: str) -> str:
+    """How other libraries load the folder as it is."""
+    but = ""
+    if config.get("segmentation"):
+        but = " (but for the words of Chinese, which jieba finds: put spaces between them first)"
+    examples = "\n".join(
+        text.format(folder=folder) for text in (usage.SENTENCE_TRANSFORMERS, usage.MODEL2VEC)
+    )
+    return (
+        f"The folder loads in sentence-transformers and model2vec as it is, with the same cosines{but}:\n\n"
+        f"{examples}"
+    )
+
+
+def _description(config: Json) -> str:
+    """What a sentence's vector is, in words."""
+    if config["training"].get("epochs") == 0:
+        name = encoder_name(config)
+        return f"A baseline: {name}, in {config['dimension']} dimensions,\nwhose parameters were not trained."
+    if "architecture" not in config:
+        unit = config.get("unit", "subword")
+        return (
+            f"A sentence is the average of its {unit}s' embeddings, in\n{config['dimension']} dimensions, "
+            "trained as in *Paraphrastic Representations at Scale* (Wieting et al. 2021)."
+        )
+    return (
+        f"The encoder is {encoder_name(config)}, in {config['dimension']} dimensions;\n"
+        "`config.json` has its parts under `architecture`."
+    )
+
+
+def _licence(named: str) -> str:
+    return "not stated" if named == "-" else named
+
+
+def _chosen(sweep: Path) -> str:
+    with sweep.open(encoding="utf-8", newline="") as file:
+        (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
+    return score

@@ -1,1 +1,0 @@
-"""Translations among the sentences of two languages: nearest neighbours, and the pairs that they make."""

@@ -1,0 +1,1 @@
+"""Models as users have them: raw text to vectors."""

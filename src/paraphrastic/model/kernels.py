@@ -1,0 +1,258 @@
+"""What embedding does with bytes and numbers, as machine code.
+
+Sums are taken in the order of the pieces: a sentence has the same digits in any company and with any number
+of threads.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from paraphrastic.base.jit import jit_exactly, jit_sum
+
+UInt8 = npt.NDArray[np.uint8]
+Int32 = npt.NDArray[np.int32]
+Int64 = npt.NDArray[np.int64]
+UInt64 = npt.NDArray[np.uint64]
+Float32 = npt.NDArray[np.float32]
+Bool = npt.NDArray[np.bool_]
+
+# Of FNV-1a, whose hash of a word costs next to nothing while its end is looked for.
+_BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
+_SPACE = np.uint8(0x20)
+# Pieces that are summed in single precision; the sums of longer sentences' parts are, in double.
+PART = 32
+# A word without an entry; later ones are -2, -3, …
+MISSING = -1
+
+
+@jit_exactly
+def find_words(
+    text: UInt8, ends: Int64, slots: Int32, hashes: UInt64, key_ends: Int64, keys: UInt8,
+    words: Int32, word_ends: Int64, missing: Int64, missing_hashes: UInt64,
+) -> int:  # fmt: skip
+    """Look up the words of sentences: what stands between spaces.
+
+    Args:
+        text: sentences in UTF-8, each followed by one byte that belongs to none.
+        ends: of the sentences, [n].
+        slots: entry of a word, at its hash or after, or -1; their number is a power of two.
+        hashes: of the entries.
+        key_ends: where entry i's word ends in `keys`, at i + 1.
+        keys: the entries' words, one after the other.
+        words: output, the entries of all words, `MISSING - k` for the one that is missing[k].
+        word_ends: output, where sentence i's words end in `words`, [n].
+        missing: output, where words without an entry begin and end in `text`, [k, 2].
+        missing_hashes: output, their hashes.
+
+    Returns:
+        How many are missing.
+    """
+    mask = np.uint64(len(slots) - 1)
+    found, absent, start = 0, 0, 0
+    for i in range(len(ends)):
+        end = ends[i]
+        at = start
+        while at < end:
+            if text[at] == _SPACE:
+                at += 1
+                continue
+            first, code = at, _BASIS
+            while at < end and text[at] != _SPACE:
+                code = (code ^ np.uint64(text[at])) * _PRIME
+                at += 1
+            # The last bits of a product know nothing of the first ones of its factors.
+            place = (code ^ (code >> np.uint64(32))) & mask
+            entry = slots[place]
+            while entry >= 0:
+                if hashes[entry] == code and key_ends[entry + 1] - key_ends[entry] == at - first:
+                    shift = key_ends[entry] - first
+                    same = True
+                    for j in range(first, at):
+                        same &= text[j] == keys[j + shift]
+                    if same:
+                        break
+                place = (place + np.uint64(1)) & mask
+                entry = slots[place]
+            if entry < 0:
+                entry = np.int32(MISSING - absent)
+                missing[absent, 0], missing[absent, 1] = first, at
+                missing_hashes[absent] = code
+                absent += 1
+            words[found] = entry
+            found += 1
+        word_ends[i] = found
+        start = end + 1
+    return absent
+
+
+@jit_exactly
+def insert(slots: Int32, hashes: UInt64, first: int, last: int) -> None:
+    """Make entries `first` to `last` known to `find_words`; there are more slots than entries."""
+    mask = np.uint64(len(slots) - 1)
+    for entry in range(first, last):
+        code = hashes[entry]
+        place = (code ^ (code >> np.uint64(32))) & mask
+        while slots[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        slots[place] = entry
+
+
+@jit_exactly
+def gather_pieces(
+    words: Int32, word_ends: Int64, entries: Int32, piece_ends: Int64, pieces: Int32, has_pieces: Bool,
+    gathered: Int32, ends: Int64, has_text: Bool,
+) -> int:  # fmt: skip
+    """Pieces of sentences from those of their words.
+
+    Args:
+        words: as `find_words` gives them.
+        word_ends: the same.
+        entries: of the words that were missing.
+        piece_ends: where entry i's known pieces end in `pieces`, at i + 1.
+        pieces: the entries' known pieces.
+        has_pieces: whether an entry has any pieces, known or not.
+        gathered: output, or of length 0, to learn how long it is to be.
+        ends: output, where sentence i's pieces end, at i + 1; the first one is 0.
+        has_text: output, whether a sentence has pieces at all, [n].
+
+    Returns:
+        The number of pieces.
+    """
+    total, start = 0, 0
+    ends[0] = 0
+    for i in range(len(word_ends)):
+        some = False
+        for j in range(start, word_ends[i]):
+            entry = words[j] if words[j] >= 0 else entries[MISSING - words[j]]
+            first, last = piece_ends[entry], piece_ends[entry + 1]
+            if len(gathered):
+                for k in range(first, last):
+                    gathered[total + k - first] = pieces[k]
+            total += last - first
+            some |= has_pieces[entry]
+        start = word_ends[i]
+        ends[i + 1] = total
+        has_text[i] = some
+    return total
+
+
+def _number_of(typing_context: Any, entry: Any) -> Any:
+    """The float32 that a table's entry stands for: int16 are the bits of half-precision numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if entry == types.int16:
+            return builder.fpext(builder.bitcast(arguments[0], ir.HalfType()), ir.FloatType())
+        if entry == types.int8:
+            return builder.sitofp(arguments[0], ir.FloatType())
+        return arguments[0]
+
+    return types.float32(entry), generate
+
+
+_number: Any = intrinsic(_number_of)
+
+
+def _entry_of(typing_context: Any, number: Any, like: Any) -> Any:
+    """The entry of an array, of which `like` is one, that stands for a float32."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if like == types.int16:
+            return builder.bitcast(builder.fptrunc(arguments[0], ir.HalfType()), ir.IntType(16))
+        return arguments[0]
+
+    return like(number, like), generate
+
+
+_entry: Any = intrinsic(_entry_of)
+
+
+def as_entries(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array as the kernels take it: in half precision, its bits."""
+    return array.view(np.int16) if array.dtype == np.float16 else array
+
+
+@jit_sum
+def _product(first: Float32, second: Float32) -> float:
+    total = 0.0
+    for k in range(np.uintp(len(first))):
+        total += np.float64(first[k]) * np.float64(second[k])
+    return total
+
+
+@jit_exactly
+def cosine_rows(first: Float32, second: Float32, cosines: npt.NDArray[np.float64]) -> None:
+    """Cosine of row i of one matrix with row i of the other; 0 where a row is zero."""
+    for i in range(len(first)):
+        norms = np.sqrt(_product(first[i], first[i]) * _product(second[i], second[i]))
+        # Not a number stays one.
+        cosine = _product(first[i], second[i]) / norms if norms != 0.0 else 0.0
+        cosines[i] = -1.0 if cosine < -1.0 else 1.0 if cosine > 1.0 else cosine
+
+
+@jit_exactly
+def average(
+    table: npt.NDArray[Any], weights: Float32, pieces: Int32, ends: Int64, has_text: Bool, unknown: Float32,
+    normalize: bool, vectors: npt.NDArray[Any],
+) -> None:  # fmt: skip
+    """Averages of the pieces' rows; of text without pieces `unknown`, of no text zeros.
+
+    Args:
+        table: float32, int8, or int16 for the bits of half-precision numbers, [rows, d].
+        weights: by which rows are multiplied, float32 [rows].
+        pieces: rows of the sentences, one after the other.
+        ends: where sentence i's pieces end, at i + 1; the first one is 0. [n + 1]
+        has_text: whether a sentence without pieces has the vector `unknown`, [n].
+        unknown: float32 [d].
+        normalize: make the vectors as long as 1, but for those that are zero.
+        vectors: output, float32 or int16 (see `table`) [n, d].
+    """
+    dim = np.uintp(table.shape[1])
+    sums, totals = np.empty(dim, np.float32), np.empty(dim, np.float64)
+    for i in range(len(has_text)):
+        at, last = ends[i], ends[i + 1]
+        size = max(1, last - at)
+        count, is_long = np.float32(size), size > PART
+        if at == last and has_text[i]:
+            for k in range(dim):
+                sums[k] = unknown[k]
+        else:
+            for k in range(dim):
+                sums[k] = np.float32(0.0)
+        if is_long:
+            totals[:] = 0.0
+        while at < last:
+            stop = min(last, at + PART)
+            # Four rows at a time, since it is the sums' way to the cache and back that takes time.
+            while at + 4 <= stop:
+                a, b = np.uintp(pieces[at]), np.uintp(pieces[at + 1])
+                c, d = np.uintp(pieces[at + 2]), np.uintp(pieces[at + 3])
+                u, v, w, x = weights[a], weights[b], weights[c], weights[d]
+                for k in range(dim):
+                    first = sums[k] + u * _number(table[a, k]) + v * _number(table[b, k])
+                    sums[k] = first + w * _number(table[c, k]) + x * _number(table[d, k])
+                at += 4
+            while at < stop:
+                a = np.uintp(pieces[at])
+                u = weights[a]
+                for k in range(dim):
+                    sums[k] += u * _number(table[a, k])
+                at += 1
+            if is_long:
+                for k in range(dim):
+                    totals[k] += np.float64(sums[k])
+                    sums[k] = np.float32(0.0)
+        if is_long:
+            for k in range(dim):
+                sums[k] = np.float32(totals[k] / size)
+            count = np.float32(1.0)
+        if normalize:
+            # The count does not matter to a direction.
+            length = np.float32(np.sqrt(_product(sums, sums)))
+            count = length if length > np.float32(0.0) else np.float32(1.0)
+        for k in range(dim):
+            vectors[i, k] = _entry(sums[k] / count, vectors[i, k])

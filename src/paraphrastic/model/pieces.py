@@ -1,0 +1,182 @@
+"""Text into the pieces that vectors are made of: by sentencepiece, and what it did with a word is remembered.
+
+Where no piece reaches over a space, the pieces of a sentence are those of its words, and almost every word
+has been met before. Such a word is found by machine code in a table, and only new ones go to sentencepiece.
+"""
+
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.base.units import spell
+from paraphrastic.model import kernels
+from paraphrastic.model.kernels import Bool, Int32, Int64, UInt8, UInt64
+from paraphrastic.model.spaces import is_cut_at_spaces
+
+# Words that a table remembers; when it has more, it begins again.
+MAX_WORDS = 1 << 18
+# Bytes of a word that is worth remembering; a longer one will hardly come again.
+MAX_WORD_BYTES = 64
+
+# From texts to their known pieces, the number of these, and whether a text has any pieces.
+Encode = Callable[[Sequence[str]], tuple[Int32, Int64, Bool]]
+
+
+class Pieces(NamedTuple):
+    """Known pieces of n sentences.
+
+    Attributes:
+        pieces: of all sentences, one after the other, int32.
+        ends: where sentence i's end, at i + 1; the first one is 0. int64 [n + 1]
+        has_text: whether a sentence has pieces at all, known or not. [n]
+    """
+
+    pieces: Int32
+    ends: Int64
+    has_text: Bool
+
+    def lists(self) -> list[list[int]]:
+        """The pieces of each sentence."""
+        return (
+            [part.tolist() for part in np.split(self.pieces, self.ends[1:-1])] if len(self.has_text) else []
+        )
+
+
+class Cutter:
+    """Cuts prepared text into the known pieces of a model.
+
+    Args:
+        processor: the sentencepiece model.
+        known: bool [pieces], false for pieces that do not count.
+        unit: one of `units.UNITS`.
+    """
+
+    def __init__(
+        self, processor: sentencepiece.SentencePieceProcessor, known: Bool, unit: str = "subword"
+    ) -> None:
+        self.processor, self.known, self.unit = processor, known, unit
+        # A trigram has the end of one word and the beginning of the next.
+        self.by_word = unit != "trigram" and is_cut_at_spaces(processor)
+        # One for each thread that was ever at work at the same time.
+        self._tables: SimpleQueue[_WordTable] = SimpleQueue()
+
+    def cut(self, texts: Sequence[str]) -> Pieces:
+        """Cut texts, spelled as in training; can be called by several threads at once."""
+        if not self.by_word:
+            return _as_pieces(*self._encode(texts))
+        try:
+            table = self._tables.get_nowait()
+        except Empty:
+            table = _WordTable()
+        pieces = table.cut(*_as_bytes(texts), self._encode)
+        # Not after an error, which may have left it half-way.
+        self._tables.put(table)
+        return pieces
+
+    def _encode(self, texts: Sequence[str]) -> tuple[Int32, Int64, Bool]:
+        """Known pieces of all texts, their numbers, and whether a text has any pieces."""
+        ids = self.processor.encode(spell(texts, self.unit), out_type=int, num_threads=1)
+        lengths = np.fromiter(map(len, ids), np.int64, len(ids))
+        pieces = np.fromiter((piece for text in ids for piece in text), np.int32, lengths.sum())
+        kept = self.known[pieces]
+        counts = np.bincount(np.repeat(np.arange(len(ids)), lengths)[kept], minlength=len(ids))
+        return pieces[kept], counts, lengths > 0
+
+
+class _WordTable:
+    """Words and their pieces, as `kernels.find_words` looks them up; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._clear()
+
+    def _clear(self) -> None:
+        self._size = 0
+        self._slots = np.full(1 << 12, -1, np.int32)
+        # Arrays that have room for more; what counts of them, `_size` and the last ends say.
+        self._hashes, self._has_pieces = np.empty(0, np.uint64), np.empty(0, np.bool_)
+        self._keys, self._key_ends = np.empty(0, np.uint8), np.zeros(1, np.int64)
+        self._pieces, self._piece_ends = np.empty(0, np.int32), np.zeros(1, np.int64)
+
+    def cut(self, text: UInt8, ends: Int64, encode: Encode) -> Pieces:
+        """Cut sentences in UTF-8; see `kernels.find_words` for `text` and `ends`."""
+        if self._size > MAX_WORDS:
+            self._clear()
+        most = len(text) // 2 + 1
+        words, word_ends = np.empty(most, np.int32), np.empty(len(ends), np.int64)
+        missing, hashes = np.empty((most, 2), np.int64), np.empty(most, np.uint64)
+        absent = kernels.find_words(
+            text, ends, self._slots, self._hashes, self._key_ends, self._keys,
+            words, word_ends, missing, hashes,
+        )  # fmt: skip
+        entries = self._add(text, missing[:absent], hashes[:absent], encode)
+        piece_ends, has_text = np.empty(len(ends) + 1, np.int64), np.empty(len(ends), np.bool_)
+        pieces = np.empty(0, np.int32)
+        for _ in ("count", "copy"):
+            total = kernels.gather_pieces(
+                words, word_ends, entries, self._piece_ends, self._pieces, self._has_pieces,
+                pieces, piece_ends, has_text,
+            )  # fmt: skip
+            pieces = pieces if len(pieces) else np.empty(total, np.int32)
+        return Pieces(pieces, piece_ends, has_text)
+
+    def _add(self, text: UInt8, places: Int64, hashes: UInt64, encode: Encode) -> Int32:
+        """Entries for missing words; the long ones come last, and go when the next ones come."""
+        entries = np.empty(len(places), np.int32)
+        if not len(places):
+            return entries
+        new: dict[bytes, int] = {}
+        firsts: list[int] = []
+        for index in np.argsort(places[:, 1] - places[:, 0] > MAX_WORD_BYTES, kind="stable"):
+            start, end = places[index]
+            entry = new.setdefault(text[start:end].tobytes(), len(new))
+            if entry == len(firsts):
+                firsts.append(index)
+            entries[index] = self._size + entry
+        pieces, counts, has_pieces = encode([word.decode("utf-8") for word in new])
+        lengths = np.fromiter(map(len, new), np.int64, len(new))
+        size, keys, known = self._size, self._key_ends[self._size], self._piece_ends[self._size]
+        self._hashes = _extended(self._hashes, size, hashes[firsts])
+        self._has_pieces = _extended(self._has_pieces, size, has_pieces)
+        self._keys = _extended(self._keys, keys, np.frombuffer(b"".join(new), np.uint8))
+        self._key_ends = _extended(self._key_ends, size + 1, keys + np.cumsum(lengths))
+        self._pieces = _extended(self._pieces, known, pieces)
+        self._piece_ends = _extended(self._piece_ends, size + 1, known + np.cumsum(counts))
+        self._remember(size + int((lengths <= MAX_WORD_BYTES).sum()))
+        return entries
+
+    def _remember(self, size: int) -> None:
+        """Have the first `size` words found from now on."""
+        first = self._size
+        if 2 * size > len(self._slots):
+            first, self._slots = 0, np.full(4 << size.bit_length(), -1, np.int32)
+        kernels.insert(self._slots, self._hashes, first, size)
+        self._size = size
+
+
+def _extended(array: npt.NDArray[Any], size: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The first `size` entries of an array and then `values`, in the same array if it has room for them."""
+    end = size + len(values)
+    if end > len(array):
+        room = np.empty(max(end, 2 * len(array)), array.dtype)
+        room[:size] = array[:size]
+        array = room
+    array[size:end] = values
+    return array
+
+
+def _as_pieces(pieces: Int32, counts: Int64, has_text: Bool) -> Pieces:
+    return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
+
+
+def _as_bytes(texts: Sequence[str]) -> tuple[UInt8, Int64]:
+    """All texts in UTF-8, with a byte after each but the last, and where each ends."""
+    joined = "\n".join(texts)
+    text = np.frombuffer(joined.encode("utf-8"), np.uint8)
+    if joined.count("\n") == len(texts) - 1:
+        return text, np.append(np.flatnonzero(text == ord("\n")), len(text))
+    sizes = np.fromiter((len(each.encode("utf-8")) for each in texts), np.int64, len(texts))
+    return text, np.cumsum(sizes + 1) - 1

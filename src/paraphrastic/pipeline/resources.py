@@ -1,0 +1,171 @@
+"""What steps take and ask a machine for: memory and time, from the size of their input and what was measured.
+
+Measured on an AMD EPYC (Zen 4): most memory and usual processor time of each step's process, in runs of
+`config/config.yaml` and `config/small.yaml`, and at 10 million pairs by `benchmarks/corpus.py` and
+`benchmarks/training.py`; docs/performance.md has the tables. Sizes are of files as they lie on the disk. A
+plan takes the figures as they are; what jobs ask for has margins.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+
+# A job may take so many times what was measured, on machines and data that are not those.
+_MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
+# MB of the program that runs the step on a node, beside the step itself.
+_RUNNER_MB = 200
+# Minutes that every step gets, since files of a cluster may be slow; steps of seconds get fewer, as many of
+# them share a job, which gets the sum.
+_LEAST_MINUTES, _LEAST_MINUTES_OF_SECONDS = 10, 3
+_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What was measured: most MB of memory and usual seconds of one core, and more for each MB of input."""
+
+    mb: float
+    seconds: float
+    mb_per_mb: float = 0.0
+    seconds_per_mb: float = 0.0
+
+    @property
+    def sized(self) -> bool:
+        """Whether the size of the input matters."""
+        return bool(self.mb_per_mb or self.seconds_per_mb)
+
+    def __add__(self, other: "Need") -> "Need":
+        return Need(
+            self.mb + other.mb,
+            self.seconds + other.seconds,
+            self.mb_per_mb + other.mb_per_mb,
+            self.seconds_per_mb + other.seconds_per_mb,
+        )
+
+    def of(self, size_mb: float) -> "Need":
+        """That of an input of so many MB."""
+        return Need(self.mb + self.mb_per_mb * size_mb, self.seconds + self.seconds_per_mb * size_mb)
+
+
+# A pair takes about 40 bytes in an archive, 50 in Parquet and 121 in the training data.
+NEEDS = {
+    "download_file": Need(60, 900),
+    # Corpora stream: at 10 million pairs they take hardly more memory than at one.
+    "extract_corpus": Need(415, 0.25, seconds_per_mb=0.12),
+    "train_language_id": Need(165, 0.4, seconds_per_mb=3.3),
+    "score_pairs": Need(883, 0.1, seconds_per_mb=0.9),
+    # NLTK's tokenizer is Python.
+    "score_pairs_treebank": Need(883, 0.1, seconds_per_mb=4),
+    "select_pairs": Need(446, 0.25, seconds_per_mb=0.08),
+    "gather_testsets": Need(290, 0.6),
+    "mark_contamination": Need(478, 0.45, seconds_per_mb=0.42),
+    "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08),
+    "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
+    "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
+    "tabulate_corpora": Need(360, 6),
+    "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1),
+    "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2),
+    "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
+    "train_vocabulary": Need(130, 0.35, mb_per_mb=60, seconds_per_mb=0.7),
+    "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35),
+    "import_dataset": Need(180, 2, seconds_per_mb=0.02),
+    # Beside the weights.
+    "initialise_model": Need(385, 1.3),
+    "evaluate_sts": Need(680, 5),
+    "evaluate_xling_sts": Need(500, 2.4),
+    "evaluate_stsb": Need(590, 25),
+    "evaluate_run": Need(270, 0.9),
+    "evaluate_tatoeba": Need(580, 1.5),
+    "evaluate_senteval": Need(1070, 60),
+    "evaluate_polish": Need(670, 200),
+    "measure_similarity": Need(580, 20, seconds_per_mb=11),
+    "choose_model": Need(255, 1.35),
+    "convert_tokenizer": Need(120, 0.5),
+    # Small files in, small files out.
+    "write_card": Need(45, 0.1),
+    "prepare": Need(270, 0.2),
+    "tabulate": Need(120, 0.35),
+    "plot": Need(105, 0.8),
+}
+# What weights and word vectors add to a step that loads them.
+WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
+WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
+# Sentences that a model of the paper's size embeds a second.
+_SPEED = 40_000
+# Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
+_PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
+
+
+def memory_mb(need: Need, *, attempt: int) -> int:
+    """MB to ask for; half as much again in each further attempt."""
+    return math.ceil((need.mb * _MEMORY_MARGIN + _RUNNER_MB) * (1 + (attempt - 1) / 2) / 100) * 100
+
+
+def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
+    """Minutes to ask for; half as many again in each further attempt."""
+    minutes = math.ceil(need.seconds * _TIME_MARGIN / threads / 60)
+    least = _LEAST_MINUTES_OF_SECONDS if need.seconds < _SECONDS else _LEAST_MINUTES
+    return math.ceil(max(least, minutes) * (1 + (attempt - 1) / 2))
+
+
+def weights_mb(definition: Mapping[str, Any]) -> float:
+    """MB of a model's embeddings, of which there are at most as many as the vocabularies have pieces."""
+    units = [unit for unit, _ in vocabularies(definition).values()]
+    rows = sum(vocabulary_settings(definition, unit)["size"] for unit in units)
+    if architecture_of(definition).languages == "separate" and len(units) == len(set(units)):
+        rows *= 2
+    return rows * definition["training"]["dimension"] * 4 / 1e6
+
+
+def vocabulary_need(definition: Mapping[str, Any], size_mb: float) -> Need:
+    """For a vocabulary from merged pairs of `size_mb`, all of whose sentences sentencepiece holds."""
+    most_mb = definition["vocabulary"]["max_sentences"] / _SENTENCES
+    return NEEDS["train_vocabulary"].of(min(size_mb, most_mb))
+
+
+def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+    """For a run with `settings` on training data of `size_mb`.
+
+    Memory is that of weights and optimizer, of the window of pairs that are shuffled together, and of a
+    mega-batch's vectors. The time of an averaged pair grows with dimension and mega-batch; that of an LSTM
+    with the square of the dimension.
+    """
+    architecture = architecture_of(definition)
+    pairs, dimension, megabatch = size_mb * _PAIRS, settings["dimension"], settings["megabatch"]
+    tables = 3 + (settings["early_stopping"] is not None)
+    window = min(pairs, settings["shuffle_window"])
+    vectors = 2 * megabatch * settings["batch_size"] * dimension * 4
+    mb = 760 + tables * weights_mb(definition) + 260e-6 * window + 2e-6 * vectors
+    parts = [
+        8.2e-3 * (dimension / 300) ** 2 if part.recurrent else 95e-6 * dimension / 300
+        for part in architecture.parts
+    ]
+    steps = settings["epochs"] * pairs / settings["batch_size"]
+    mining = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
+    step = 78e-9 if settings["dropout"] else 55e-9
+    seconds = (step + mining) * dimension if architecture.averaged else sum(parts)
+    return Need(mb, 3.3 + settings["epochs"] * pairs * seconds)
+
+
+def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
+    """Mini-batches in a mega-batch, on average over `steps`: from 1, one more each `anneal` steps."""
+    growing = min(steps, anneal * (megabatch - 1))
+    if not steps or not growing:
+        return float(megabatch)
+    return (growing * (1 + growing / anneal / 2) + (steps - growing) * megabatch) / steps
+
+
+def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
+    """For measuring how fast systems are, each in eight ways, slow ones for as long as `settings` say."""
+    seconds = min(settings["seconds"], settings["sentences"] / _SPEED)
+    return Need(425, systems * (0.9 + 8 * settings["repeats"] * seconds))
+
+
+def bucc_need(dimension: int, size_mb: float) -> Need:
+    """For mining translations among BUCC's sentences: vectors of both languages, and all their products."""
+    sentences = size_mb * _BUCC_SENTENCES
+    mb = 690 + sentences * (650 + 4 * dimension) / 1e6
+    return Need(mb, 4 + 98 * (sentences / 400_000) ** 2 * dimension / 300)

@@ -1,0 +1,149 @@
+"""The jobs of a run, as Snakemake plans them in a dry run.
+
+The one module of the library that asks Snakemake: which jobs there are is for the rules to say.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.pipeline.resources import Need
+from paraphrastic.registry.datasets import Dataset
+from paraphrastic.registry.opus import OpusCorpus
+
+# Where none is given.
+_CONFIG = Path("config/config.yaml")
+
+Megabytes = Callable[[Iterable[str]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job of a run.
+
+    `step` is its rule. `of` names what it is for: a model, a system or a corpus. `inputs` and `outputs` are
+    paths. `after` are places of the jobs, in the list of all, that it waits for. `need` takes a function
+    that gives the MB of files, which need not be there yet.
+    """
+
+    step: str
+    of: str
+    wildcards: Mapping[str, str]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    threads: int
+    after: tuple[int, ...]
+    need: Callable[[Megabytes], Need]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run: the checked configuration, all data sets by name, corpora of OPUS by path, and the jobs.
+
+    Jobs stand after those that they wait for.
+    """
+
+    config: Mapping[str, Any]
+    datasets: Mapping[str, Dataset]
+    opus: Mapping[str, OpusCorpus]
+    jobs: list[Job] = field(default_factory=list)
+
+
+def planned_run(
+    *,
+    configfiles: Sequence[Path] = (),
+    config: Mapping[str, Any] | None = None,
+    targets: Iterable[str] = (),
+    cores: int = 1,
+    everything: bool = False,
+) -> Run:
+    """The run that `snakemake` would start in this folder; `everything`: also what is there already.
+
+    Raises:
+        InputError: no Snakefile is here, or the run cannot be planned; the message is the pipeline's own.
+    """
+    from snakemake.api import ConfigSettings, DAGSettings, OutputSettings, ResourceSettings, SnakemakeApi
+    from snakemake.exceptions import RuleException, WorkflowError
+    from snakemake.settings.enums import RerunTrigger
+
+    snakefile = Path("Snakefile")
+    for path in (snakefile, *configfiles):
+        if not path.is_file():
+            where = ": plan in the folder of the pipeline" if path == snakefile else ""
+            raise InputError(f"{path}: is not a file{where}")
+    for path in configfiles or [_CONFIG]:
+        _check_config_file(path)
+    # Snakemake lists a dry run on standard error, whatever it is told.
+    with redirect_stderr(io.StringIO()), SnakemakeApi(OutputSettings(dryrun=True)) as api:
+        try:
+            workflow = api.workflow(
+                ResourceSettings(cores=cores),
+                ConfigSettings(config=dict(config or {}), configfiles=list(configfiles)),
+                snakefile=snakefile,
+            )
+            # As profiles/default has them.
+            triggers = RerunTrigger.all() - {RerunTrigger.CODE}
+            dag = workflow.dag(
+                DAGSettings(targets=set(targets), forceall=everything, rerun_triggers=triggers)
+            )
+            dag.execute_workflow(executor="dryrun")
+        except (WorkflowError, RuleException) as error:
+            raise InputError(str(error)) from None
+        return _run(workflow._workflow)
+
+
+def _check_config_file(path: Path) -> None:
+    """Refuse a file that is neither JSON nor YAML, of which Snakemake says neither name nor line."""
+    if not path.is_file():
+        return
+    try:
+        text = path.read_text(encoding="utf-8")
+        try:
+            content = json.loads(text)
+        except json.JSONDecodeError:
+            content = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise InputError(f"{path}{line}: not YAML: {error.problem}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path}: not a configuration: no keys at its top")
+
+
+def _run(workflow: Any) -> Run:
+    names = workflow.globals
+    run = Run(names["config"], names["REGISTRY"], names["OPUS_CORPORA"])
+    places: dict[Any, int] = {}
+    for level in workflow.dag.toposorted():
+        for job in sorted(level, key=lambda job: (job.rule.name, job.format_wildcards("{wildcards}"))):
+            # Targets alone have no output.
+            if workflow.dag.needrun(job) and job.output:
+                after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
+                places[job] = len(run.jobs)
+                run.jobs.append(_job(job, after, names["need"]))
+    return run
+
+
+def _job(job: Any, after: tuple[int, ...], need: Callable[..., Need]) -> Job:
+    wildcards = dict(job.wildcards_dict)
+    step = job.rule.resources["mem_mb"]._evaluator.step
+    return Job(
+        step=job.rule.name,
+        of=next(
+            (wildcards[name] for name in ("model", "system", "mined", "corpus") if name in wildcards), ""
+        ),
+        wildcards=wildcards,
+        inputs=tuple(map(str, job.input)),
+        outputs=tuple(map(str, job.output)),
+        threads=job.threads,
+        after=after,
+        need=lambda megabytes: need(step, job.wildcards, job.input, megabytes),
+    )

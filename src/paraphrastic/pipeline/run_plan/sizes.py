@@ -1,0 +1,206 @@
+"""How large the files of a run will be: corpora by what is known of them, others by what they are made of.
+
+Measured on the sample and on `config/small.yaml`: MB that a step writes for each MB that it reads.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import vocabularies
+from paraphrastic.config.validation import CORPUS_KINDS
+from paraphrastic.pipeline.estimate import archive_bytes
+from paraphrastic.pipeline.resources import weights_mb
+from paraphrastic.pipeline.run_plan.jobs import Job, Run
+from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
+from paraphrastic.registry.datasets import RemoteFile
+from paraphrastic.registry.download import source_of
+
+# Share of the pairs that the selection keeps, where nobody says otherwise: 0.8 to 0.9 of the sample, 0.9 and
+# more of captions and verses; of sentences for learners, many of which are short, a third to four fifths.
+KEPT = 0.9
+# Bytes of a pair of 12 words a side, compressed as published, and merged.
+ARCHIVE_BYTES, MERGED_BYTES = 40, 51
+# What merging has on the disk beside its output, in bytes for each pair that it reads.
+_MERGING_BYTES = 130
+# Test sets and models whose size the registry does not know; BUCC's by its number of sentences.
+_OTHER_MB, _OTHERS_MB = 2.0, {"bucc2018": 14.0}
+# MB of pairs for each MB that is read, by kind of corpus; each of five captions stands in several pairs.
+_EXTRACTED = {"captions": 2.8, "manythings": 0.9}
+_EXTRACTED_ELSE, _EXTRACTED_PLAIN = 1.25, 0.4
+_COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
+# MB that a step writes for each MB that it reads; the selection leaves out columns of scores.
+_SELECTED, _MERGED = 0.9, 1.08
+_RATES = {
+    "import_dataset": 1.0,  # not measured
+    "score_pairs": 1.08,
+    "measure_similarity": 1.08,
+    "list_candidates": _SELECTED,
+    "sample_paraphrases": _SELECTED,
+    "gather_testsets": 1.5,
+    "prepare_bucc": 1.43,
+    "prepare_tatoeba": 0.5,
+}
+# Training data for each MB of merged pairs, with 50,000 pieces; fewer pieces are shorter, and more.
+_ENCODED, _ENCODED_PIECES, _ENCODED_POWER = 2.4, 50_000, 0.11
+# MB that a step writes, whatever it reads.
+_WRITTEN = {
+    "train_language_id": 3.3,
+    "prepare_sts": 1.5,
+    "prepare_transfer": 4.0,
+    "evaluate_sts": 0.3,
+    "evaluate_part": 0.6,
+    "plot_training": 0.1,
+    "plot_systems": 0.15,
+    "write_report": 1.0,
+}
+_WRITTEN_ELSE = 0.03
+# Of a sentence in the sample of a corpus.
+_SENTENCE_BYTES = 25
+_WITH_WEIGHTS = ("train_model", "train_part", "choose_model", "initialise_model")
+# Steps whose output depends on the size of all that they read.
+_DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", *_RATES)
+# Steps that read a part of the first input, as many as there are shards.
+_SHARDED = ("score_pairs", "measure_similarity")
+
+
+@dataclass(slots=True)
+class Sizes:
+    """Sizes of the files of a run, in MB, as its jobs are added in their order.
+
+    Args:
+        pairs: how many pairs corpora have, by name; of all languages that the corpus is used in.
+        kept: share of a corpus's pairs that the selection keeps, by name.
+        unknown: corpora of which nobody knows how large they are, as they are found.
+        assumed: other data sets of unknown size.
+    """
+
+    run: Run
+    pairs: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[str, float] = field(default_factory=dict)
+    unknown: set[str] = field(default_factory=set)
+    assumed: set[str] = field(default_factory=set)
+    _known: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in (*self.pairs, *self.kept):
+            if name not in self.run.datasets or self.run.datasets[name].kind not in CORPUS_KINDS:
+                raise InputError(f"{name!r} is no corpus of the configuration")
+
+    def megabytes(self, paths: str | Iterable[str]) -> float:
+        """MB of one or many files that are there, or that a job that was added makes."""
+        paths = [paths] if isinstance(paths, str) else paths
+        return sum(self._known[path] if path in self._known else _on_disk(Path(path)) for path in paths)
+
+    def add(self, job: Job) -> tuple[float, float]:
+        """Find the sizes of a job's outputs: MB in all, and MB that it has on the disk only while it runs."""
+        written = self._written(job)
+        self._known |= written
+        temporary = 0.0
+        if job.step == "merge_pairs":
+            temporary = self.megabytes(job.inputs) * _MERGED * _MERGING_BYTES / MERGED_BYTES
+        return sum(written.values()), temporary
+
+    def _written(self, job: Job) -> dict[str, float]:
+        """MB by output: of its data, which come first; what is beside them is small."""
+        data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
+        return dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
+
+    def _data(self, job: Job) -> float:
+        config, wildcards = self.run.config, job.wildcards
+        of_model = config["definitions"].get(wildcards.get("model"))
+        if job.step == "download_file":
+            return self._download(job.outputs[0])
+        if job.step == "extract_corpus":
+            return self._extracted(wildcards["corpus"], job.inputs)
+        if job.step == "merge_pairs":
+            return self._merged(of_model, job.inputs)
+        if job.step == "train_vocabulary":
+            return _vocabulary_mb(of_model)
+        if job.step in _WITH_WEIGHTS:
+            return weights_mb(of_model) + _vocabulary_mb(of_model)
+        if job.step in _SHARDED:
+            return self.megabytes(job.inputs[0]) / config["shards"] * _RATES[job.step]
+        if job.step in ("encode_dataset", "encode_part"):
+            return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
+        if job.step not in _DEPENDENT:
+            return _WRITTEN.get(job.step, _WRITTEN_ELSE)
+        read = self.megabytes(job.inputs)
+        if job.step == "select_pairs":
+            return read * _SELECTED * self.kept.get(wildcards["corpus"], KEPT)
+        if job.step == "rank_pairs":
+            study = config["filter_study"]
+            return min(study["sample"] * MERGED_BYTES / 1e6, read * _MERGED / study["parts"])
+        if job.step == "describe_corpus":
+            return min(read, 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6)
+        return read * _RATES[job.step]
+
+    def _download(self, path: str) -> float:
+        file = next(
+            file for dataset in self.run.datasets.values() for file in dataset.files if file.location == path
+        )
+        name, size = file.dataset, self._size(file)
+        if self.run.datasets[name].kind not in CORPUS_KINDS:
+            if size is None:
+                self.assumed.add(name)
+            return _OTHERS_MB.get(name, _OTHER_MB) if size is None else size
+        if name in self.pairs:
+            return self.pairs[name] * ARCHIVE_BYTES / 1e6
+        if size is None:
+            self.unknown.add(name)
+        return size or 0.0
+
+    def _size(self, file: RemoteFile) -> float | None:
+        places = [source_of(address, self.run.config["mirror"]).location for address in file.addresses]
+        for place in places:
+            if isinstance(place, Path) and place.is_file():
+                return _on_disk(place)
+        listed = self.run.opus.get(file.location)
+        size = file.size or (archive_bytes(listed) if listed else None)
+        return size / 1e6 if size else None
+
+    def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
+        if corpus in self.pairs:
+            return self.pairs[corpus] * ARCHIVE_BYTES * _EXTRACTED_ELSE / 1e6
+        dataset = self.run.datasets[corpus]
+        if dataset.kind in KINDS:
+            # Of a file that is still to be downloaded, no more is known than its size.
+            file = next((file for file in dataset.files if file.location in inputs), None)
+            if file and Path(file.location).is_file():
+                sampled = extracted_mb(dataset.kind, file.location, file)
+                if sampled is not None:
+                    return sampled
+        rates = (
+            _EXTRACTED.get(dataset.kind, _EXTRACTED_ELSE) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
+            for path in inputs
+        )
+        return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
+
+    def _merged(self, definition: Mapping[str, Any], inputs: Sequence[str]) -> float:
+        total = 0.0
+        # The selected pairs of each corpus stand before what is said of their contamination.
+        for corpus, path in zip(definition["corpora"], inputs, strict=False):
+            most = definition["max_pairs"].get(corpus)
+            size = self.megabytes(path) * _MERGED
+            total += size if most is None else min(size, most * MERGED_BYTES / 1e6)
+        return total
+
+
+def _encoded_rate(definition: Mapping[str, Any]) -> float:
+    """MB of training data for each MB of merged pairs, which each unit has its own of."""
+    vocabulary = definition["vocabulary"]
+    units = {unit for unit, _ in vocabularies(definition).values()}
+    return len(units) * _ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
+
+
+def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
+    return float(0.24 + 17e-6 * definition["vocabulary"]["size"])
+
+
+def _on_disk(path: Path) -> float:
+    try:
+        return path.stat().st_size / 1e6
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

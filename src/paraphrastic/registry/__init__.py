@@ -1,0 +1,1 @@
+"""Data sets by name, their verified downloads, and safe reading of archives."""

@@ -1,0 +1,362 @@
+"""Read archives and compressed files that came from elsewhere, without trusting them.
+
+Members are read as streams, so that a corpus never lies on the disk unpacked. Damaged data, and data that
+grows past its bound, is an `InputError` that names the file and the cause.
+"""
+
+import bz2
+import gzip
+import io
+import lzma
+import shutil
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO, cast
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+
+_READ_BYTES = 1 << 16
+# More files than any corpus has; empty ones cost nothing but the disk's inodes and the memory of their names.
+_MAX_MEMBERS = 100_000
+# Long names and attributes of a tar, which are read into memory before anything can be asked of them.
+_TAR_HEADERS = (
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+)
+_MAX_HEADER_BYTES = 1 << 20
+_GZIP, _BZIP2, _ZSTANDARD, _XZ = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX"
+_TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
+_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+# What a check reads at most, in times the file's size and at least in bytes: no text is packed more tightly.
+_MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
+_DAMAGE = (
+    EOFError,
+    OSError,
+    lzma.LZMAError,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed by an unknown method
+    IndexError,  # a zip's member has no name
+    UnicodeDecodeError,  # or one that is not the UTF-8 that it says
+)
+
+
+class DamagedError(InputError):
+    """An archive or compressed file that cannot be read to its end."""
+
+
+@contextmanager
+def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
+    """Open a gzip, bzip2, Zstandard or plain file, told by its first bytes, as a stream of its content.
+
+    The content may have at most `max_bytes` bytes.
+    """
+    path = Path(path)
+    with ExitStack() as stack:
+        stream, magic = _opened_file(path)
+        stack.enter_context(stream)
+        if magic.startswith(_GZIP):
+            stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
+        elif magic.startswith(_BZIP2):
+            stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
+        elif magic == _ZSTANDARD:
+            # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
+            try:
+                import pyarrow
+            except ImportError:
+                raise InputError(
+                    f"{path}: reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
+                ) from None
+            stream = stack.enter_context(pyarrow.CompressedInputStream(stream, "zstd"))
+        yield stack.enter_context(_bounded(stream, str(path), max_bytes))
+
+
+@contextmanager
+def open_members(
+    path: str | Path, names: Sequence[str | tuple[str, ...]], *, max_bytes: int
+) -> Iterator[tuple[BinaryIO, ...]]:
+    """Open members of a zip or (compressed) tar archive as streams, in the order of `names`.
+
+    A tuple in `names` lists the names that one member may have: the first that is there is taken. Each
+    member may have at most `max_bytes` bytes. The streams may be read in turns. A missing member is an
+    `InputError` that says what the archive holds.
+    """
+    path = Path(path)
+    with ExitStack() as stack:
+        with _opened(path) as archive:
+            entries = {entry.name: entry for entry in _entries(archive, path) if entry.is_file}
+        streams = []
+        for name in names:
+            entry = _choose(path, (name,) if isinstance(name, str) else name, entries)
+            _check_size(path, entry, max_bytes)
+            # One handle a member: a compressed tar is read in turns only with one decompressor each.
+            handle = stack.enter_context(_opened(path))
+            streams.append(stack.enter_context(_open_entry(handle, entry, path, max_bytes)))
+        yield tuple(streams)
+
+
+def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max_total: int) -> list[Path]:
+    """Unpack a zip or (compressed) tar archive into `folder`; returns the files, in the archive's order.
+
+    A member that is a link or a device, that would leave `folder` or is larger than `max_bytes`, and members
+    larger than `max_total` bytes together, are an `InputError` before anything is written. Each file is
+    whole or not there.
+    """
+    path, folder = Path(path), Path(folder)
+    written = []
+    with _opened(path) as archive:
+        entries = _entries(archive, path)
+        for entry in entries:
+            _check_place(path, entry, folder)
+            _check_size(path, entry, max_bytes)
+        total = sum(entry.size for entry in entries)
+        if total > max_total:
+            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
+        for entry in entries:
+            if entry.is_file:
+                target = folder / entry.name
+                with _open_entry(archive, entry, path, max_bytes) as stream:
+                    _write(stream, target)
+                written.append(target)
+    return written
+
+
+def check_whole(path: str | Path, name: str) -> None:
+    """Read an archive or a compressed file, as the end of `name` says, to its end; other files are not read.
+
+    One that is cut off, damaged, or neither is a `DamagedError`; one that could not be unpacked within bounds
+    is another `InputError`.
+    """
+    path, name = Path(path), name.lower()
+    if not name.endswith((".zip", *_TAR_SUFFIXES, *_COMPRESSED_SUFFIXES)):
+        return
+    bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
+    magic = _first_bytes(path)
+    if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
+        _check_zip(path, bound)
+        return
+    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
+        raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
+    with ExitStack() as stack:
+        if magic == _XZ:
+            unpacked = stack.enter_context(lzma.open(path))
+            stream = stack.enter_context(_bounded(unpacked, str(path), bound))
+        else:
+            stream = stack.enter_context(open_stream(path, max_bytes=bound))
+        if name.endswith(_TAR_SUFFIXES):
+            with _damage_named(str(path)):
+                archive = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
+            stack.enter_context(archive)
+            _entries(archive, path)
+        _drain(stream)
+
+
+def _check_zip(path: Path, bound: int) -> None:
+    with _damage_named(str(path)):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        entries = _entries(archive, path)
+        total = sum(entry.size for entry in entries)
+        if total > bound:
+            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {bound}")
+        for entry in entries:
+            with _open_entry(archive, entry, path, bound) as stream:
+                _drain(stream)
+
+
+def _drain(stream: BinaryIO) -> None:
+    while stream.read(_READ_BYTES):
+        pass
+
+
+class _Bzip2(io.RawIOBase):
+    """The content of a bzip2 file, of one stream or several.
+
+    Python's own `BZ2File` takes whatever follows a stream and is none for the end of the file, so that a
+    later stream whose head is damaged would be lost with all that comes after it.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._decompressor = bz2.BZ2Decompressor()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        data = b""
+        while not data:
+            compressed = b""
+            if self._decompressor.eof:
+                compressed = self._decompressor.unused_data or self._stream.read(_READ_BYTES)
+                if not compressed:
+                    return 0
+                self._decompressor = bz2.BZ2Decompressor()
+            elif self._decompressor.needs_input:
+                compressed = self._stream.read(_READ_BYTES)
+                if not compressed:
+                    raise EOFError("the file ended before the end of a bzip2 stream")
+            data = self._decompressor.decompress(compressed, len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+
+class _Bounded(io.RawIOBase):
+    """The bytes of another stream, until there are more than `max_bytes` of them."""
+
+    def __init__(self, stream: IO[bytes], label: str, max_bytes: int) -> None:
+        self._stream = stream
+        self._label = label
+        self._max_bytes = max_bytes
+        self._count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        with _damage_named(self._label):
+            data = self._stream.read(len(buffer))
+        self._count += len(data)
+        if self._count > self._max_bytes:
+            raise InputError(f"{self._label}: grows past the bound of {self._max_bytes} bytes")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _bounded(stream: IO[bytes], label: str, max_bytes: int) -> BinaryIO:
+    return cast(BinaryIO, io.BufferedReader(_Bounded(stream, label, max_bytes), _READ_BYTES))
+
+
+@contextmanager
+def _damage_named(label: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        cause = " ".join(str(error).split()) or type(error).__name__
+        raise DamagedError(f"{label}: damaged: {cause}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One member as its archive describes it; `size` in bytes when unpacked."""
+
+    name: str
+    size: int
+    is_file: bool
+    is_folder: bool
+    info: zipfile.ZipInfo | tarfile.TarInfo
+
+
+class _TarInfo(tarfile.TarInfo):
+    """A member of a tar whose header is not large enough to fill the memory."""
+
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # made to be overridden, as its source says
+        large = self.type in _TAR_HEADERS and self.size > _MAX_HEADER_BYTES
+        if large or self.type == tarfile.GNUTYPE_SPARSE:
+            raise tarfile.ReadError(f"a header of {self.size} bytes" if large else "a sparse file")
+        return super()._proc_member(archive)  # type: ignore[misc]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    zipped = _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
+    archive: zipfile.ZipFile | tarfile.TarFile
+    with _damage_named(str(path)):
+        # Closed below.
+        archive = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
+    with archive:
+        yield archive
+
+
+def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
+    with _damage_named(str(path)):
+        if isinstance(archive, tarfile.TarFile):
+            found = (_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive)
+        else:
+            found = (
+                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
+                for i in archive.infolist()
+            )
+        entries = list(islice(found, _MAX_MEMBERS + 1))
+    if len(entries) > _MAX_MEMBERS:
+        raise InputError(f"{path}: has more than {_MAX_MEMBERS} members")
+    return entries
+
+
+def _plain(info: zipfile.ZipInfo) -> bool:
+    """Whether a zip's member is a file; its Unix mode, where it has one, may say that it is a link."""
+    return stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+
+
+def _open_entry(
+    archive: zipfile.ZipFile | tarfile.TarFile, entry: _Entry, path: Path, max_bytes: int
+) -> BinaryIO:
+    label = f"{path}: {entry.name}"
+    with _damage_named(label):
+        if isinstance(archive, tarfile.TarFile):
+            stream = archive.extractfile(cast(tarfile.TarInfo, entry.info))
+        else:
+            stream = archive.open(cast(zipfile.ZipInfo, entry.info))
+    return _bounded(cast(IO[bytes], stream), label, max_bytes)
+
+
+def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _Entry:
+    for name in names:
+        if name in entries:
+            return entries[name]
+    held = ", ".join(list(entries)[:10]) + (f" and {len(entries) - 10} more" if len(entries) > 10 else "")
+    raise InputError(f"{path}: has no member {' or '.join(names)}; it holds {held or 'no files'}")
+
+
+def _check_size(path: Path, entry: _Entry, max_bytes: int) -> None:
+    if entry.size > max_bytes:
+        raise InputError(f"{path}: {entry.name}: {entry.size} bytes, more than the bound of {max_bytes}")
+
+
+def _check_place(path: Path, entry: _Entry, folder: Path) -> None:
+    """Refuse a member that is not a plain file or folder, or that lies outside `folder`."""
+    if not entry.is_file and not entry.is_folder:
+        raise InputError(f"{path}: {entry.name}: a link or a device, which is not unpacked")
+    name = PurePosixPath(entry.name)
+    inside = (folder / name).resolve().is_relative_to(folder.resolve())
+    if name.is_absolute() or ".." in name.parts or "\\" in entry.name or not inside:
+        raise InputError(f"{path}: {entry.name}: would be unpacked outside of its folder")
+
+
+def _write(stream: BinaryIO, target: Path) -> None:
+    try:
+        with atomic_output(target) as temporary, temporary.open("wb") as output:
+            shutil.copyfileobj(stream, output)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+
+
+def _opened_file(path: Path) -> tuple[IO[bytes], bytes]:
+    """A file, and the bytes that it begins with, which are still to be read: from a pipe, they come once."""
+    try:
+        file = path.open("rb")
+        return file, file.peek(4)[:4]
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _first_bytes(path: Path) -> bytes:
+    file, magic = _opened_file(path)
+    file.close()
+    return magic

@@ -1,0 +1,331 @@
+"""The registry of data sets: what each is, where its files are, and how to know them again.
+
+`config/datasets.tsv` has one row a file, or one row a family of files (one file a language pair); its
+first lines explain the columns. This module imports nothing but the standard library, because every dry
+run of the pipeline reads the registry.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+from paraphrastic.base.errors import InputError
+
+COLUMNS = (
+    "name",
+    "version",
+    "kind",
+    "languages",
+    "file",
+    "addresses",
+    "sha256",
+    "size",
+    "members",
+    "licence",
+)
+
+# How many languages a row of each kind may have: a pair, one (paraphrases), or none.
+KINDS: dict[str, tuple[int, ...]] = {
+    "opus": (2,),  # a zip in Moses layout: one member a language, aligned by line
+    "manythings": (2,),  # a zip with lines `text TAB translation [TAB attribution]`; the pair in that order
+    "aligned": (1,),  # one file a language, aligned by line with the data set's other files
+    "paranmt": (1,),  # a zip with lines `reference TAB paraphrase TAB score`
+    "captions": (1,),  # several files of one language, aligned by line, whose lines are paraphrases
+    "tsv": (1, 2),  # lines `source TAB target [TAB score]`, or the columns that `members` names
+    "jsonl": (1, 2),  # a JSON object a line, with keys named by the languages or by `members`
+    "parquet": (1, 2),  # columns named by the languages or by `members`
+    "tmx": (1, 2),  # a translation memory
+    "labelled": (0, 1, 2),  # lines `__label__CODE text`, to train language identification on
+    "fasttext": (0,),  # a language-identification model
+    "vectors": (0, 1),  # word vectors as text
+    "sts": (0,),  # the archive of the STS test sets
+    "uriel": (0,),  # distances between languages, as lang2vec's archives have them
+    "file": (0, 1, 2),  # any other file, read by the step that names it
+}
+# Kinds whose `members` are the columns of source and target, and optionally of scores.
+TABLES = ("tsv", "jsonl", "parquet")
+
+_NAME = re.compile(r"[a-z0-9_]+")
+_CODE = re.compile(r"[a-z]{2,3}")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file of a data set.
+
+    `languages` are those of its text, in the order of its members or columns. `sha256` and `size` (bytes)
+    are None where the upstream bytes are not known. `members` are the names in the archive that hold the
+    text, or for tables its columns. `name_is_shared` says that another data set downloads a file of this
+    name. `path` is set for a file that is used from where it lies.
+    """
+
+    dataset: str
+    name: str
+    languages: tuple[str, ...]
+    addresses: tuple[str, ...]
+    sha256: str | None = None
+    size: int | None = None
+    members: tuple[str, ...] = ()
+    version: str = ""
+    name_is_shared: bool = False
+    path: str | None = None
+
+    @property
+    def location(self) -> str:
+        """Where the pipeline reads the file."""
+        return self.path or f"resources/downloads/{self.dataset}/{self.name}"
+
+    @property
+    def shipped(self) -> bool:
+        """Whether the file comes with the repository, so that there is nothing to download."""
+        return all(address.lower().startswith("file:") for address in self.addresses)
+
+    def members_of(self, language: str) -> tuple[str, ...]:
+        """Names that the member with `language`'s side may have, best first (kind `opus`)."""
+        return self.members[self.languages.index(language) :: len(self.languages)]
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """All files under one name, of one version, kind and licence."""
+
+    name: str
+    version: str
+    kind: str
+    licence: str
+    files: tuple[RemoteFile, ...]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Language pairs with aligned text, each once; none for monolingual data."""
+        if self.kind == "aligned":
+            return tuple(combinations([file.languages[0] for file in self.files], 2))
+        found = {frozenset(file.languages): file.languages for file in self.files}
+        return tuple((pair[0], pair[1]) for pair in found.values() if len(pair) == 2)
+
+    def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
+        """Files that a corpus of `languages` needs; the order of a pair does not matter.
+
+        `opus`, `manythings`, `tmx` and tables give the one file of the languages; `aligned` one file a
+        language, in the order asked; `paranmt` and `captions` all files of the language; `file` all files
+        of exactly these, those whose first language was asked first coming first. Where there is nothing, an
+        `InputError` says what the data set has.
+        """
+        if self.kind == "aligned":
+            of_language = {file.languages[0]: file for file in self.files}
+            files = [of_language[language] for language in languages if language in of_language]
+            found = len(files) == len(languages) > 0
+        else:
+            files = [file for file in self.files if set(file.languages) == set(languages)]
+            files.sort(key=lambda file: [languages.index(language) for language in file.languages])
+            found = bool(files)
+        if not found:
+            have = dict.fromkeys("-".join(file.languages) or "no language" for file in self.files)
+            asked = "-".join(languages) or "no language"
+            raise InputError(f"data set {self.name!r} has nothing in {asked}; it has {', '.join(have)}")
+        return tuple(files)
+
+
+@dataclass(slots=True)
+class _Rows:
+    """The rows of one data set while the registry is read."""
+
+    line: int
+    head: dict[str, str]
+    files: list[RemoteFile] = field(default_factory=list)
+
+
+def read_registry(path: str | Path) -> dict[str, Dataset]:
+    """Read the registry: data sets by name, in the order of their first rows.
+
+    The first thing that is wrong is an `InputError` that says `PATH:LINE: column: cause`.
+    """
+    datasets: dict[str, _Rows] = {}
+    for number, row in _rows(path):
+        try:
+            files = _files(row)
+            dataset = datasets.setdefault(row["name"], _Rows(number, row))
+            for column in ("version", "kind", "licence"):
+                if row[column] != dataset.head[column]:
+                    first = f"line {dataset.line} says {dataset.head[column]!r}"
+                    raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
+            known = {file.name for file in dataset.files}
+            held = {frozenset(file.languages) for file in dataset.files}
+            for file in files:
+                if row["kind"] in (*TABLES, "tmx") and frozenset(file.languages) in held:
+                    pair = "-".join(file.languages)
+                    raise _CellError("languages", f"data set {row['name']!r} has another file in {pair}")
+                if file.name in known:
+                    raise _CellError("file", f"{file.name!r} is listed twice for data set {row['name']!r}")
+                known.add(file.name)
+        except _CellError as error:
+            raise InputError(f"{path}:{number}: {error.column}: {error.cause}") from None
+        dataset.files += files
+    everything = [file for dataset in datasets.values() for file in dataset.files]
+    downloaded = [file.name for file in everything if not file.shipped]
+    return {
+        name: Dataset(
+            name=name,
+            version=dataset.head["version"],
+            kind=dataset.head["kind"],
+            licence=dataset.head["licence"],
+            files=tuple(
+                replace(file, name_is_shared=downloaded.count(file.name) > 1) for file in dataset.files
+            ),
+        )
+        for name, dataset in datasets.items()
+    }
+
+
+class _CellError(Exception):
+    """A cell that cannot be used; the caller knows the line."""
+
+    def __init__(self, column: str, cause: str) -> None:
+        super().__init__(cause)
+        self.column = column
+        self.cause = cause
+
+
+def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and cells by column of every row; empty lines and lines with `#` in front are notes."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: not readable as a registry of data sets: {error}") from None
+    header = False
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if not header:
+            if tuple(cells) != COLUMNS:
+                raise InputError(f"{path}:{number}: header: the columns must be {' '.join(COLUMNS)}")
+            header = True
+            continue
+        if len(cells) != len(COLUMNS):
+            raise InputError(f"{path}:{number}: row: {len(cells)} columns, expected {len(COLUMNS)}")
+        yield (
+            number,
+            {column: "" if cell == "-" else cell for column, cell in zip(COLUMNS, cells, strict=True)},
+        )
+    if not header:
+        raise InputError(f"{path}: header: the file is empty")
+
+
+def _files(row: dict[str, str]) -> list[RemoteFile]:
+    """The files of one row: one, or one a pair of a family."""
+    if not _NAME.fullmatch(row["name"]):
+        raise _CellError("name", f"{row['name']!r} is not made of a-z, 0-9 and _")
+    for column in ("version", "licence"):
+        if not row[column]:
+            raise _CellError(column, "is empty")
+    if row["kind"] not in KINDS:
+        raise _CellError("kind", f"{row['kind']!r} is not one of {', '.join(KINDS)}")
+    if row["sha256"] and not _SHA256.fullmatch(row["sha256"]):
+        raise _CellError("sha256", f"{row['sha256']!r} is not 64 lower-case hexadecimal digits")
+    if row["size"] and not (row["size"].isascii() and row["size"].isdigit() and int(row["size"]) > 0):
+        raise _CellError("size", f"{row['size']!r} is not a number of bytes")
+    groups = _languages(row)
+    if len(groups) > 1 and (row["sha256"] or row["size"]):
+        raise _CellError("sha256", "a row for several files cannot have one sha256 or size")
+    return [_file(row, languages) for languages in groups]
+
+
+def _languages(row: dict[str, str]) -> list[tuple[str, ...]]:
+    groups = [tuple(group.split("-")) for group in row["languages"].split()] or [()]
+    allowed = KINDS[row["kind"]]
+    for group in groups:
+        if not all(_CODE.fullmatch(code) for code in group):
+            raise _CellError("languages", f"{'-'.join(group)!r} is not made of codes of 2 or 3 letters a-z")
+        if len(set(group)) != len(group) or len(group) > 2:
+            raise _CellError("languages", f"{'-'.join(group)!r} is not a language or a pair of two")
+        if len(group) not in allowed:
+            wanted = " or ".join(
+                name for count, name in ((1, "one language"), (2, "a pair such as en-fr")) if count in allowed
+            )
+            raise _CellError("languages", f"kind {row['kind']!r} needs {wanted}, not {'-'.join(group)!r}")
+    return groups
+
+
+def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
+    """The file of `languages`, with their codes in the place of {a} and {b}."""
+    cells = {}
+    for column in ("file", "addresses", "members"):
+        cells[column] = row[column]
+        if len(languages) == 2:
+            cells[column] = row[column].replace("{a}", languages[0]).replace("{b}", languages[1])
+        if "{" in cells[column] or "}" in cells[column]:
+            raise _CellError(
+                column, f"{row[column]!r}: only {{a}} and {{b}}, for a pair's codes, are replaced"
+            )
+    if not _FILE.fullmatch(cells["file"]):
+        raise _CellError("file", f"{cells['file']!r} is not a plain file name")
+    addresses = tuple(cells["addresses"].split())
+    if not addresses:
+        raise _CellError("addresses", "is empty")
+    for address in addresses:
+        if fault := address_fault(address):
+            raise _CellError("addresses", f"{address!r}: {fault}")
+    members = tuple(cells["members"].split())
+    for member in members:
+        if PurePosixPath(member).is_absolute() or ".." in PurePosixPath(member).parts:
+            raise _CellError("members", f"{member!r} leaves the archive's folder")
+    if row["kind"] == "opus" and (not members or len(members) % 2):
+        raise _CellError("members", "kind 'opus' needs one member a language, in the order of the languages")
+    if row["kind"] in ("manythings", "paranmt") and not members:
+        raise _CellError("members", f"kind {row['kind']!r} needs the name of the member with the lines")
+    if fault := columns_fault(row["kind"], members):
+        raise _CellError("members", fault)
+    return RemoteFile(
+        dataset=row["name"],
+        name=cells["file"],
+        languages=languages,
+        addresses=addresses,
+        sha256=row["sha256"] or None,
+        size=int(row["size"]) if row["size"] else None,
+        members=members,
+        version=row["version"],
+    )
+
+
+def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
+    """Why `columns` cannot name the sides in a file of `kind`; None where they can, or where it has none."""
+    if kind == "tmx" and columns:
+        return "kind 'tmx' has no columns"
+    if kind not in TABLES or not columns:
+        return None
+    if len(columns) not in (2, 3, 4) or len(set(columns)) < len(columns):
+        return (
+            f"kind {kind!r} needs two to four different columns: source, target, paraphrase score, "
+            "translation score"
+        )
+    # A paraphrase score that is not there leaves its place to be filled.
+    named = [*columns[:2], *columns[3:]] if len(columns) == 4 and columns[2] == "-" else columns
+    if "-" in named:
+        return "'-' can only stand for the paraphrase score, before a translation score"
+    numbers = [column for column in named if column.isdecimal()]
+    if kind == "tsv" and numbers and (len(numbers) < len(named) or "0" in numbers):
+        return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
+    return None
+
+
+def address_fault(address: str) -> str | None:
+    """Why `address` cannot be fetched from; None where it is a well-formed http, https or file address."""
+    try:
+        parts = urlsplit(address)
+        _ = parts.port  # refused when it is asked for
+    except ValueError as error:
+        return f"not a usable address: {error}"
+    if parts.scheme not in ("http", "https", "file"):
+        return "not an http, https or file address"
+    if parts.scheme == "file":
+        return "a file address with a host" if parts.netloc else None if parts.path else "has no path"
+    if not parts.hostname:
+        return "names no host"
+    path = unquote(parts.path)
+    return "has no plain path" if not path.strip("/") or ".." in path.split("/") else None

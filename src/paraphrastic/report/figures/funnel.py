@@ -1,0 +1,134 @@
+"""What became of the pairs of the corpora."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.report.figures.drawing import read_rows, save_figure
+
+# What can become of a pair, with colours by Okabe and Ito, which the colour-blind can tell apart; the kept
+# pairs have the darkest.
+_FATES = {
+    "kept": ("kept", "#0072b2"),
+    "empty": ("empty", "#000000"),
+    "length": ("length", "#e69f00"),
+    "language": ("language", "#56b4e9"),
+    "trigram_overlap": ("trigram overlap", "#009e73"),
+    "near_copy": ("near copy", "#7fd4b8"),
+    "paraphrase_score": ("paraphrase score", "#f0e442"),
+    "duplicates": ("duplicate", "#d55e00"),
+    "near_duplicates": ("near duplicate", "#f6b48f"),
+    "contaminated": ("contaminated", "#cc79a7"),
+    "capped": ("over the cap", "#999999"),
+}
+_FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap")
+# Narrower parts, in %, have no number in them.
+_NARROW = 3.5
+
+
+def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Draw each corpus as a bar of what became of its pairs, and which filters drop the same ones.
+
+    Args:
+        funnel: CSV file of `tabulate_funnel`.
+        overlap: the other CSV file; its corpora are added up.
+        outputs: files to write, each in the format of its suffix.
+
+    Raises:
+        InputError: a table without rows.
+    """
+    rows, pairs = read_rows(funnel), read_rows(overlap)
+    if not rows:
+        raise InputError(f"{funnel}: there are no corpora in it")
+    # A filter that drops nothing has nothing in common with another.
+    failing = [row["filter"] for row in pairs if int(row[row["filter"]])]
+    reasons = [reason for reason in _FATES if reason in failing]
+    height = 0.34 * len(rows)
+    side = 0.55 * len(reasons)
+    figure = Figure(figsize=(10, height + side + (3.0 if reasons else 1.4)), layout="constrained")
+    if reasons:
+        heights = [height + 1.0, side + 0.9]
+        bars, squares = figure.subplots(2, 1, height_ratios=heights, gridspec_kw={"hspace": 0.12})
+        _draw_overlap(squares, pairs, reasons)
+    else:
+        bars = figure.subplots()
+    _draw_bars(bars, rows)
+    # Beside no axes, which a long legend would make narrower.
+    figure.legend(
+        loc="outside upper left",
+        ncols=6,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1,
+        handletextpad=0.5,
+        columnspacing=1.3,
+    )
+    save_figure(figure, outputs, name="funnel")
+
+
+def _draw_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
+    """One horizontal bar a corpus, 100 % of its pairs long."""
+    read = np.array([max(1, int(row["read"])) for row in rows])
+    left = np.zeros(len(rows))
+    for fate, (label, colour) in _FATES.items():
+        shares = 100 * np.array([int(row[fate] or 0) for row in rows]) / read
+        if not shares.any():
+            continue
+        axes.barh(range(len(rows)), shares, left=left, label=label, color=colour, edgecolor="white", lw=0.6)
+        for number, share in enumerate(shares):
+            if share >= _NARROW:
+                ink = "white" if fate in _FATE_ON_DARK else "black"
+                place = (left[number] + share / 2, number)
+                axes.text(*place, f"{share:.1f}", ha="center", va="center", fontsize=8, color=ink)
+        left += shares
+    for number, row in enumerate(rows):
+        text = f"{int(row['kept']):,} of {int(row['read']):,}"
+        axes.text(101, number, text, va="center", fontsize=9)
+    axes.set_yticks(range(len(rows)), [f"{row['corpus']}   {row['model']}" for row in rows])
+    axes.margins(y=0.02)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the pairs read, by the first reason for which they are dropped")
+    axes.set_title("What becomes of the pairs (kept of read)", loc="left", fontsize=11, pad=8)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _draw_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
+    """A square for every two filters: of the pairs that the row's drops, the share that the column's does."""
+    both = np.array(
+        [
+            [sum(int(p[column] or 0) for p in pairs if p["filter"] == row) for column in reasons]
+            for row in reasons
+        ]
+    )
+    fails = both.diagonal()
+    shares = 100 * both / np.maximum(fails, 1)[:, None]
+    np.fill_diagonal(shares, np.nan)
+    axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
+    for row in range(len(reasons)):
+        for column in range(len(reasons)):
+            share = shares[row, column]
+            text = f"{both[row, column]:,}"
+            if row != column and share > 0:
+                text += f"\n{share:.0f} %" if share >= 1 else "\nunder 1 %"
+            ink = "white" if share > 60 else "black"
+            weight = "bold" if row == column else "normal"
+            axes.text(column, row, text, ha="center", va="center", fontsize=8, color=ink, weight=weight)
+    names = [_FATES[reason][0] for reason in reasons]
+    axes.set_xticks(range(len(reasons)), names)
+    axes.set_yticks(range(len(reasons)), names)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(
+        "Which filters drop the same pairs, all corpora together: pairs that both drop, and their share of\n"
+        "those that the row's filter drops; in bold, all that a filter drops by itself",
+        loc="left",
+        fontsize=11,
+        pad=10,
+    )

@@ -1,0 +1,219 @@
+"""Where results come from: digests of what was made and of the data it was made from, and who made it, when.
+
+Every step leaves a record of itself in its log. Who asks later what a result is made of follows the records,
+from its file to the files that its step read, to those that their steps read, down to the data.
+"""
+
+import importlib.metadata
+import json
+import logging
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.records import MARK, commit, config_digest, utc
+
+NAME = "provenance.json"
+_RESULTS = "results"
+_FORMAT = 1
+# What the record of a step says of its outputs, beside their data.
+_OF_STEP = ("step", "host", "seconds", "commit", "code", "config", "seed")
+
+_log = logging.getLogger(__name__)
+
+
+def write_provenance(
+    results: Sequence[str | Path], output: str | Path, *, logs: str | Path, config: Mapping[str, Any]
+) -> None:
+    """Write where results come from, as JSON.
+
+    Keys: `written` (time, host, commit, versions of all packages that are installed), `config` (whole) and
+    its `config_digest`, `seed`; `results`, by path: digest, bytes, time, what the record of its step says,
+    and the `data` that it was made from; `data`, by path: digest, bytes, of downloads their address and
+    version; `environments`: versions of the packages that the steps loaded.
+
+    A result whose step left no record, such as one of an earlier version, has its digest and time alone.
+
+    Args:
+        results: the files, in paths relative to the folder that the pipeline runs in.
+        output: the file to write.
+        logs: folder of the steps' logs.
+        config: the complete configuration.
+
+    Raises:
+        InputError: a result is not there.
+    """
+    records = _read_records(Path(logs))
+    environments: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
+    leaves: dict[str, frozenset[str]] = {}
+    for path in sorted(map(str, results)):
+        record = records.get(path, {})
+        entry = _about(Path(path)) | {key: record.get(key) for key in _OF_STEP}
+        if record:
+            entry["time"] = record["time"]
+            entry["environment"] = config_digest(record["environment"])[:12]
+            environments[entry["environment"]] = record["environment"]
+        entry["data"] = sorted(_data_of(path, records, leaves))
+        entries[path] = entry
+    data = {path: _about_data(Path(path)) for path in sorted(set().union(*leaves.values()))}
+    write_json(
+        output,
+        {
+            "format": _FORMAT,
+            "written": {
+                "time": utc(time.time()),
+                "host": platform.node(),
+                "platform": platform.platform(),
+                "commit": commit(),
+                "python": platform.python_version(),
+                "packages": _installed(),
+            },
+            "seed": config.get("seed"),
+            "config": config,
+            "config_digest": config_digest(config),
+            "results": entries,
+            "data": data,
+            "environments": environments,
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What became of the files that a `provenance.json` tells of.
+
+    Attributes:
+        same: number of files that are as they were.
+        differing: what is wrong, by path.
+        absent: paths of data that are not there any more, which no result depends on any longer.
+    """
+
+    same: int
+    differing: Mapping[str, str]
+    absent: Sequence[str]
+
+    @property
+    def checked(self) -> int:
+        """Number of files that were looked at."""
+        return self.same + len(self.differing)
+
+
+def verify(results: str | Path) -> Verification:
+    """Compute the digests of results and their data again.
+
+    Args:
+        results: the folder with `provenance.json`; data are looked for beside it, as the pipeline has them.
+
+    Raises:
+        InputError: there is no `provenance.json`, or it is damaged.
+    """
+    folder = Path(results)
+    path = folder / NAME
+    if not path.is_file():
+        raise InputError(f"{path}: is not there; `snakemake --cores 1 {_RESULTS}/{NAME}` writes it")
+    written = read_provenance(path)
+    same, differing, absent = 0, {}, []
+    if config_digest(written["config"]) != written["config_digest"]:
+        differing[str(path)] = "its configuration is not the one that its digest is of"
+    for group in ("results", "data"):
+        for name, about in written[group].items():
+            file = _located(name, folder)
+            if not file.is_file():
+                if group == "data":
+                    absent.append(str(file))
+                else:
+                    differing[str(file)] = "is not there"
+            elif (digest := sha256(file)) != about["sha256"]:
+                differing[str(file)] = f"has SHA-256 {digest}, not {about['sha256']}"
+            else:
+                same += 1
+    return Verification(same, differing, absent)
+
+
+def read_provenance(path: str | Path) -> dict[str, Any]:
+    """The content of a `provenance.json`; an `InputError` if it is damaged."""
+    content = read_json(path)
+    wanted = ("written", "seed", "config", "config_digest", "results", "data", "environments")
+    if not isinstance(content, dict) or content.get("format") != _FORMAT or not set(wanted) <= set(content):
+        raise InputError(f"{path}: is no record of results that this version can read")
+    said = content["written"]
+    if not isinstance(said, dict) or not {"time", "host", "platform", "commit", "python"} <= set(said):
+        raise InputError(f"{path}: does not say what it should of who wrote it")
+    of_file = {"results": {"sha256", "bytes", "time", "data", *_OF_STEP}, "data": {"sha256", "bytes"}}
+    for group, keys in of_file.items():
+        if not isinstance(content[group], dict):
+            raise InputError(f"{path}: {group} are not listed by their paths")
+        for name, about in content[group].items():
+            if not Path(name).parts:
+                raise InputError(f"{path}: {group} have the path {name!r}, which is no file's")
+            if not isinstance(about, dict) or not keys <= set(about):
+                raise InputError(f"{path}: does not say what it should of {name}")
+    return content
+
+
+def _located(name: str, results: Path) -> Path:
+    """A file of the pipeline's, whose folder of results may have been moved or named otherwise."""
+    path = Path(name)
+    if path.parts[0] == _RESULTS:
+        return results.joinpath(*path.parts[1:])
+    return results.absolute().parent / path
+
+
+def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
+    """The latest record of each output."""
+    found: dict[str, dict[str, Any]] = {}
+    for log in sorted(logs.rglob("*.log")):
+        for line in log.read_text(encoding="utf-8", errors="replace").splitlines():
+            _, mark, text = line.partition(MARK)
+            if not mark:
+                continue
+            try:
+                record = json.loads(text)
+            except ValueError:
+                continue  # cut off with the step that wrote it
+            for path in record["outputs"]:
+                if path not in found or found[path]["time"] <= record["time"]:
+                    found[path] = record
+    return found
+
+
+def _data_of(
+    path: str, records: Mapping[str, Mapping[str, Any]], known: dict[str, frozenset[str]]
+) -> frozenset[str]:
+    """The files that no step made from others, of which `path` is made in the end."""
+    if path not in known:
+        known[path] = frozenset()  # a file that is read where it is written, such as a cache
+        inputs = records.get(path, {}).get("inputs", [])
+        if inputs:
+            known[path] = frozenset().union(*(_data_of(each, records, known) for each in inputs))
+        elif Path(path).parts[0] != _RESULTS and Path(path).is_file():
+            known[path] = frozenset([path])
+    return known[path]
+
+
+def _about(path: Path) -> dict[str, Any]:
+    try:
+        state = path.stat()
+        return {"sha256": sha256(path), "bytes": state.st_size, "time": utc(state.st_mtime)}
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+
+
+def _about_data(path: Path) -> dict[str, Any]:
+    """Of a download, whose digest the lock file has, its address and version too."""
+    lock = path.with_name(f"{path.name}.lock")
+    if not lock.is_file():
+        return _about(path)
+    locked = read_json(lock)
+    return {"bytes": path.stat().st_size} | {key: locked.get(key) for key in ("sha256", "address", "version")}
+
+
+def _installed() -> dict[str, str]:
+    found = {each.metadata["Name"]: each.version for each in importlib.metadata.distributions()}
+    return dict(sorted(found.items(), key=lambda item: item[0].lower()))

@@ -1,0 +1,1 @@
+"""Exact nearest neighbours: search, mining of translations, near duplicates."""

@@ -1,0 +1,114 @@
+"""Translations found among the sentences of two languages (Artetxe and Schwenk 2019)."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.model.system import System
+from paraphrastic.search.directions import Directions
+from paraphrastic.search.neighbours import Neighbours
+
+Margin = Literal["ratio", "distance", "cosine"]
+MARGINS: tuple[Margin, ...] = ("ratio", "distance", "cosine")
+NEIGHBOURS = 4
+# Sentences that are embedded at a time: 34 MB of vectors at 1,024 dimensions.
+EMBEDDED_ROWS = 8192
+
+Int64 = npt.NDArray[np.int64]
+Float64 = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class MinedPairs:
+    """Pairs of sentences, the best first; no sentence is in two of them.
+
+    Attributes:
+        sources: int64 [p], indices.
+        targets: int64 [p].
+        scores: [p], descending.
+    """
+
+    sources: Int64
+    targets: Int64
+    scores: Float64
+
+
+def embed_directions(
+    encoder: System,
+    sentences: Sequence[str],
+    language: str | None,
+    *,
+    name: str,
+    in_16_bits: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> Directions:
+    """Directions of the sentences' vectors, in 16 bits where asked for.
+
+    Raises:
+        InputError: a vector is not finite; `name` says where the sentences are from.
+    """
+    directions = Directions.empty(len(sentences), encoder.dim, in_16_bits=in_16_bits)
+    for start in range(0, len(sentences), EMBEDDED_ROWS):
+        block = sentences[start : start + EMBEDDED_ROWS]
+        directions.fill(start, encoder.embed_finite(block, language, name=name))
+        if progress:
+            progress((start + len(block)) / len(sentences))
+    return directions
+
+
+def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> MinedPairs:
+    """The candidates of both directions, and of those that share a sentence the best.
+
+    Each sentence has one candidate, the neighbour with the highest score. The score of x and y is made of
+    their cosine and of a, the mean of two means: of the cosines of x with its neighbours, and of those of y
+    with its own. It is the cosine itself, its `distance` to a, or its `ratio` to a, which is 0 where a is
+    not positive (Artetxe and Schwenk 2019, section 3; retrieval by the highest score).
+
+    Args:
+        forward: neighbours of each source among the targets.
+        backward: neighbours of each target among the sources.
+        margin: how pairs are scored.
+    """
+    means = forward.cosines.mean(axis=1), backward.cosines.mean(axis=1)
+    targets, forward_scores = _candidates(forward, means[0], means[1], margin)
+    sources, backward_scores = _candidates(backward, means[1], means[0], margin)
+    pairs = np.concatenate(
+        [np.stack([np.arange(len(targets)), targets]), np.stack([sources, np.arange(len(sources))])], axis=1
+    )
+    scores = np.concatenate([forward_scores, backward_scores])
+    order = np.lexsort((pairs[1], pairs[0], -scores))
+    source_taken, target_taken = bytearray(len(targets)), bytearray(len(sources))
+    kept = []
+    for place, (source, target) in zip(order.tolist(), pairs[:, order].T.tolist(), strict=True):
+        if not (source_taken[source] or target_taken[target]):
+            source_taken[source] = target_taken[target] = 1
+            kept.append(place)
+    return MinedPairs(pairs[0, kept], pairs[1, kept], scores[kept])
+
+
+def _candidates(
+    neighbours: Neighbours, means: Float64, other_means: Float64, margin: Margin
+) -> tuple[Int64, Float64]:
+    """The best neighbour of each sentence and its score."""
+    scores = neighbours.cosines
+    if margin != "cosine":
+        average = (means[:, None] + other_means[neighbours.indices]) / 2
+        if margin == "distance":
+            scores = scores - average
+        else:
+            scores = np.divide(scores, average, out=np.zeros_like(scores), where=average > 0)
+    best = scores.argmax(axis=1)[:, None]
+    return (
+        np.take_along_axis(neighbours.indices, best, 1)[:, 0].astype(np.int64),
+        np.take_along_axis(scores, best, 1)[:, 0],
+    )
+
+
+def unify(sentences: Iterable[str]) -> tuple[list[str], Int64]:
+    """Different sentences, in the order in which they first occur, and each one's place among them, [n]."""
+    places: dict[str, int] = {}
+    indices = [places.setdefault(sentence, len(places)) for sentence in sentences]
+    return list(places), np.array(indices, np.int64)

@@ -1,0 +1,125 @@
+"""Search with FAISS (Douze et al. 2024), an optional package."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.threads import Workers
+from paraphrastic.search.directions import Directions, directions_of
+from paraphrastic.search.kernels import NOTHING, Float32, offer_some
+from paraphrastic.search.neighbours import Neighbours
+from paraphrastic.search.parts import slices
+from paraphrastic.search.retrieval import BLOCK_NUMBERS, ROUNDING, Matrix, search
+
+# Rows beyond those asked for whose exact cosines are computed.
+_SPARE = 20
+# Of a score in single precision: each term's rounding.
+_TERM = 2.0**-23
+_OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
+
+
+def load_faiss(threads: int) -> Any:
+    """The package, which is to use so many threads."""
+    try:
+        # Not at the top: an optional package.
+        import faiss
+    except ImportError:
+        raise InputError("faiss is not installed; pip install 'paraphrastic[faiss]'") from None
+    faiss.omp_set_num_threads(threads)
+    return faiss
+
+
+class FaissFile:
+    """An index that FAISS saved, of inner products.
+
+    Attributes:
+        name: of the file.
+        rows: vectors in it.
+        dim: of each.
+        is_exact: whether it holds the vectors as they are, and compares them all.
+
+    Raises:
+        InputError: FAISS is not installed, the file is no index, or not one of inner products.
+    """
+
+    def __init__(self, path: str, threads: int) -> None:
+        faiss = load_faiss(threads)
+        self.name = path
+        try:
+            with Path(path).open("rb"):
+                pass
+            self._index = faiss.read_index(path)
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except RuntimeError as error:
+            raise InputError(f"{path}: not an index of FAISS: {' '.join(str(error).split())}") from None
+        if self._index.metric_type != faiss.METRIC_INNER_PRODUCT:
+            raise InputError(
+                f"{path}: an index of distances; one of inner products of unit vectors is needed"
+            )
+        if not self._index.is_trained:
+            raise InputError(f"{path}: an index that FAISS has not trained, and that has no vectors")
+        self.rows, self.dim = self._index.ntotal, self._index.d
+        if isinstance(self._index, faiss.IndexIDMap):
+            ids = faiss.vector_to_array(self._index.id_map)
+            if not np.array_equal(ids, np.arange(self.rows)):
+                raise InputError(f"{path}: {_OWN_NUMBERS}")
+        self.is_exact = isinstance(self._index, faiss.IndexFlat)
+
+    def read(self, start: int, stop: int) -> Float32:
+        """These rows of an exact index, float32 [stop - start, dim]."""
+        rows: Float32 = self._index.reconstruct_n(start, stop - start)
+        return rows
+
+    def search(self, queries: Float32, k: int, min_score: float | None) -> Neighbours:
+        """The nearest rows that the index finds, with the scores that it gives them.
+
+        Raises:
+            InputError: what it finds are not numbers of rows.
+        """
+        scores, rows = self._index.search(Directions.of(queries).units(), k)
+        if rows.max(initial=-1) >= self.rows:
+            raise InputError(f"{self.name}: {_OWN_NUMBERS}")
+        wanted = (rows >= 0) & (queries != 0).any(axis=1, keepdims=True)
+        if min_score is not None:
+            wanted &= scores >= min_score
+        cosines = np.where(wanted, scores, -np.inf).astype(np.float64)
+        indices = np.where(wanted, rows, NOTHING).astype(np.int64)
+        order = np.lexsort((indices, -cosines))
+        return Neighbours(np.take_along_axis(indices, order, 1), np.take_along_axis(cosines, order, 1))
+
+
+def search_with_faiss(
+    matrix: Matrix, queries: Float32, k: int, *, min_score: float | None, threads: int
+) -> Neighbours:
+    """What `search` finds, by FAISS's exact index of each block of rows.
+
+    It computes in single precision; so the exact cosines of more rows than asked for are computed, and where
+    rounding could hide another one, `search` looks.
+    """
+    faiss = load_faiss(threads)
+    found = Neighbours.nothing(len(queries), min(k, matrix.rows))
+    lowest = -np.inf if min_score is None else min_score - ROUNDING
+    with closing(Workers(threads)) as workers:
+        x = directions_of(queries, workers, "queries")
+        for block in slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim))):
+            values = matrix.read(block.start, block.stop)
+            y = directions_of(values, workers, matrix.name, block.start)
+            index = faiss.IndexFlatIP(matrix.dim)
+            index.add(y.units())
+            scores, rows = index.search(x.units(), min(len(y), k + _SPARE))
+            own = Neighbours.nothing(*found.indices.shape)
+            offer_some(rows, y.entries, y.norms, x.entries, x.norms, lowest, own.cosines, own.indices)
+            bars = np.maximum(own.cosines[:, -1], lowest)
+            again = np.flatnonzero((bars <= scores[:, -1] + matrix.dim * _TERM) & (x.norms > 0))
+            if len(again) and rows.shape[1] < len(y):
+                others = search(
+                    values, queries[again], own.indices.shape[1], min_score=min_score, threads=threads
+                )
+                own.indices[again], own.cosines[again] = others.indices, others.cosines
+            own.indices[own.indices >= 0] += block.start
+            found.add(own)
+    return found

@@ -1,0 +1,1 @@
+"""Every encoder that can be evaluated, of this project or from elsewhere."""

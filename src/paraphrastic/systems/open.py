@@ -1,0 +1,153 @@
+"""Systems of any make behind one function: models of this project, and other people's."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
+from paraphrastic.base.threads import in_blocks
+from paraphrastic.config.architecture import encoder_name
+from paraphrastic.model.averaged import (
+    BLOCK_SENTENCES,
+    CONFIG,
+    ENCODER,
+    PARTS,
+    AverageEncoder,
+    Float32,
+    SentenceEncoder,
+)
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.system import Stages, System
+from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors
+
+if TYPE_CHECKING:
+    from paraphrastic.model.pieces import Pieces
+
+__all__ = ["Stages", "System", "open_system", "system_of"]
+
+# In every folder that sentence-transformers saved.
+_MODULES = "modules.json"
+
+
+def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") -> System:
+    """A model of this project as an encoder, called by the kind of its encoder and its own name.
+
+    Args:
+        model: the model.
+        threads: of the processor.
+        device: `cpu`, or `cuda` for one average: sentences are cut on the processor, and averaged there.
+
+    Raises:
+        InputError: a model of any other kind for `cuda`.
+    """
+
+    def embed(sentences: Sequence[str], language: str | None) -> Float32:
+        return model.embed_raw_text(sentences, language=language, threads=threads)
+
+    def prepare(sentences: Sequence[str], language: str | None) -> list[Any]:
+        def tokenize(rows: slice) -> Any:
+            return model.tokenize(sentences[rows], language=language)
+
+        return in_blocks(tokenize, len(sentences), BLOCK_SENTENCES, threads)
+
+    def embed_tokens(blocks: list[Any]) -> Float32:
+        vectors = in_blocks(lambda rows: model.embed_tokens(*blocks[rows]), len(blocks), 1, threads)
+        return np.concatenate([np.empty((0, model.dim), np.float32), *vectors])
+
+    label = f"{encoder_name(model.config)} {model.config['model']}"
+    stages = Stages(prepare, embed_tokens)
+    if device != "cpu":
+        if not isinstance(model, AverageEncoder):
+            raise InputError(f"{label}: only one average is embedded on {device}")
+        stages = Stages(prepare, averages_on(device, model))
+
+        def embed(sentences: Sequence[str], language: str | None) -> Float32:
+            return stages.embed(stages.prepare(sentences, language))
+
+    return System(label, model.dim, model.digest, embed, stages)
+
+
+def averages_on(device: str, model: AverageEncoder) -> "Callable[[Sequence[Pieces]], Float32]":
+    """`model.embed_tokens` of blocks of sentences by torch, with the table on a device."""
+    import torch
+
+    table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).float()
+    if model.weights is not None:
+        table[:-1] *= torch.from_numpy(model.weights)[:, None]
+    table = table.to(device)
+
+    def averages(block: "Pieces") -> Float32:
+        # A sentence of unknown pieces alone has the last row; one without any piece is zero.
+        unknown = block.has_text & (np.diff(block.ends) == 0)
+        rows = np.insert(block.pieces.astype(np.int64), block.ends[:-1][unknown], len(table) - 1)
+        starts = block.ends[:-1] + np.cumsum(unknown) - unknown
+        tokens, offsets = (torch.from_numpy(array).to(device) for array in (rows, starts))
+        bags = torch.nn.functional.embedding_bag(tokens, table, offsets, mode="mean")
+        vectors: Float32 = bags.cpu().numpy()
+        return vectors
+
+    def embed(blocks: "Sequence[Pieces]") -> Float32:
+        return np.concatenate([np.empty((0, model.dim), np.float32), *map(averages, blocks)])
+
+    return embed
+
+
+def open_system(
+    model: str | Path | Mapping[str, Any], *, threads: int = 1, device: str | None = None
+) -> System:
+    """Open a system.
+
+    Args:
+        model: a model folder of this project, a folder that sentence-transformers saved, or a name on the
+            Hugging Face Hub of a model for sentence-transformers; or an entry as the configuration has it
+            under `systems`: one of `path`, `sentence_transformers`, `model2vec` and `vectors`, and `label`.
+        threads: of the processor.
+        device: what it runs on, `cpu` or `cuda`; None is the processor, but for sentence-transformers a GPU
+            where there is one.
+
+    Raises:
+        InputError: a folder that is neither, a damaged model, a name that cannot be reached, a package that
+            is needed and not installed, a system that does not run on the device.
+    """
+    if not isinstance(model, Mapping):
+        return _open_place(model, threads, device)
+    if "sentence_transformers" in model:
+        encoder = open_sentence_transformer(model["sentence_transformers"], threads=threads, device=device)
+    elif "path" in model:
+        encoder = _open_place(model["path"], threads, device)
+    elif device not in (None, "cpu"):
+        raise InputError(f"{model['label']}: does not run on {device}")
+    elif "model2vec" in model:
+        encoder = open_static_model(model["model2vec"], threads=threads)
+    else:
+        encoder = open_vectors(Path(model["vectors"]["sentences"]), Path(model["vectors"]["vectors"]))
+    return replace(encoder, label=model["label"])
+
+
+def _open_place(place: str | Path, threads: int, device: str | None) -> System:
+    folder = Path(place)
+    if folder.is_dir():
+        if _is_own(folder):
+            return system_of(open_folder(folder), threads=threads, device=device or "cpu")
+        if not (folder / _MODULES).is_file():
+            raise InputError(
+                f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
+            )
+    try:
+        return open_sentence_transformer(str(place), threads=threads, device=device)
+    except InputError as error:
+        if folder.exists():
+            raise
+        raise InputError(f"{error} (there is no folder {str(place)!r})") from None
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether this project made the model; such a folder may serve sentence-transformers as well."""
+    if not (folder / CONFIG).is_file():
+        return False
+    config = read_json(folder / CONFIG)
+    return isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS)

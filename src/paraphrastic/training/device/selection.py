@@ -1,0 +1,72 @@
+"""Which device a run is trained on."""
+
+import fcntl
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.training.settings import Device
+
+log = logging.getLogger(__name__)
+
+
+def choose_device(asked: Device) -> Literal["cpu", "cuda"]:
+    """The kind of device that is asked for; `auto` is `cuda` where torch sees a GPU.
+
+    Raises:
+        InputError: `cuda`, and torch sees none.
+    """
+    found = torch.cuda.is_available()
+    if asked == "cuda" and not found:
+        cause = "sees no GPU" if torch.version.cuda else "was built without CUDA"
+        raise InputError(f"training.device: cuda is asked for, but torch {torch.__version__} {cause}")
+    return "cuda" if asked != "cpu" and found else "cpu"
+
+
+@contextmanager
+def held_device(kind: Literal["cpu", "cuda"]) -> Iterator[torch.device]:
+    """The processor, or a GPU that no other run of this user holds; it is held as long as the context.
+
+    Runs that find all GPUs held share the one with the most free memory. Which GPUs there are to choose from
+    is said by `CUDA_VISIBLE_DEVICES`, as ever.
+    """
+    if kind == "cpu":
+        yield torch.device("cpu")
+        return
+    # Of cuBLAS, without which torch refuses products where it is to be deterministic.
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    names = [str(torch.cuda.get_device_properties(i).uuid) for i in range(torch.cuda.device_count())]
+    with ExitStack() as stack:
+        index = first_free(names, Path(tempfile.gettempdir()), stack)
+        if index is None:
+            free = [torch.cuda.mem_get_info(i)[0] for i in range(len(names))]
+            index = free.index(max(free))
+            log.warning("all %d GPUs are at work for other runs: GPU %d is shared", len(names), index)
+        torch.cuda.set_device(index)
+        log.info("training on GPU %d, %s", index, torch.cuda.get_device_name(index))
+        yield torch.device("cuda", index)
+
+
+def first_free(names: Sequence[str], folder: Path, held: ExitStack) -> int | None:
+    """Hold the first of `names` that no process holds until `held` is closed; its number, or None.
+
+    A lock ends with its process, however that ends.
+    """
+    for index, name in enumerate(names):
+        path = folder / f"paraphrastic-{os.getuid()}-{name}.lock"
+        file = path.open("w")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            continue
+        held.enter_context(file)
+        return index
+    return None

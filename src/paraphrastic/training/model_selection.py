@@ -1,0 +1,61 @@
+"""The best run of a sweep becomes the model."""
+
+import csv
+import logging
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.model.averaged import CONFIG, SENTENCEPIECE, WEIGHTS
+
+log = logging.getLogger(__name__)
+
+# Pearson's r × 100 on STS 2017 en-en of each run, and which one became the model.
+SWEEP = ["dropout", "megabatch", "development", "chosen"]
+
+
+def choose_model(scores: Sequence[Path], output: Path) -> None:
+    """Copy the run with the highest development score to `output`, and write the table of the sweep.
+
+    If several runs have the highest score, the first one is taken.
+
+    Args:
+        scores: one `development.json` a run, in the folder of the run's model.
+        output: the model's folder.
+    """
+    values = [float(read_json(score)["pearson"]) for score in scores]
+    chosen = max(range(len(scores)), key=lambda run: values[run])
+    folder = scores[chosen].parent
+    log.info("%s: chosen of %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
+    for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
+        with atomic_output(output / name) as temporary:
+            shutil.copyfile(folder / name, temporary)
+    runs = []
+    for index, (score, value) in enumerate(zip(scores, values, strict=True)):
+        training = read_json(score.parent / CONFIG)["training"]
+        settings = [training["dropout"], training["megabatch"]]
+        runs.append([*settings, f"{value:.2f}", "yes" if index == chosen else ""])
+    _write(output / "sweep.csv", SWEEP, runs)
+
+
+def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
+    """Write the sweeps of all models as one table: `model`, and the columns `SWEEP`.
+
+    Args:
+        sweeps: CSV file of `choose_model` by model, in the order of the rows.
+        output: the CSV file.
+    """
+    rows = []
+    for model, path in sweeps.items():
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += [[model, *row] for row in list(csv.reader(file))[1:]]
+    _write(output, ["model", *SWEEP], rows)
+
+
+def _write(output: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)

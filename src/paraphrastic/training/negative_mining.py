@@ -1,0 +1,272 @@
+"""Hard negatives: the most similar sentence of a mega-batch that is not the pair itself."""
+
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraphrastic.base.jit import jit
+from paraphrastic.base.threads import Workers
+from paraphrastic.training.settings import MiningPrecision
+
+NO_NEGATIVE = -1
+# Entries of the similarity matrix that a thread holds at a time; they are to stay in its cache.
+BLOCK_ROWS = 256
+BLOCK_COLUMNS = 1024
+# Columns whose maximum is taken at a time.
+CHUNK = 128
+# Vectors by which the unit of eight bits is chosen; of normal entries, few are above four deviations.
+_SAMPLE = 64
+_TYPICAL = 4.0
+
+Int64 = npt.NDArray[np.int64]
+# Highest similarities, and the sentences that have them.
+Found = tuple[npt.NDArray[Any], Int64]
+
+
+def hardest_negatives(
+    vectors: Tensor,
+    fingerprints: Int64,
+    workers: Workers,
+    *,
+    either_side: bool,
+    exclude_duplicates: bool,
+    precision: MiningPrecision,
+    block_rows: int = BLOCK_ROWS,
+    block_columns: int = BLOCK_COLUMNS,
+) -> Int64:
+    """The negative of every sentence of a mega-batch of n pairs (Wieting et al. 2021, section 3).
+
+    Args:
+        vectors: [2n, dim] of unit length; the n sources, then their targets.
+        fingerprints: int64 [2n], equal for equal sentences.
+        workers: the threads; their number does not change the result.
+        either_side: look among all sentences, not only among those of the other side.
+        exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
+        precision: of the similarities; in bfloat16 and in int8 they have three digits, and sentences that
+            are about equally similar are taken for each other.
+        block_rows: rows of the similarity matrix that a thread holds at a time; more threads than there are
+            blocks of rows are idle.
+        block_columns: columns of it.
+
+    Returns:
+        int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` where every
+        candidate is barred. Of equally similar candidates, the first one of the other side is taken, or else
+        the first one of its own.
+    """
+    n = len(vectors) // 2
+    precision = fastest_precision() if precision == "auto" else precision
+    if precision == "bfloat16":
+        vectors = vectors.bfloat16()
+    elif precision == "int8":
+        vectors = _in_eight_bits(vectors, workers)
+    sides = vectors[:n], vectors[n:]
+    copies = _occurs_again(fingerprints) if exclude_duplicates else np.zeros(2 * n, np.bool_)
+    has_copy = copies[:n] | copies[n:]
+    source_ids, target_ids = fingerprints[:n], fingerprints[n:]
+    size = max(1, min(block_rows, -(-n // 8)))
+    blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
+    lowest = _LOWEST[vectors.dtype]
+
+    def nothing(size: int) -> Found:
+        return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
+
+    # A row belongs to one thread, a column to all.
+    by_row, by_column, own_side = nothing(n), [nothing(n) for _ in range(workers.size)], nothing(2 * n)
+
+    def offer(
+        rows: slice, columns: slice, left: int, right: int, for_rows: Found, for_columns: Found
+    ) -> None:
+        similarity = _similarities(sides[left][rows], sides[right][columns])
+        scan(
+            similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
+            *for_rows, *for_columns,
+        )  # fmt: skip
+
+    def search(index: int) -> None:
+        for rows in blocks[index :: workers.size]:
+            for first in range(0, n, block_columns):
+                columns = slice(first, min(n, first + block_columns))
+                # One product serves both directions, along rows and along columns.
+                offer(rows, columns, 0, 1, by_row, by_column[index])
+                if either_side:
+                    for side in range(2):
+                        part = slice(side * n, side * n + n)
+                        offer(rows, columns, side, side, (own_side[0][part], own_side[1][part]), nothing(0))
+
+    # Each thread multiplies its own blocks.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        workers.run(search)
+    finally:
+        torch.set_num_threads(threads)
+    values, negatives = by_column[0]
+    for other_values, other_negatives in by_column[1:]:
+        first_of_equals = (other_values == values) & (other_negatives < negatives)
+        better = (other_values > values) | (first_of_equals & (other_negatives >= 0))
+        values, negatives = (
+            np.where(better, other_values, values),
+            np.where(better, other_negatives, negatives),
+        )
+    values, negatives = np.append(by_row[0], values), np.append(by_row[1], negatives)
+    return np.where(own_side[0] > values, own_side[1], negatives)
+
+
+def fastest_precision() -> MiningPrecision:
+    """The precision in which the processor multiplies fastest, by the instructions that it has."""
+    features = llvmlite.binding.get_host_cpu_features()
+    if any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8")):
+        return "int8"
+    return "bfloat16" if features.get("avx512bf16") else "float32"
+
+
+# Below all similarities, as numbers of the type that `_similarities` gives.
+_LOWEST: dict[torch.dtype, Any] = {
+    torch.float32: np.float32(-np.inf),
+    torch.bfloat16: np.int16(-0x8000),
+    torch.int8: np.int32(-0x80000000),
+}
+
+
+def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
+    """Products of all rows with all columns, as numbers in their order."""
+    if rows.dtype == torch.int8:
+        products: npt.NDArray[np.int32] = torch._int_mm(rows, columns.T).numpy()
+        return products
+    similarity = rows @ columns.T
+    if similarity.dtype == torch.float32:
+        return similarity.numpy()
+    bits = similarity.view(torch.int16).numpy()
+    order_bits(bits)
+    return bits
+
+
+def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
+    """The vectors [n, dim] as int8, all in the same unit."""
+    found = torch.empty(vectors.shape, dtype=torch.int8)
+    scale = np.float32(127.0 / _largest(vectors[:: -(-len(vectors) // _SAMPLE)].numpy()))
+    source, target = vectors.numpy(), found.numpy()
+    parts = np.linspace(0, len(vectors), workers.size + 1).astype(np.int64)
+    workers.run(lambda index: quantize(source, scale, parts[index], parts[index + 1], target))
+    return found
+
+
+def _largest(sample: npt.NDArray[np.float32]) -> float:
+    """The entry that is to be 127, in the unit of the vectors: with it, int8 is nearest to them on average.
+
+    What is larger is cut, which costs much where it is frequent; what is smaller is rounded by the more the
+    larger it is.
+    """
+    entries = np.abs(sample)
+    candidates = [_TYPICAL * factor / sample.shape[1] ** 0.5 for factor in (1.0, 2.0, 4.0)]
+    candidates += [float(entries.max())] if entries.size else []
+
+    def error(largest: float) -> float:
+        rounding = (largest / 127) ** 2 / 12
+        return rounding + float(np.square(np.maximum(entries - largest, 0)).mean())
+
+    return max(min(candidates, key=error), float(np.finfo(np.float32).tiny))
+
+
+def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
+    """Whether another element has the same value, bool [n]."""
+    order = np.argsort(ids)
+    equal = ids[order[1:]] == ids[order[:-1]]
+    again = np.zeros(len(ids), np.bool_)
+    again[order[1:]] |= equal
+    again[order[:-1]] |= equal
+    return again
+
+
+@jit
+def quantize(
+    source: npt.NDArray[np.float32], scale: Any, start: int, stop: int, target: npt.NDArray[np.int8]
+) -> None:
+    """Write rows `start` to `stop` of `source`, times `scale`, as the nearest integers from -127 to 127."""
+    bound = np.float32(127.0)
+    for i in range(start, stop):
+        for j in range(source.shape[1]):
+            value = min(max(source[i, j] * scale, -bound), bound)
+            target[i, j] = np.int8(np.rint(value))
+
+
+@jit
+def order_bits(bits: npt.NDArray[np.int16]) -> None:
+    """Turn bfloat16 into integers of the same order: of negative numbers, all bits but the sign."""
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            bits[i, j] ^= (bits[i, j] >> np.int16(15)) & np.int16(0x7FFF)
+
+
+@jit
+def scan(
+    similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
+    has_copy: npt.NDArray[np.bool_], source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
+    row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
+) -> None:  # fmt: skip
+    """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
+
+    Args:
+        similarity: [rows, columns], overwritten where a pair is barred.
+        lowest: a number of the same type that is below all similarities.
+        start: pair of the first row.
+        first: pair of the first column.
+        offset: index of the first sentence of the columns' side.
+        has_copy: bool [n], whether a sentence of the pair occurs again.
+        source_ids: int64 [n], fingerprints.
+        target_ids: the same for targets.
+        row_values: [n], the highest similarity found, by pair of the row.
+        row_negatives: int64 [n], the sentence that has it.
+        column_values: the same by pair of the column; of length 0, columns get no offers.
+        column_negatives: the same.
+    """
+    rows, columns = similarity.shape
+    both = len(column_values) > 0
+    # Narrow indices: as many fit into a register as similarities.
+    best = np.full(columns, lowest, similarity.dtype)
+    best_row = np.full(columns, -1, np.int16)
+    for i in range(rows):
+        own = start + i
+        if first <= own < first + columns:
+            similarity[i, own - first] = lowest
+        if has_copy[own]:
+            source, target = source_ids[own], target_ids[own]
+            for j in range(columns):
+                other_source, other_target = source_ids[first + j], target_ids[first + j]
+                if (
+                    (source == other_source)
+                    | (target == other_target)
+                    | (source == other_target)
+                    | (target == other_source)
+                ):
+                    similarity[i, j] = lowest
+        highest, place = lowest, 0
+        for chunk in range(0, columns, CHUNK):
+            # Of a part, since several are compared at a time only where an index cannot be negative.
+            part = similarity[i, chunk : min(columns, chunk + CHUNK)]
+            top = lowest
+            for j in range(len(part)):
+                top = max(top, part[j])
+            if top > highest:
+                highest, place = top, chunk
+        if highest > row_values[own]:
+            while similarity[i, place] != highest:
+                place += 1
+            row_values[own] = highest
+            row_negatives[own] = offset + first + place
+        if both:
+            row = np.int16(i)
+            for j in range(columns):
+                value = similarity[i, j]
+                better = value > best[j]
+                best[j] = value if better else best[j]
+                best_row[j] = row if better else best_row[j]
+    if both:
+        for j in range(columns):
+            if best[j] > column_values[first + j]:
+                column_values[first + j] = best[j]
+                column_negatives[first + j] = start + best_row[j]

@@ -1,0 +1,176 @@
+"""What a person sees of a run: a bar on a terminal, lines in the log, and the run's history.
+
+The history is a JSON object a line, about a hundred lines an epoch and one for every score:
+
+    step              mini-batches read
+    epoch             epochs done, with the part of the one that is not
+    megabatch         M
+    loss              mean over the pairs since the line before
+    pairs_per_second  since the line before, with checkpoints and scores
+    seconds           of the whole run, without what was lost in kills
+    development       the score, or null where there is none
+
+A run that was killed goes on with it: lines after its checkpoint are dropped, and written again.
+"""
+
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, unwritable_named
+from paraphrastic.training.checkpoint import Progress
+
+log = logging.getLogger(__name__)
+
+HISTORY = "training.jsonl"
+SECONDS_BETWEEN_LOG_LINES = 10.0
+
+
+class Report:
+    """Follows one process's part of a run.
+
+    Args:
+        history: file to append to; what it has after `progress` is dropped.
+        progress: where the run goes on.
+        n_pairs: of an epoch.
+        epochs: of the run.
+        name: of the run, for the bar.
+        tensorboard: folder of TensorBoard's events, or None.
+
+    Raises:
+        InputError: TensorBoard is asked for and not installed.
+    """
+
+    def __init__(
+        self,
+        history: Path,
+        progress: Progress,
+        *,
+        n_pairs: int,
+        epochs: int,
+        name: str,
+        tensorboard: Path | None,
+    ) -> None:
+        self.n_pairs = n_pairs
+        self.epochs = epochs
+        self.pairs_before = progress.epoch * n_pairs + progress.pairs_read
+        self.started = self.epoch_started = self.last_line = time.monotonic()
+        self.epoch_pairs = 0
+        self._events = _tensorboard(tensorboard, progress) if tensorboard else None
+        _cut(history, progress)
+        self._history = history.open("a", encoding="utf-8")
+        escaped = name.replace("{", "{{").replace("}", "}}")
+        # Without a terminal there is no bar.
+        self._bar = tqdm(
+            total=epochs * n_pairs,
+            initial=self.pairs_before,
+            unit=" pairs",
+            unit_scale=True,
+            disable=None,
+            dynamic_ncols=True,
+            # What matters most comes first: a narrow terminal cuts the end off.
+            bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
+        )
+
+    def start_epoch(self) -> None:
+        """From here, pairs a second are of this epoch."""
+        self.epoch_started = time.monotonic()
+        self.epoch_pairs = 0
+
+    def step(self, pairs: int) -> None:
+        """A mini-batch is done."""
+        self.epoch_pairs += pairs
+        self._bar.update(pairs)
+
+    def show(self, progress: Progress, *, megabatch: int, end_of_epoch: bool = False) -> None:
+        """Bring the bar up to date and, if it is time, write a line to the log."""
+        now = time.monotonic()
+        epoch, read = progress.epoch, progress.pairs_read
+        loss = progress.epoch_loss / read
+        score = "" if progress.development is None else f"dev {progress.development:.1f}"
+        place = f"epoch {epoch + 1}/{self.epochs}"
+        told = f"{place}  M {megabatch}  loss {loss:.4f}  {score and score + '  '}"
+        self._bar.set_description_str(told, refresh=False)
+        if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
+            return
+        self.last_line = now
+        pairs = epoch * self.n_pairs + read
+        left = (now - self.started) / (pairs - self.pairs_before) * (self.epochs * self.n_pairs - pairs)
+        log.info(
+            "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s",
+            place,
+            "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %",
+            megabatch,
+            loss,
+            self.epoch_pairs / (now - self.epoch_started),
+            _duration(left),
+            score and f"  {score}",
+        )
+
+    def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
+        """Append a line on the pairs since the line before to the history."""
+        seconds = progress.seconds - progress.line_seconds
+        values = {
+            "loss": progress.line_loss / progress.line_pairs,
+            "pairs_per_second": progress.line_pairs / max(seconds, 1e-9),
+            "development": progress.development if scored else None,
+        }
+        place = {
+            "step": progress.batches_read,
+            "epoch": round(progress.epoch + progress.pairs_read / self.n_pairs, 4),
+            "megabatch": megabatch,
+        }
+        rounded = {name: value if value is None else round(value, 6) for name, value in values.items()}
+        line = {**place, **rounded, "seconds": round(progress.seconds, 3)}
+        with unwritable_named(self._history.name):
+            self._history.write(json.dumps(line) + "\n")
+            self._history.flush()
+        if self._events:
+            for name, value in {**values, "megabatch": megabatch}.items():
+                if value is not None:
+                    self._events.add_scalar(name, value, progress.batches_read)
+
+    def close(self) -> None:
+        """End the bar and close the files."""
+        self._bar.close()
+        self._history.close()
+        if self._events:
+            self._events.close()
+
+
+def _cut(history: Path, progress: Progress) -> None:
+    """Drop what the history has after `progress`, and a last line that is not whole."""
+    lines = []
+    if history.exists():
+        for line in history.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                if json.loads(line)["step"] > progress.batches_read:
+                    break
+            except (ValueError, KeyError, TypeError):
+                break
+            lines.append(line + "\n")
+    with atomic_output(history) as temporary:
+        temporary.write_text("".join(lines), encoding="utf-8")
+
+
+def _tensorboard(folder: Path, progress: Progress) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise InputError(
+            "training.tensorboard: is true, but the package tensorboard is not installed; "
+            "pip install tensorboard"
+        ) from None
+    # TensorBoard leaves out what a process that was killed wrote after its checkpoint.
+    return SummaryWriter(str(folder), purge_step=progress.batches_read + 1)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"

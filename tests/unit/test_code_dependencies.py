@@ -1,0 +1,49 @@
+"""What a step depends on is what it does: a word in a model card trains nothing again."""
+
+from pathlib import Path
+
+import pytest
+
+from paraphrastic.base.code_version import PACKAGE, modules_of
+
+SCRIPTS = Path(__file__).parents[2] / "workflow" / "scripts"
+STEPS = {
+    "corpus": [
+        "extract_corpus",
+        "train_language_id",
+        "score_pairs",
+        "select_pairs",
+        "gather_testsets",
+        "mark_contamination",
+        "merge_pairs",
+        "rank_pairs",
+        "sample_paraphrases",
+        "measure_similarity",
+        "describe_corpus",
+    ],
+    "training": ["train_vocabulary", "encode_dataset", "initialise_model", "train_model", "choose_model"],
+}
+# What early stopping scores a model with.
+SCORING = {"development", "correlation", "sts_data", "tasks", "text_lines"}
+
+
+def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:
+    files = modules_of(script=SCRIPTS / f"{script}.py", without=without)
+    return {file.relative_to(PACKAGE).parts[0] for file in files}
+
+
+@pytest.mark.parametrize("script", [script for steps in STEPS.values() for script in steps])
+def test_steps_to_a_model_depend_on_nothing_above_them(script: str) -> None:
+    without = ("paraphrastic.evaluation.development",) if script == "train_model" else ()
+    found = packages(script, without=without)
+    assert found, "a script without the library"
+    assert found.isdisjoint({"evaluation", "interop", "report", "pipeline", "cli"})
+    if script in STEPS["corpus"] and script != "measure_similarity":
+        assert found <= {"base", "registry", "corpus"}
+
+
+def test_early_stopping_adds_the_score_alone() -> None:
+    without = modules_of(script=SCRIPTS / "train_model.py", without=["paraphrastic.evaluation.development"])
+    added = modules_of(script=SCRIPTS / "train_model.py") - without
+    assert {file.parent.name for file in added} == {"evaluation"}
+    assert {file.stem for file in added} <= SCORING

@@ -1,0 +1,68 @@
+"""Each package imports floors below its own alone, and no module imports another in a circle."""
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import paraphrastic
+
+PACKAGE = Path(paraphrastic.__file__).parent
+# From the ground up; the packages of one floor do not know each other. docs/architecture.md draws them.
+FLOORS = [
+    {"base"},
+    {"registry"},
+    {"config"},
+    {"model", "corpus"},
+    {"training", "search", "systems"},
+    {"evaluation"},
+    {"report", "interop"},
+    {"pipeline"},
+    {"cli"},
+]
+FLOOR = {package: number for number, floor in enumerate(FLOORS) for package in floor}
+
+
+def modules() -> dict[str, Path]:
+    files = {path: path.relative_to(PACKAGE.parent).with_suffix("") for path in PACKAGE.rglob("*.py")}
+    return {".".join(name.parts).removesuffix(".__init__"): path for path, name in files.items()}
+
+
+def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+    """The package's modules that a module imports, at its top, late, or for its types alone."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports relatively"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found = [name if name in known else node.module for name in names]
+            yield from (name for name in found if name in known)
+
+
+MODULES = modules()
+IMPORTS = {name: set(imports(path, MODULES)) for name, path in MODULES.items()}
+
+
+def test_every_package_has_its_floor() -> None:
+    packages = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    assert packages == FLOOR.keys()
+    assert [path.name for path in PACKAGE.glob("*.py")] == ["__init__.py"], "a module lies loose in the root"
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - {"paraphrastic"}))
+def test_a_module_imports_its_own_package_and_floors_below(module: str) -> None:
+    own = module.split(".")[1]
+    for imported in IMPORTS[module]:
+        assert imported != "paraphrastic", "the facade is for users"
+        other = imported.split(".")[1]
+        assert other == own or FLOOR[other] < FLOOR[own], f"{module} imports {imported}"
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    try:
+        TopologicalSorter(IMPORTS).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(reversed(error.args[1])))

@@ -1,0 +1,10 @@
+"""Draw what models learn from each part of a ranked corpus.
+
+Input: table. Outputs: svg, png.
+"""
+
+from adapter import step
+from paraphrastic.report.figures.filter_study import plot_filter_study
+
+with step(snakemake):
+    plot_filter_study(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

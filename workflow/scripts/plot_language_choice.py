@@ -1,0 +1,10 @@
+"""Draw the study of languages.
+
+Input: table. Outputs: svg, png.
+"""
+
+from adapter import step
+from paraphrastic.report.figures.language_choice import plot_language_choice
+
+with step(snakemake):
+    plot_language_choice(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

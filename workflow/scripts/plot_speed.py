@@ -1,0 +1,10 @@
+"""Draw the speeds of all systems.
+
+Input: table. Outputs: svg, png.
+"""
+
+from adapter import step
+from paraphrastic.report.figures.speed import plot_speed
+
+with step(snakemake):
+    plot_speed(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])
