@@ -140,7 +140,7 @@ def aligned(tmp_path, *sides: bytes, kind="aligned", bound=0):
 
 @pytest.mark.parametrize("chunk", [3, 1 << 20])
 def test_a_line_that_is_not_utf8_is_left_out_on_both_sides(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
+    monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", chunk)
     counts, rows = aligned(tmp_path, b"1\ncaf\xe9\n3\n4\xff", b"eins\nzwei\ndrei\n\xff\n", bound=2)
     assert pairs(rows) == [("1", "eins"), ("3", "drei")]
     assert [row["line"] for row in rows] == [1, 3]

@@ -84,7 +84,7 @@ def test_lines_end_at_newlines_only(tmp_path):
 
 
 def test_a_line_across_read_chunks_is_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", 3)
+    monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", 3)
     source = "\ufeffzażółć gęślą\r\njaźń\n"
     _, rows = extract(tmp_path, "aligned", plain(tmp_path, source, "a\nb"), ("en", "de"))
     assert pairs(rows) == [("zażółć gęślą", "a"), ("jaźń", "b")]
@@ -165,7 +165,7 @@ def test_unequal_sides_counted_when_the_second_is_longer(tmp_path):
 
 @pytest.mark.parametrize("chunk", [2, 1 << 20])
 def test_bytes_that_are_not_utf8(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
+    monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", chunk)
     files = plain(tmp_path, b"one\ntwo\ncaf\xe9\nfour\n", "1\n2\n3\n4\n")
     with pytest.raises(InputError, match=r"side0:3: not UTF-8: byte 0xe9"):
         extract(tmp_path, "aligned", files, ("en", "de"))
@@ -220,7 +220,7 @@ def test_text_in_another_unicode_encoding_is_told_by_its_mark(tmp_path, encoding
 
 @pytest.mark.parametrize("chunk", [2, 1 << 20])
 def test_a_line_with_a_nul_cannot_be_read(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr("paraphrastic.corpus.lines._CHUNK_BYTES", chunk)
+    monkeypatch.setattr("paraphrastic.base.lines._CHUNK_BYTES", chunk)
     files = plain(tmp_path, "one\nt\0wo\nthree", "1\n2\n3\n")
     counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=1)
     assert (counts["unreadable"], pairs(rows)) == (1, [("one", "1"), ("three", "3")])

@@ -13,8 +13,9 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256, write_json
+from paraphrastic.base.records import recorded
 from paraphrastic.cli import main
-from paraphrastic.report.provenance import recorded, verify, write_provenance
+from paraphrastic.report.provenance import verify, write_provenance
 
 CONFIG = {"seed": 7, "models": ["en"]}
 Step = Callable[..., None]
@@ -29,7 +30,7 @@ def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Step:
         log = Path(f"results/logs/{name}.log")
         log.parent.mkdir(parents=True, exist_ok=True)
         handler = logging.FileHandler(log, mode="w")
-        logger = logging.getLogger("paraphrastic.report.provenance")
+        logger = logging.getLogger("paraphrastic.base.records")
         logger.addHandler(handler)
         logger.setLevel(logging.INFO)
         try:
@@ -195,13 +196,13 @@ def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     package = Path(__file__).resolve().parents[2] / "src" / "paraphrastic"
     inside = tmp_path / "src" / "paraphrastic"
     inside.mkdir(parents=True)
-    for name in ("__init__", "provenance", "errors", "files"):
-        shutil.copy(package / f"{name}.py", inside)
+    (inside / "base").mkdir()
     (inside / "__init__.py").write_text("")
+    shutil.copy(package / "base" / "records.py", inside / "base")
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "empty"], check=True)
-    command = [sys.executable, "-c", "from paraphrastic.report.provenance import commit; print(commit())"]
+    command = [sys.executable, "-c", "from paraphrastic.base.records import commit; print(commit())"]
 
     def commit() -> str:
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}

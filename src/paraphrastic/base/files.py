@@ -1,5 +1,6 @@
 """Files that are either whole or not there, and their digests."""
 
+import csv
 import errno
 import glob
 import hashlib
@@ -11,7 +12,7 @@ import shutil
 import tempfile
 import time
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,14 @@ def read_json(path: str | Path) -> Any:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{path}: not readable as JSON: {error}") from None
+
+
+def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write rows as CSV with a header, in UTF-8 with LF; a column that a row has not is empty in it.
+
+    Keys of a row that are no columns are left out.
+    """
+    with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

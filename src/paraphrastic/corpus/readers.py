@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
-from paraphrastic.corpus.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.tables import Rows, finite_score, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.registry.archive import open_members, open_stream

@@ -22,8 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
-from paraphrastic.corpus.lines import (
+from paraphrastic.base.lines import (
     HAS_NUL,
     MAX_LINE_BYTES,
     TOO_LONG,
@@ -32,6 +31,7 @@ from paraphrastic.corpus.lines import (
     readable_lines,
     shown,
 )
+from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
 
 # Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
 _SCORES = ("paraphrase_score", "translation_score")

@@ -10,7 +10,7 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.lines import MAX_LINE_BYTES, UnreadableRows, clean
+from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows, clean
 
 _CHUNK_BYTES = 1 << 16
 # Elements in a segment whose content is the code of another format, no text.

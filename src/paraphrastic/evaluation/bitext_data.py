@@ -9,7 +9,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.corpus.lines import Undecodable, read_lines
+from paraphrastic.base.lines import Undecodable, read_lines
 from paraphrastic.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
-from paraphrastic.corpus.lines import clean
+from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.search.bitext import embed_directions

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.lines import Undecodable, read_lines
+from paraphrastic.base.lines import Undecodable, read_lines
 from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.search.bitext import NEIGHBOURS, Margin, best_pairs, embed_directions

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.lines import clean
+from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import read_batches, text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.search.kernels import Float32, Int64

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows
 from paraphrastic.corpus.blocks import open_parquet
-from paraphrastic.corpus.lines import UnreadableRows
 from paraphrastic.corpus.tables import Rows, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.registry.archive import open_stream
