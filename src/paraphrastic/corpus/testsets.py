@@ -117,12 +117,11 @@ def _read_sts(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
                 codes = set(track.groups()) if track else {"en"}
                 # Which side of a cross-lingual track is in which language differs from track to track.
                 language = codes.pop() if len(codes) == 1 else None
-                yield (
-                    dataset,
-                    _cells(decoded_lines(member.read_bytes(), label), (0, 1), (language,) * 2, label),
-                )
+                lines = decoded_lines(member.read_bytes(), label)
+                yield dataset, _cells(lines, (0, 1), (language, language), label)
             elif member.name == "sts-test.csv":
-                yield "STS-B", _cells(decoded_lines(member.read_bytes(), label), (5, 6), ("en", "en"), label)
+                lines = decoded_lines(member.read_bytes(), label)
+                yield "STS-B", _cells(lines, (5, 6), ("en", "en"), label)
 
 
 def _read_tatoeba(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
@@ -135,10 +134,8 @@ def _read_bucc(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
     with open_members(file.path, file.members[:2], max_bytes=_MAX_BYTES) as streams:
         for stream, name, language in zip(streams, file.members, file.languages, strict=False):
             label = f"{file.path}: {name}"
-            yield (
-                "-".join(file.languages),
-                _cells(decoded_lines(stream.read(), label), (1,), (language,), label),
-            )
+            lines = decoded_lines(stream.read(), label)
+            yield "-".join(file.languages), _cells(lines, (1,), (language,), label)
 
 
 def _read_senteval(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
