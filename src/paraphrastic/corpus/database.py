@@ -136,7 +136,10 @@ def drop_contaminated(
 
 
 def random_number(seed: int, purpose: str, column: str = "place") -> str:
-    """An SQL expression: a random integer of a column, the same in every run, another for each purpose."""
+    """An SQL expression: a random integer of a column, the same in every run, another for each purpose.
+
+    The purpose is hashed: another word for it makes another choice.
+    """
     return f"md5_number_lower('{seed} {purpose} ' || {column})"
 
 
