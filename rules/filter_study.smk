@@ -75,7 +75,7 @@ rule rank_pairs:
         seed=config["seed"],
         code=code_of("rank_pairs"),
     message:
-        "Rank the pairs of {wildcards.model} by {wildcards.measure} and draw from each part"
+        "Rank the pairs of {wildcards.model} by {wildcards.measure} and sample each part"
     script:
         "../workflow/scripts/rank_pairs.py"
 

@@ -1,4 +1,4 @@
-"""Corpora of paraphrases that are mined from bitext: how similar its sides are, then the draw."""
+"""Corpora of paraphrases that are mined from bitext: how similar its sides are, then the sample."""
 
 
 rule measure_similarity:
@@ -68,6 +68,6 @@ rule sample_paraphrases:
         seed=config["seed"],
         code=code_of("sample_paraphrases"),
     message:
-        "Draw paraphrases for {wildcards.mined}"
+        "Sample paraphrases for {wildcards.mined}"
     script:
         "../workflow/scripts/sample_paraphrases.py"

@@ -10,7 +10,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
-from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.sampling import StreamSample, write_examples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 
@@ -86,25 +86,30 @@ def test_damaged_files(tmp_path):
         list(read_blocks(path))
 
 
-@pytest.mark.parametrize("block", [1, 7, 1000])
-def test_a_sample_is_that_of_the_smallest_keys(block):
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_sample_is_that_of_the_smallest_keys(size):
     keys = np.random.default_rng(3).random(1000)
-    sample = StreamSample[int](20)
-    offered = 0
-    for start in range(0, 1000, block):
-        part = keys[start : start + block]
-        for index in sample.candidates(part):
-            sample.add(part[index], start + int(index))
-            offered += 1
-    assert sample.items() == np.argsort(keys)[:20].tolist()
-    assert offered < 250
+    sample, some = StreamSample(20), StreamSample(20)
+    for start in range(0, 1000, size):
+        numbers = np.arange(start, min(start + size, 1000))
+        block = pa.RecordBatch.from_arrays([pa.array(numbers)], names=["number"])
+        sample.offer(keys[numbers], block)
+        odd = np.flatnonzero(numbers % 2)
+        some.offer(keys[numbers[odd]], block, odd)
+    order = np.argsort(keys)
+    assert [row["number"] for row in sample.rows()] == order[:20].tolist()
+    assert [row["number"] for row in some.rows()] == order[order % 2 == 1][:20].tolist()
 
 
 def test_a_sample_of_a_short_stream_is_all_of_it():
-    sample = StreamSample[str](20)
-    for index in sample.candidates(np.array([0.5, 0.1])):
-        sample.add([0.5, 0.1][index], "ab"[index])
-    assert sample.items() == ["b", "a"]
+    sample = StreamSample(20)
+    sample.offer(np.array([0.5, 0.1]), pa.RecordBatch.from_pydict({"letter": ["a", "b"]}))
+    assert sample.rows() == [{"letter": "b"}, {"letter": "a"}]
+
+
+def test_examples_are_for_reading(tmp_path):
+    write_examples(tmp_path / "x.tsv", ("kind", "score"), [("a\tb \n c", 0.5), (1, None)])
+    assert (tmp_path / "x.tsv").read_text() == "kind\tscore\na b c\t0.5000\n1\t\n"
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):

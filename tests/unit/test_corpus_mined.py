@@ -1,4 +1,4 @@
-"""Mined paraphrases: what is grouped, what is drawn, and that none of it is left to chance."""
+"""Mined paraphrases: what is grouped, what is sampled, and that none of it is left to chance."""
 
 import gzip
 import json
@@ -30,7 +30,7 @@ def write(path, rows, *, group_rows=None):
     return path
 
 
-def draw(tmp_path, measured, output="mined.parquet", **changes):
+def sample(tmp_path, measured, output="mined.parquet", **changes):
     settings = {"min_similarity": 0.7, "seed": 1, "memory_mb": 200, "threads": 2, **changes}
     output, counts, examples = (tmp_path / name for name in (output, "counts.json", "examples.tsv"))
     result = sample_paraphrases(
@@ -72,7 +72,7 @@ ROWS = [
 
 
 def test_exact_groups(tmp_path):
-    result, rows = draw(tmp_path, [write(tmp_path / "one", ROWS)])
+    result, rows = sample(tmp_path, [write(tmp_path / "one", ROWS)])
     assert groups_of(rows) == [["Never.", "No.", "Not at all."], ["Sure.", "Yes."]]
     assert result == {
         "read": 12,
@@ -93,7 +93,7 @@ def test_exact_groups(tmp_path):
 def test_groups_reach_across_bitexts_and_quoted_paths(tmp_path):
     one = write(tmp_path / "o'ne", [("a", "x"), ("b", "y")])
     other = write(tmp_path / "other", [("c", "z"), ("a", "w")])
-    _, rows = draw(tmp_path, [one, other])
+    _, rows = sample(tmp_path, [one, other])
     assert groups_of(rows) == [["w", "x"]]
     assert rows[0]["line"] == (1 if rows[0]["source"] == "x" else 2)
 
@@ -106,15 +106,15 @@ def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
     for source, target in rows:
         expected.setdefault(source, set()).add(target)
     expected = {source: targets for source, targets in expected.items() if len(targets) > 1}
-    result, drawn = draw(tmp_path, [write(tmp_path / "one", rows)], seed=seed)
+    result, sampled = sample(tmp_path, [write(tmp_path / "one", rows)], seed=seed)
     # A target can stand in several groups: as often as in groups, and once more where one is odd.
-    occurrences = Counter(row[side] for row in drawn for side in ("source", "target"))
+    occurrences = Counter(row[side] for row in sampled for side in ("source", "target"))
     of_groups = Counter(target for targets in expected.values() for target in targets)
     extra = occurrences - of_groups
     assert not of_groups - occurrences
     assert extra.total() == sum(len(targets) % 2 for targets in expected.values())
     assert result["pairs"] == sum((len(targets) + 1) // 2 for targets in expected.values())
-    for row in drawn:
+    for row in sampled:
         assert row["source"] != row["target"]
         assert any({row["source"], row["target"]} <= targets for targets in expected.values())
 
@@ -122,7 +122,7 @@ def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
 def test_the_draw_is_random_and_seeded(tmp_path):
     path = write(tmp_path / "one", [(f"s{n // 4}", f"t {n}") for n in range(4000)])
     pairs = {
-        seed: {(row["source"], row["target"]) for row in draw(tmp_path, [path], seed=seed)[1]}
+        seed: {(row["source"], row["target"]) for row in sample(tmp_path, [path], seed=seed)[1]}
         for seed in (1, 2)
     }
     assert len(pairs[1]) == len(pairs[2]) == 2000
@@ -148,7 +148,7 @@ def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path):
         ([whole], {"memory_mb": 80}),
         (parts, {"block_rows": 1000}),
     ):
-        draw(tmp_path, measured, **settings)
+        sample(tmp_path, measured, **settings)
         outputs.append([(tmp_path / name).read_bytes() for name in ("mined.parquet", "examples.tsv")])
     assert outputs.count(outputs[0]) == len(outputs)
 
@@ -156,7 +156,7 @@ def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path):
 def test_a_huge_group_has_no_more_pairs_than_sentences(tmp_path):
     n = 300_001
     path = write(tmp_path / "one", [("What?", f"t {number}") for number in range(n)], group_rows=65_536)
-    result, rows = draw(tmp_path, [path], memory_mb=100)
+    result, rows = sample(tmp_path, [path], memory_mb=100)
     assert (result["largest_group"], result["pairs"]) == (n, n // 2 + 1)
     assert len({row[side] for row in rows for side in ("source", "target")}) == n
 
@@ -165,7 +165,7 @@ def test_examples(tmp_path):
     rows = [(f"s{n // 15}", f"t\t{n}", 0.8) for n in range(900)] + [
         ("far\n", f"off {n}", 0.1) for n in range(90)
     ]
-    draw(tmp_path, [write(tmp_path / "one", rows)], sample_size=5)
+    sample(tmp_path, [write(tmp_path / "one", rows)], sample_size=5)
     header, *table = [line.split("\t") for line in (tmp_path / "examples.tsv").read_text().splitlines()]
     assert header == ["kind", "group", "sentences", "similarity", "line", "source", "target"]
     shown = [row for row in table if row[0] == "group"]
@@ -182,7 +182,7 @@ def test_examples(tmp_path):
 def test_nothing_to_mine(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "B"), ("c", "d"), ("c", "e", 0.1)])
     with pytest.raises(InputError) as caught:
-        draw(tmp_path, [path])
+        sample(tmp_path, [path])
     assert str(caught.value) == (
         f"{tmp_path}: no source has two different targets, of 4 pairs read; "
         "below_similarity 1, repeated 1, alone 2"
@@ -195,7 +195,7 @@ def test_damaged_input(tmp_path):
     path = write(tmp_path / "one", ROWS)
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match=r"one: not readable as Parquet"):
-        draw(tmp_path, [path])
+        sample(tmp_path, [path])
 
 
 def by_length(calls):
@@ -252,7 +252,7 @@ def test_multi30k(tmp_path, mirror):
     path = write(
         tmp_path / "task2", [(german, caption) for german, *english in captions for caption in english]
     )
-    result, rows = draw(tmp_path, [path])
+    result, rows = sample(tmp_path, [path])
     assert {row["source"] for row in rows} | {row["target"] for row in rows} <= {
         caption for _, *english in captions for caption in english
     }

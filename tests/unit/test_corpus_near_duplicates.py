@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from test_corpus_merge import merge, places, write
 
-from paraphrastic.corpus.near_duplicates import ngrams_of, rows_per_band
+from paraphrastic.corpus.near_duplicates import pair_ngrams, rows_per_band
 
 BIGRAMS = {"ngram": 2, "min_similarity": 0.6}
 
@@ -66,7 +66,7 @@ def test_sides_are_not_mixed_up(tmp_path):
 
 
 def test_sentences_shorter_than_an_ngram_are_compared_as_a_whole():
-    assert ngrams_of("Two dogs.", "zwei rote Hunde hier", 3) == {
+    assert pair_ngrams("Two dogs.", "zwei rote Hunde hier", 3) == {
         "<two dogs", ">zwei rote hunde", ">rote hunde hier"
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Rank the pairs of a model's corpora, cut them into parts and draw from each.
+"""Rank the pairs of a model's corpora, cut them into parts and sample each.
 
 Inputs: candidates, contaminated. Outputs: parts, summary.
 """

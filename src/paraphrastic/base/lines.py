@@ -167,6 +167,22 @@ def aligned_lines(
             unreadable.add(label, number, bad.cause)
 
 
+def decoded_lines(content: bytes, name: str, *, encoding: str = "utf-8") -> list[str]:
+    """Lines of a small file that was read whole, without their ends (LF or CR LF); errors call it `name`.
+
+    Raises:
+        InputError: a line is not of this encoding.
+    """
+    lines = []
+    content = content.removesuffix(b"\n")
+    for number, line in enumerate(content.split(b"\n") if content else [], start=1):
+        try:
+            lines.append(line.decode(encoding).removesuffix("\r").removeprefix("\ufeff"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"{name}:{number}: not {encoding.upper()}: {error.reason}") from None
+    return lines
+
+
 def clean(text: str) -> str:
     """`text` with a space for every control character, as `read_lines` does."""
     return _CONTROL.sub(" ", text)

@@ -1,9 +1,11 @@
 """Find training pairs with a sentence that stands in a test set, as it is or nearly so."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,10 @@ import polars as pl
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
-from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.normal_form import ngrams_of, words_of
+from paraphrastic.corpus.sampling import StreamSample, write_examples
 
 _CONTAMINATED_SCHEMA = pa.schema(
     [
@@ -31,6 +33,7 @@ _CONTAMINATED_SCHEMA = pa.schema(
     ]
 )
 _REPEATED = ("testset", "dataset", "kind", "side")
+_EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +82,7 @@ class TestSentences:
         for number, words in enumerate(self._rows["words"].to_list()):
             self._exact.setdefault("".join(words), []).append(number)
             if min_similarity is not None:
-                self._test_ngrams.append(self._ngrams(words))
+                self._test_ngrams.append(ngrams_of(words, self._ngram))
                 for each in self._test_ngrams[-1]:
                     self._postings.setdefault(each, []).append(number)
         self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
@@ -103,7 +106,7 @@ class TestSentences:
         return found
 
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
-        ngrams = self._ngrams(words)
+        ngrams = ngrams_of(words, self._ngram)
         known = ngrams & self._known
         # Rounding must not make one more of it: 0.56 times 25 is a little more than 14.
         needed = max(1, math.ceil(min_similarity * len(ngrams) - 1e-9))
@@ -119,9 +122,6 @@ class TestSentences:
             similarity = shared / (len(ngrams) + len(test) - shared)
             if similarity >= min_similarity:
                 yield number, similarity
-
-    def _ngrams(self, words: list[str]) -> set[tuple[str, ...]]:
-        return set(zip(*[words[start:] for start in range(self._ngram)], strict=False))
 
 
 def mark_contamination(
@@ -162,22 +162,41 @@ def mark_contamination(
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    tally = _Tally(index.names, kinds, sample_size, seed)
+    samples = {(name, kind): StreamSample(sample_size) for name in index.names for kind in kinds}
+    numbers = Counter[tuple[str, str]]()
+    random = np.random.default_rng(seed)
+    read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected, rows=block_rows):
-            found = list(_find(index, block, first_row=tally.read))
-            tally.add(block.num_rows, found)
-            writer.write(pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA))
-    with atomic_output(examples) as temporary:
-        temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
-    result = tally.counts()
+            found = list(_find(index, block, first_row=read))
+            read += block.num_rows
+            batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
+            writer.write(batch)
+            keys = random.random(len(found))
+            for (name, kind), sample in samples.items():
+                rows = [n for n, row in enumerate(found) if row["testset"] == name and row["kind"] == kind]
+                numbers[name, kind] += len(rows)
+                sample.offer(keys[rows], batch, np.array(rows, np.intp))
+            # The kinds of each pair's findings, exact ones last, so that these count.
+            kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
+            numbers.update(("all", kind) for kind in kind_of.values())
+    write_examples(examples, _EXAMPLE_COLUMNS, chain.from_iterable(map(_example_rows, samples.values())))
+    every, *by_testset = ({kind: numbers[name, kind] for kind in kinds} for name in ("all", *index.names))
+    result = {"read": read, "all": every, "testsets": dict(zip(index.names, by_testset, strict=True))}
     write_json(counts, result)
     return result
 
 
+def _example_rows(sample: StreamSample) -> Iterator[list[Any]]:
+    """The cells of a sample's findings, by line."""
+    for row in sorted(sample.rows(), key=itemgetter("line", "row")):
+        cells = {**row, "similarity": f"{row['similarity']:.2f}"}
+        yield [cells[name] for name in _EXAMPLE_COLUMNS]
+
+
 def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+    lines = block["line"].to_pylist()
     sides = {name: block[name].to_pylist() for name in ("source", "target")}
-    lines = block["line"]
     for offset, texts in enumerate(zip(*sides.values(), strict=True)):
         best: dict[str, tuple[Match, str, str]] = {}
         for side, text in zip(sides, texts, strict=True):
@@ -188,7 +207,7 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
             test = index.row(match.number)
             yield {
                 "row": first_row + offset,
-                "line": lines[offset].as_py(),
+                "line": lines[offset],
                 "testset": testset,
                 "dataset": test["dataset"],
                 "kind": "exact" if match.exact else "near",
@@ -197,42 +216,3 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
                 "sentence": text,
                 "test_sentence": test["sentence"],
             }
-
-
-class _Tally:
-    """Counts by test set and kind, and examples of each."""
-
-    def __init__(self, names: Sequence[str], kinds: Sequence[str], sample_size: int, seed: int) -> None:
-        self.read = 0
-        self._counts = {name: dict.fromkeys(kinds, 0) for name in ("all", *names)}
-        self._random = np.random.default_rng(seed)
-        self._samples = {
-            (name, kind): StreamSample[dict[str, Any]](sample_size) for name in names for kind in kinds
-        }
-
-    def add(self, pairs: int, found: Sequence[Mapping[str, Any]]) -> None:
-        """Count a block of so many pairs and what was found in it."""
-        self.read += pairs
-        kinds: dict[int, str] = {}
-        for row, key in zip(found, self._random.random(len(found)), strict=True):
-            self._counts[row["testset"]][row["kind"]] += 1
-            self._samples[row["testset"], row["kind"]].add(float(key), dict(row))
-            if kinds.get(row["row"]) != "exact":
-                kinds[row["row"]] = row["kind"]
-        for kind in kinds.values():
-            self._counts["all"][kind] += 1
-
-    def counts(self) -> dict[str, Any]:
-        """What `mark_contamination` returns."""
-        total, *testsets = self._counts.items()
-        return {"read": self.read, "all": total[1], "testsets": dict(testsets)}
-
-    def sample_table(self) -> str:
-        """Tab-separated, with a header; by test set and kind, then by line."""
-        columns = ["testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence"]
-        table = ["\t".join(columns)]
-        for sample in self._samples.values():
-            for row in sorted(sample.items(), key=lambda row: (row["line"], row["row"])):
-                cells = {**row, "similarity": f"{row['similarity']:.2f}"}
-                table.append("\t".join(" ".join(str(cells[name]).split()) for name in columns))
-        return "".join(f"{row}\n" for row in table)

@@ -1,11 +1,10 @@
 """Tables of what the corpora hold and of what became of their pairs."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.filters import REASONS
 from paraphrastic.corpus.statistics import WordStatistics
@@ -41,12 +40,11 @@ def tabulate_contamination(
     for (model, corpus), path in counts:
         result = read_json(path)
         for testset, kinds in (*result["testsets"].items(), ("all", result["all"])):
-            row = {"model": model, "corpus": corpus, "testset": testset, "read": result["read"]}
-            row |= {kind: kinds.get(kind, "") for kind in KINDS}
-            row["dropped"] = sum(kinds.get(kind, 0) for kind in drop)
-            row["share"] = _percent(sum(kinds.values()), result["read"])
-            rows.append(row)
-    _write(output, rows, ["model", "corpus", "testset", "read", *KINDS, "dropped", "share"])
+            read = result["read"]
+            share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
+            row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
+            rows.append(row | {"dropped": sum(kinds.get(kind, 0) for kind in drop), "share": share})
+    write_csv(output, ["model", "corpus", "testset", "read", *KINDS, "dropped", "share"], rows)
 
 
 def tabulate_corpora(
@@ -67,42 +65,33 @@ def tabulate_corpora(
         merged: JSON of `merge_pairs` by model.
         output: the CSV file.
     """
-    statistics = {str(path): read_json(path) for _, path, _ in described}
-    samples = {str(path): sample for _, path, sample in described}
-    words = _word_statistics(statistics, samples)
+    statistics = {path: read_json(path) for _, path, _ in described}
+    words = _word_statistics(statistics, {path: sample for _, path, sample in described})
     rows: list[dict[str, Any]] = []
     for model, counts in merged.items():
         result = read_json(counts)
-        own = [(corpus, str(path)) for (name, corpus), path, _ in described if name == model]
-        by_corpus = _by_corpus(result)
-        for corpus, path in own:
-            used = by_corpus[corpus]
-            score = statistics[path]["paraphrase_score"] or {"mean": None, "std": None}
-            for language, side in statistics[path]["sides"].items():
-                measures = words[language]
+        used, pairs, languages = _by_corpus(result), 0, dict[str, None]()
+        for corpus, path in [(corpus, path) for (name, corpus), path, _ in described if name == model]:
+            about = statistics[path]
+            pairs += about["pairs"]
+            score = about["paraphrase_score"] or {"mean": None, "std": None}
+            for language, side in about["sides"].items():
                 figures = (
                     *side["length"].values(),
-                    *measures.idf(path),
-                    measures.vocabulary_entropy(path),
+                    *words[language].idf(path),
+                    words[language].vocabulary_entropy(path),
                     *score.values(),
                     side["parse_entropy"],
                 )
-                row = {"model": model, "corpus": corpus, "language": language}
-                row |= {"pairs": statistics[path]["pairs"], "used": used["kept"]}
-                row |= {name: _figure(value) for name, value in zip(_STATISTICS, figures, strict=True)}
+                cells = ("" if value is None else f"{value:.2f}" for value in figures)
+                row = dict(zip(_STATISTICS, cells, strict=True))
                 row["parse_entropy"] = row["parse_entropy"] or "no parser"
-                rows.append(row)
-        languages = "-".join(dict.fromkeys(row["language"] for row in rows if row["model"] == model))
-        pairs = sum(statistics[path]["pairs"] for _, path in own)
-        total = {
-            "model": model,
-            "corpus": "all",
-            "language": languages,
-            "pairs": pairs,
-            "used": result["kept"],
-        }
-        rows.append(total)
-    _write(output, rows, ["model", "corpus", "language", "pairs", "used", *_STATISTICS])
+                head = {"model": model, "corpus": corpus, "language": language, "pairs": about["pairs"]}
+                rows.append({**head, "used": used[corpus]["kept"], **row})
+                languages[language] = None
+        total = {"model": model, "corpus": "all", "language": "-".join(languages), "pairs": pairs}
+        rows.append(total | {"used": result["kept"]})
+    write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
 
 def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -111,10 +100,10 @@ def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _word_statistics(
-    statistics: Mapping[str, Any], samples: Mapping[str, str | Path]
+    statistics: Mapping[str | Path, Any], samples: Mapping[str | Path, str | Path]
 ) -> dict[str, WordStatistics]:
-    """Of all samples in a language, by language; each sample by the name of its corpus's statistics."""
-    texts: dict[str, dict[str, list[str]]] = {}
+    """Statistics of all samples in a language, by language; each sample by its corpus's statistics."""
+    texts: dict[str, dict[str | Path, list[str]]] = {}
     for path, sample in samples.items():
         for language, side in statistics[path]["sides"].items():
             blocks = read_blocks(sample, columns=[side["side"]])
@@ -151,30 +140,8 @@ def tabulate_funnel(
             head = {"model": model, "corpus": corpus}
             flow.append({**head, **then, "read": first["read"], **first["dropped"]})
             for reason, fails in first["fails"].items():
-                both = {
-                    other: first["fails_both"][other][reason] for other in _before(reason, first["fails"])
-                }
-                both |= {reason: fails, **first["fails_both"].get(reason, {})}
-                pairs.append({**head, "filter": reason, **both})
-    _write(funnel, flow, ["model", "corpus", *FUNNEL])
-    _write(overlap, pairs, ["model", "corpus", "filter", *REASONS])
-
-
-def _before(reason: str, reasons: Mapping[str, Any]) -> list[str]:
-    names = list(reasons)
-    return names[: names.index(reason)]
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"
-
-
-def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.2f}" if whole else ""
-
-
-def _write(output: str | Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+                earlier = {name: both[reason] for name, both in first["fails_both"].items() if reason in both}
+                later = first["fails_both"].get(reason, {})
+                pairs.append({**head, "filter": reason, **earlier, reason: fails, **later})
+    write_csv(funnel, ["model", "corpus", *FUNNEL], flow)
+    write_csv(overlap, ["model", "corpus", "filter", *REASONS], pairs)

@@ -1,4 +1,4 @@
-"""Pairs of several Parquet files in DuckDB, out of core: where they stand, their duplicates, random draws.
+"""Pairs of several Parquet files in DuckDB, out of core: where they stand, their duplicates, random choice.
 
 A pair's place is the number of its file and its row there in one integer, which orders all pairs. All random
 choice is by the MD5 of the seed and the place, so that it depends on neither threads nor memory.
@@ -55,23 +55,43 @@ def open_database(
 
 
 def list_rows(
-    database: duckdb.DuckDBPyConnection, files: Sequence[str | Path], *, columns: Sequence[str] = ()
+    database: duckdb.DuckDBPyConnection,
+    files: Sequence[str | Path],
+    *,
+    columns: Sequence[str] = (),
+    numbered_through: bool = False,
 ) -> None:
     """Define the view `rows`: all pairs, read from the files each time.
 
     Its columns are `source`, `target`, `corpus` (the number of the file), `line`, `place`, and `columns`.
+    Shards can be `numbered_through`: then a place does not depend on where one of them ends.
     """
-    parts = []
+    parts, first = [], 0
     for number, path in enumerate(files):
         parts.append(
             f"""
             SELECT source, target, {number}::SMALLINT AS corpus, line,
-                   ({number}::BIGINT << {_FILE_SHIFT}) + file_row_number AS place
+                   {first}::BIGINT + file_row_number AS place
                    {"".join(f", {column}" for column in columns)}
             FROM read_parquet({quoted(path)}, file_row_number = true)
             """  # noqa: S608 - the name is quoted, and the columns are the caller's own words
         )
+        with open_parquet(path) as file:
+            first = first + file.metadata.num_rows if numbered_through else (number + 1) << _FILE_SHIFT
     database.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
+
+
+def integer(database: duckdb.DuckDBPyConnection, query: str) -> int:
+    """The only value of a query's result."""
+    ((value,),) = database.execute(query).fetchall()
+    return int(value)
+
+
+def insert(database: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, columns: str = "*") -> None:
+    """Insert rows into a table; `columns` are SQL expressions of theirs."""
+    database.register("new_rows", rows)
+    database.execute(f"INSERT INTO {table} SELECT {columns} FROM new_rows")  # noqa: S608
+    database.unregister("new_rows")
 
 
 def drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool, where: str = "true") -> None:
@@ -116,7 +136,10 @@ def drop_contaminated(
 
 
 def random_number(seed: int, purpose: str, column: str = "place") -> str:
-    """An SQL expression: a random integer of a column, the same in every run, another for each purpose."""
+    """An SQL expression: a random integer of a column, the same in every run, another for each purpose.
+
+    The purpose is hashed: another word for it makes another choice.
+    """
     return f"md5_number_lower('{seed} {purpose} ' || {column})"
 
 

@@ -1,8 +1,9 @@
 """Filters of scored pairs; each tells a pair's score apart from what it accepts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,186 +13,100 @@ import pyarrow.compute as pc
 # Why a pair can be dropped, in the order in which filters are asked.
 REASONS = ("empty", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
 
+TOKENS = ("source_tokens", "target_tokens")
 Scores = npt.NDArray[np.float32]
 Mask = npt.NDArray[np.bool_]
 
 
-class Filter(Protocol):
-    """What the selection asks of a filter."""
-
-    @property
-    def reason(self) -> str:
-        """Why a pair that is not accepted was dropped."""
-        ...
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Columns that have to hold values for the filter to mean anything."""
-        ...
-
-    @property
-    def missing(self) -> str:
-        """What the corpus lacks where one of these columns is empty, and what to do about it."""
-        ...
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """Scores of each pair: float32 [pairs, values]."""
-        ...
-
-    def accept(self, scores: Scores) -> Mask:
-        """Whether the pairs with these scores are kept: bool [pairs]."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
-class NotEmpty:
-    """Both sides have a token."""
+class Filter:
+    """What the selection asks about a pair.
 
-    reason = "empty"
-    needs = ()
-    missing = ""
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """Tokens of both sides."""
-        return _columns(block, "source_tokens", "target_tokens")
-
-    def accept(self, scores: Scores) -> Mask:
-        """At least one token a side."""
-        return np.asarray((scores > 0).all(axis=1))
-
-
-@dataclass(frozen=True, slots=True)
-class Length:
-    """Token counts from `min` to `max`: of `both` sides, of the `first` (the sources), or their `mean`.
-
-    The original code asks for 3 to 100 tokens of the English side of bitext, which comes first there, and
-    for a mean of 5 to 40 in ParaNMT.
+    Attributes:
+        reason: why a pair that is not accepted was dropped.
+        score: scores of each pair of a block, float32 [pairs, values]; NaN for null, which no filter accepts.
+        accept: whether the pairs with these scores are kept, bool [pairs]; bounds are included, and compared
+            in float32, as the scores are stored.
+        needs: columns that have to hold values for the filter to mean anything.
+        missing: what the corpus lacks where one of these columns is empty, and what to do about it.
     """
 
-    min: int
-    max: int
-    count: str = "both"
-    reason = "length"
-    needs = ()
-    missing = ""
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """The counts that have to be within the bounds."""
-        if self.count == "first":
-            return _columns(block, "source_tokens")
-        counts = _columns(block, "source_tokens", "target_tokens")
-        return counts.mean(axis=1, keepdims=True) if self.count == "mean" else counts
-
-    def accept(self, scores: Scores) -> Mask:
-        """All counts are within the bounds, which are included."""
-        return np.asarray(((scores >= self.min) & (scores <= self.max)).all(axis=1))
-
-
-@dataclass(frozen=True, slots=True)
-class Language:
-    """Each side is identified as its language, with `min_confidence` or more."""
-
-    languages: tuple[str, str]
-    min_confidence: float
-    reason = "language"
-    needs = ("source_language", "target_language")
-    missing = "language identification; set selection.language to null or give a language identifier"
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """Confidence of each side where it is in its language, and -1 where it is in another."""
-        sides = []
-        for side, language in zip(("source", "target"), self.languages, strict=True):
-            found = pc.equal(block[f"{side}_language"], language)
-            expected = pc.fill_null(found, False).to_numpy(zero_copy_only=False)
-            sides.append(np.where(expected, _columns(block, f"{side}_confidence")[:, 0], np.float32(-1)))
-        return np.stack(sides, axis=1)
-
-    def accept(self, scores: Scores) -> Mask:
-        """Both confidences reach the bound."""
-        return np.asarray((scores >= np.float32(self.min_confidence)).all(axis=1))
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreRange:
-    """The score in `column` is from `min` to `max`; a pair without a score is not accepted."""
-
-    column: str
-    min: float
-    max: float
-    missing: str
-
-    @property
-    def reason(self) -> str:
-        """The column's name."""
-        return self.column
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The column."""
-        return (self.column,)
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """The column, NaN for null."""
-        return _columns(block, self.column)
-
-    def accept(self, scores: Scores) -> Mask:
-        """Within the bounds, which are included; in float32, as the scores are stored."""
-        low, high = np.float32(self.min), np.float32(self.max)
-        return np.asarray((scores[:, 0] >= low) & (scores[:, 0] <= high))
-
-
-@dataclass(frozen=True, slots=True)
-class NearCopy:
-    """Not a copy in which hardly a word is changed, by the changed words and the trigram overlap together.
-
-    In short sentences the overlap alone has gaps: of five words with another one at the end, two of three
-    trigrams are the same, which is below the papers' 0.7. Changed words alone would take synonyms for copies.
-    """
-
-    max_changed_words: int
-    min_trigram_overlap: float
-    reason = "near_copy"
-    needs = ("changed_words", "trigram_overlap")
-    missing = "changed words, as its sides differ in language; set selection.near_copy to null"
-
-    def score(self, block: pa.RecordBatch) -> Scores:
-        """Changed words and trigram overlap."""
-        return _columns(block, "changed_words", "trigram_overlap")
-
-    def accept(self, scores: Scores) -> Mask:
-        """More words are changed, or less overlaps; in float32, as the scores are stored."""
-        changed, overlap = scores.T
-        return np.asarray(
-            (changed > self.max_changed_words) | (overlap < np.float32(self.min_trigram_overlap))
-        )
+    reason: str
+    score: Callable[[pa.RecordBatch], Scores]
+    accept: Callable[[Scores], Mask]
+    needs: tuple[str, ...] = ()
+    missing: str = ""
 
 
 def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Sequence[Filter]:
     """The filters of a selection, in the order in which they are asked.
 
     Args:
-        settings: `length: {min, max, count}`, `language: {min_confidence}`, `trigram_overlap: {min, max}`,
-            `near_copy: {max_changed_words, min_trigram_overlap}`, `paraphrase_score: {min, max}`; what is
-            null or left out is not asked.
+        settings: what is null or left out is not asked.
+            `length: {min, max, count}`: token counts of `both` sides, of the `first` (the sources), or their
+            `mean`. The original code asks for 3 to 100 tokens of the English side of bitext, which comes
+            first there, and for a mean of 5 to 40 in ParaNMT.
+            `language: {min_confidence}`: each side is identified as its language.
+            `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}`: bounds of these scores.
+            `near_copy: {max_changed_words, min_trigram_overlap}`: a pair with no more changed words and no
+            less overlap is a copy in which hardly a word is changed. In short sentences the overlap alone has
+            gaps: of five words with another one at the end, two of three trigrams are the same, which is
+            below the papers' 0.7. Changed words alone would take synonyms for copies.
         languages: that the sources and the targets have to be in.
     """
-    filters: list[Filter] = [NotEmpty()]
+    needs: tuple[str, ...]
+    filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
     if bounds := settings.get("length"):
-        filters.append(Length(**bounds))
+        counts = partial(_token_counts, bounds.get("count", "both"))
+        filters.append(Filter("length", counts, _within(bounds["min"], bounds["max"])))
     if bounds := settings.get("language"):
-        filters.append(Language(languages, **bounds))
+        needs = ("source_language", "target_language")
+        missing = "language identification; set selection.language to null or give a language identifier"
+        accept = _within(bounds["min_confidence"])
+        filters.append(Filter("language", partial(_confidences, languages), accept, needs, missing))
     if bounds := settings.get("trigram_overlap"):
+        needs = ("trigram_overlap",)
         missing = "trigram overlap, as its sides differ in language; set selection.trigram_overlap to null"
-        filters.append(ScoreRange("trigram_overlap", missing=missing, **{"min": -1.0, **bounds}))
+        accept = _within(bounds.get("min", -1.0), bounds["max"])
+        filters.append(Filter("trigram_overlap", partial(_columns, needs), accept, needs, missing))
     if bounds := settings.get("near_copy"):
-        filters.append(NearCopy(**bounds))
+        needs = ("changed_words", "trigram_overlap")
+        missing = "changed words, as its sides differ in language; set selection.near_copy to null"
+        accept = partial(_is_no_copy, bounds["max_changed_words"], bounds["min_trigram_overlap"])
+        filters.append(Filter("near_copy", partial(_columns, needs), accept, needs, missing))
     if bounds := settings.get("paraphrase_score"):
+        needs = ("paraphrase_score",)
         missing = "paraphrase score; set selection.paraphrase_score to null or give word vectors"
-        filters.append(ScoreRange("paraphrase_score", missing=missing, **{"max": 1.0, **bounds}))
+        accept = _within(bounds["min"], bounds.get("max", 1.0))
+        filters.append(Filter("paraphrase_score", partial(_columns, needs), accept, needs, missing))
     return filters
 
 
-def _columns(block: pa.RecordBatch, *names: str) -> Scores:
-    """Columns side by side, NaN for null: float32 [pairs, names]."""
+def _columns(names: Sequence[str], block: pa.RecordBatch) -> Scores:
     columns = [block[name].to_numpy(zero_copy_only=False).astype(np.float32) for name in names]
     return np.stack(columns, axis=1)
+
+
+def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
+    counts = _columns(TOKENS[:1] if count == "first" else TOKENS, block)
+    return counts.mean(axis=1, keepdims=True) if count == "mean" else counts
+
+
+def _confidences(languages: tuple[str, str], block: pa.RecordBatch) -> Scores:
+    """The confidence of each side that is in its language, and -1 for one that is in another."""
+    confidences = _columns(("source_confidence", "target_confidence"), block)
+    for number, (side, language) in enumerate(zip(("source", "target"), languages, strict=True)):
+        found = pc.fill_null(pc.equal(block[f"{side}_language"], language), False)
+        confidences[~found.to_numpy(zero_copy_only=False), number] = -1
+    return confidences
+
+
+def _within(low: float, high: float = np.inf) -> Callable[[Scores], Mask]:
+    """Whether all of a pair's scores are within these bounds."""
+    bounds = np.float32(low), np.float32(high)
+    return lambda scores: np.asarray(((scores >= bounds[0]) & (scores <= bounds[1])).all(axis=1))
+
+
+def _is_no_copy(max_changed_words: int, min_trigram_overlap: float, scores: Scores) -> Mask:
+    changed, overlap = scores.T
+    return np.asarray((changed > max_changed_words) | (overlap < np.float32(min_trigram_overlap)))

@@ -1,6 +1,8 @@
 """Language identification of sentences with fastText: with a given model, or one trained here."""
 
+import mmap
 import re
+import struct
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -12,9 +14,13 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.corpus.fasttext_file import check_classifier
 from paraphrastic.registry.archive import open_stream
 
+# Of a fastText file: magic number, version, twelve settings (the eighth is the kind of model), sampling
+# threshold; then of its dictionary: entries, words, labels, tokens, pruned entries.
+_HEADER, _DICTIONARY = "<ii12id", "<iiiqq"
+_MAGIC, _VERSIONS, _CLASSIFIER = 793712314, (11, 12), 3
+_CENTROIDS = 256  # of each part of a quantised vector
 _LABEL = "__label__"
 _LABEL_PATTERN = re.compile(rb"__label__[a-z]{2,3}")
 
@@ -92,7 +98,7 @@ def train_language_id(
             )  # fmt: skip
         model.save_model(str(temporary))
         try:
-            check_classifier(temporary)  # fastText does not notice a full disk
+            _check_classifier(temporary)  # fastText does not notice a full disk
         except InputError:
             raise InputError(f"{output}: cannot be written as a whole: is the disk full?") from None
     return counts
@@ -106,7 +112,7 @@ def _checked(line: bytes, place: str) -> bytes:
 
 
 def _load(path: Path) -> Any:
-    check_classifier(path)
+    _check_classifier(path)
     try:
         model = _fasttext().load_model(str(path))
     except (ValueError, RuntimeError, MemoryError) as error:
@@ -114,6 +120,72 @@ def _load(path: Path) -> Any:
     if not all(label.startswith(_LABEL) for label in model.get_labels()):
         raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
     return model
+
+
+def _check_classifier(path: Path) -> None:
+    """Raise an `InputError` unless the file is a whole fastText classifier.
+
+    fastText trusts its files: of one that is cut short it makes a model with arbitrary values, or fills the
+    memory, or ends the process. The layout of a whole one says how long it has to be.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            try:
+                whole = _size_by_layout(path, content) == len(content)
+            except struct.error:
+                whole = False
+            size = len(content)
+    except ValueError:  # an empty file cannot be mapped
+        raise InputError(f"{path}: not a fastText model: the file is empty") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if not whole:
+        raise InputError(f"{path}: a damaged fastText model: {size} bytes do not match its contents")
+
+
+def _size_by_layout(path: Path, content: mmap.mmap) -> int:
+    """Bytes that the parts of a model say it has; a `struct.error` or another number if it is damaged."""
+    place = 0
+
+    def read(layout: str) -> tuple[int, ...]:
+        nonlocal place
+        place += struct.calcsize(layout)
+        return struct.unpack_from(layout, content, place - struct.calcsize(layout))
+
+    def skip_quantizer() -> None:
+        nonlocal place
+        dimension, *_ = read("<4i")
+        place += 4 * dimension * _CENTROIDS
+
+    magic, version, *settings = read(_HEADER)
+    if magic != _MAGIC:
+        raise InputError(f"{path}: not a fastText model")
+    if version not in _VERSIONS or settings[7] != _CLASSIFIER:
+        raise InputError(f"{path}: not a fastText classifier of a known version")
+    entries, _, labels, _, pruned = read(_DICTIONARY)
+    if not 0 < labels <= entries:
+        raise struct.error
+    for _ in range(entries):
+        # A word, which ends with a zero, its count and its type.
+        end = content.find(b"\0", place)
+        if end < 0:
+            raise struct.error
+        place = end + 1 + 8 + 1
+    place += 8 * max(pruned, 0)
+    quantised = True
+    for _ in range(2):  # the input's matrix and the output's, which is quantised only if the input's is
+        quantised = bool(read("<?")[0]) and quantised
+        if quantised:
+            has_norms, rows, _, codes = read("<?qqi")
+            place += codes
+            skip_quantizer()
+            if has_norms:
+                place += rows
+                skip_quantizer()
+        else:
+            rows, columns = read("<qq")
+            place += 4 * rows * columns
+    return place
 
 
 def _fasttext() -> Any:

@@ -57,9 +57,9 @@ def merge_pairs(
             `drop_all` drops every copy (the original's `sort | uniq -u`).
         near_duplicates: `ngram` and `min_similarity` of pairs that are left out because an earlier one, by
             corpus and line, is nearly the same, as in `drop_near_duplicates`; None keeps them.
-        max_pairs: of each corpus, at most so many are kept, drawn at random after duplicates were dropped.
+        max_pairs: of each corpus, at most so many are kept, chosen at random after duplicates were dropped.
         output: the Parquet file.
-        seed: of the draw and of the order.
+        seed: of the choice and of the order.
         memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
         threads: of DuckDB.
         temporary: a folder for that, made if need be and left empty.

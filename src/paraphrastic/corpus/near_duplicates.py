@@ -9,7 +9,8 @@ import pyarrow as pa
 from rensa import RMinHash
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS
-from paraphrastic.corpus.normal_form import words_of
+from paraphrastic.corpus.database import insert, integer
+from paraphrastic.corpus.normal_form import ngrams_of, words_of
 
 _PERMUTATIONS = 128
 # Of the pairs that are just as similar as asked for, at most this share may go unseen.
@@ -43,7 +44,7 @@ def drop_near_duplicates(
     for block in _read(database, pairs):
         buckets = _buckets(block, ngram=ngram, rows=rows, seed=seed)
         places = np.repeat(block["place"].to_numpy(), buckets.shape[1])
-        _insert(database, "near_buckets", place=places, bucket=buckets.reshape(-1))
+        insert(database, "near_buckets", pa.table({"place": places, "bucket": buckets.reshape(-1)}))
     _propose(database)
     database.execute("DROP TABLE near_buckets")
     candidates = """
@@ -57,15 +58,14 @@ def drop_near_duplicates(
     database.execute("CREATE TABLE near_rows (place BIGINT)")
     for block in _read(database, candidates):
         near = _similarities(block, ngram=ngram) >= min_similarity
-        _insert(database, "near_rows", place=np.unique(block["place"].to_numpy()[near]))
+        insert(database, "near_rows", pa.table({"place": np.unique(block["place"].to_numpy()[near])}))
     database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
 
 
 def _propose(database: duckdb.DuckDBPyConnection) -> None:
     """Make the table `near_candidates` of what to compare: `place`, and an `earlier` one of its bucket."""
     database.execute("CREATE TABLE near_candidates (place BIGINT, earlier BIGINT)")
-    (size,) = database.execute("SELECT count(*) FROM near_buckets").fetchall()[0]
-    slices = 1 + size // _SLICE_ROWS
+    slices = 1 + integer(database, "SELECT count(*) FROM near_buckets") // _SLICE_ROWS
     for number in range(slices):
         # Comparing all pairs of a bucket would take the square of its size.
         database.execute(
@@ -91,12 +91,6 @@ def _read(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.Record
         yield from cursor.sql(query).to_arrow_reader(BLOCK_ROWS)
 
 
-def _insert(database: duckdb.DuckDBPyConnection, table: str, **columns: npt.NDArray[np.int64]) -> None:
-    database.register("new_rows", pa.table(columns))
-    database.execute(f"INSERT INTO {table} FROM new_rows")
-    database.unregister("new_rows")
-
-
 def rows_per_band(min_similarity: float) -> int:
     """Hashes that two pairs must share to be compared: as many as miss few enough of the similar ones."""
     rows = 1
@@ -107,19 +101,10 @@ def rows_per_band(min_similarity: float) -> int:
     return rows
 
 
-def ngrams_of(source: str, target: str, ngram: int) -> set[str]:
-    """The word n-grams of a pair, each with its side."""
-    grams = set()
-    for side, text in (("<", source), (">", target)):
-        words = words_of(text)
-        if len(words) < ngram:
-            grams.add(side + " ".join(words))
-        else:
-            grams.update(
-                side + " ".join(gram)
-                for gram in zip(*[words[start:] for start in range(ngram)], strict=False)
-            )
-    return grams
+def pair_ngrams(source: str, target: str, n: int) -> set[str]:
+    """The word n-grams of a pair, each with its side; a side of fewer words is one n-gram."""
+    sides = (("<", words_of(source)), (">", words_of(target)))
+    return {side + " ".join(gram) for side, words in sides for gram in ngrams_of(words, n) or (words,)}
 
 
 def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> npt.NDArray[np.int64]:
@@ -147,4 +132,4 @@ def _similarities(block: pa.RecordBatch, *, ngram: int) -> npt.NDArray[np.float6
 
 def _ngrams(block: pa.RecordBatch, source: str, target: str, *, ngram: int) -> Iterator[set[str]]:
     for texts in zip(block[source].to_pylist(), block[target].to_pylist(), strict=True):
-        yield ngrams_of(*texts, ngram)
+        yield pair_ngrams(*texts, ngram)

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # Scripts that are written without spaces, of which each character counts as a word: Thai, Lao, Burmese,
 # Khmer, kana, Chinese characters.
@@ -31,3 +32,8 @@ def words_of(text: str) -> list[str]:
         return text.encode().translate(_ASCII).decode().split()
     text = unicodedata.normalize("NFKC", text).casefold()
     return _WORD.findall(_IGNORED.sub("", text).replace("ı", "i").replace("ё", "е"))
+
+
+def ngrams_of(words: Sequence[str], n: int) -> set[tuple[str, ...]]:
+    """The distinct runs of n words; fewer words have none."""
+    return set(zip(*[words[start:] for start in range(n)], strict=False))

@@ -2,9 +2,8 @@
 
 import shlex
 import subprocess
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import fsum, log
 
 from paraphrastic.base.errors import InputError
@@ -42,50 +41,34 @@ def parse_entropy(sentences: Sequence[str], command: str) -> float:
 
 
 def top_levels(parse: str) -> str | None:
-    """A bracketed parse cut below its top two levels, without words: `(S (NP) (VP))`; None if it is none."""
-    depth = 0
-    kept: list[str] = []
-    rooted = 0
-    pieces = parse.replace("(", " ( ").replace(")", " ) ").split()
-    for number, piece in enumerate(pieces):
-        if piece == "(":
-            if depth == 0 and number:
-                return None
-            depth += 1
-            label = pieces[number + 1] if number + 1 < len(pieces) else ")"
-            if depth == 1:
-                rooted = int(label in (*_ROOTS, "("))
-            if rooted < depth <= _LEVELS + rooted:
-                kept.append(f"({label}")
-        elif piece == ")":
-            if rooted < depth <= _LEVELS + rooted:
-                kept.append(")")
-            depth -= 1
-        elif depth == 0:
-            return None
-    return "".join(kept) if depth == 0 and kept else None
+    """A bracketed parse cut below its top two levels, without words: `(S(NP)(VP))`; None if it is none."""
+    # Not at the top: few corpora are parsed.
+    from nltk.tree import Tree
+
+    def cut(tree: Tree, levels: int) -> str:
+        below = [cut(child, levels - 1) for child in tree if levels > 1 and isinstance(child, Tree)]
+        return f"({tree.label()}{''.join(below)})"
+
+    try:
+        tree = Tree.fromstring(parse)
+    except ValueError:
+        return None
+    tops = tree if tree.label() in _ROOTS else [tree]
+    return "".join(cut(top, _LEVELS) for top in tops if isinstance(top, Tree)) or None
 
 
-def _parses(lines: Sequence[str], command: str) -> Iterator[str]:
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as given, tempfile.TemporaryFile("w+") as found:
-        given.writelines(f"{line}\n" for line in lines)
-        given.seek(0)
-        try:
-            done = subprocess.run(  # noqa: S603 - the user's own program, and no shell
-                shlex.split(command),
-                stdin=given,
-                stdout=found,
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-            )
-        except OSError as error:
-            raise InputError(f"statistics.parsers: {command}: cannot be run: {error.strerror}") from None
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
-            raise InputError(f"statistics.parsers: {command}: ended with status {done.returncode}: {last}")
-        found.seek(0)
-        parses = [line for line in found.read().splitlines() if line.strip()]
+def _parses(lines: Sequence[str], command: str) -> list[str]:
+    given = "".join(f"{line}\n" for line in lines)
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own program, and no shell
+            shlex.split(command), input=given, capture_output=True, encoding="utf-8", errors="replace"
+        )
+    except OSError as error:
+        raise InputError(f"statistics.parsers: {command}: cannot be run: {error.strerror}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise InputError(f"statistics.parsers: {command}: ended with status {done.returncode}: {last}")
+    parses = [line for line in done.stdout.splitlines() if line.strip()]
     if len(parses) != len(lines):
         raise InputError(f"statistics.parsers: {command}: {len(parses)} parses of {len(lines)} sentences")
-    yield from parses
+    return parses

@@ -1,4 +1,4 @@
-"""Rank the pairs of a corpus by a measure, cut them into parts, and draw a sample of each."""
+"""Rank the pairs of a corpus by a measure, cut them into parts, and take a sample of each."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -15,6 +15,7 @@ from paraphrastic.corpus.database import (
     MERGED_SCHEMA,
     drop_contaminated,
     drop_duplicates,
+    integer,
     list_rows,
     open_database,
     random_number,
@@ -52,11 +53,11 @@ def rank_pairs(
             and `ranked`, and of each part its number (`part`, from 1), the lowest and highest value (`min`,
             `max`), the `pairs` in it and how many were `sampled`.
         measure: a column of the candidates.
-        sample: pairs drawn from each part, or all where it has fewer.
+        sample: pairs taken from each part, or all where it has fewer.
         contaminated: Parquet files of `mark_contamination`, one for each of `candidates`; none where `drop`
             is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
-        seed: of the draw and of the order.
+        seed: of the sample and of the order.
         memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
         threads: of DuckDB.
         temporary: a folder for that, made if need be and left empty.
@@ -75,22 +76,18 @@ def rank_pairs(
         counts = _count(database, measure)
         _check(counts, candidates, measure, len(outputs))
         _rank(database, measure, len(outputs), seed)
-        parts = _draw(database, sample, seed)
-        _write(database, outputs, seed)
+        parts = _describe_parts(database, sample)
+        _write(database, outputs, sample, seed)
     result = {"measure": measure, **counts, "parts": parts}
     write_json(summary, result)
     return result
 
 
 def _count(database: duckdb.DuckDBPyConnection, measure: str) -> dict[str, int]:
-    def number(query: str) -> int:
-        ((count,),) = database.execute(query).fetchall()
-        return int(count)
-
-    read = number("SELECT count(*) FROM rows")
-    scored = number(f"SELECT count({measure}) FROM rows")  # noqa: S608
-    unique = number("SELECT count(*) FROM unique_rows")
-    ranked = number("SELECT count(*) FROM clean_rows")
+    read = integer(database, "SELECT count(*) FROM rows")
+    scored = integer(database, f"SELECT count({measure}) FROM rows")  # noqa: S608
+    unique = integer(database, "SELECT count(*) FROM unique_rows")
+    ranked = integer(database, "SELECT count(*) FROM clean_rows")
     return {
         "read": read,
         "unscored": read - scored,
@@ -121,30 +118,27 @@ def _rank(database: duckdb.DuckDBPyConnection, measure: str, parts: int, seed: i
     )
 
 
-def _draw(database: duckdb.DuckDBPyConnection, sample: int, seed: int) -> list[dict[str, Any]]:
-    """Make the table `drawn`, place and part of the sampled pairs; what is to be said of each part."""
-    database.execute("CREATE TABLE drawn (place BIGINT, part BIGINT)")
+def _describe_parts(database: duckdb.DuckDBPyConnection, sample: int) -> list[dict[str, Any]]:
     rows = database.execute(
         "SELECT part, min(value), max(value), count(*) FROM ranked GROUP BY part ORDER BY part"
     ).fetchall()
-    for part, *_ in rows:
-        database.execute(
-            f"""
-            INSERT INTO drawn SELECT place, part FROM ranked WHERE part = {part}
-            ORDER BY {random_number(seed, "draw")}, place LIMIT {sample}
-            """  # noqa: S608
-        )
     return [
         {"part": part, "min": low, "max": high, "pairs": pairs, "sampled": min(sample, pairs)}
         for part, low, high, pairs in rows
     ]
 
 
-def _write(database: duckdb.DuckDBPyConnection, outputs: Sequence[str | Path], seed: int) -> None:
+def _write(
+    database: duckdb.DuckDBPyConnection, outputs: Sequence[str | Path], sample: int, seed: int
+) -> None:
     # In one pass over the texts, which are many times the size of all the rest.
     shuffled = database.sql(
         f"""
-        SELECT source, target, corpus, line, part FROM rows JOIN drawn USING (place)
+        WITH sampled AS (
+            SELECT place, part FROM ranked QUALIFY
+            row_number() OVER (PARTITION BY part ORDER BY {random_number(seed, "draw")}, place) <= {sample}
+        )
+        SELECT source, target, corpus, line, part FROM rows JOIN sampled USING (place)
         ORDER BY part, {random_number(seed, "shuffle")}, place
         """  # noqa: S608
     )

@@ -13,7 +13,15 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
-from paraphrastic.corpus.tables import Rows, finite_score, jsonl_rows, parquet_rows, tsv_rows
+from paraphrastic.corpus.tables import (
+    Rows,
+    finite_score,
+    jsonl_rows,
+    parquet_rows,
+    parse_rows,
+    split_cells,
+    tsv_rows,
+)
 from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.registry.archive import open_members, open_stream
 
@@ -123,19 +131,12 @@ def _open_rows(
             labels = [f"{first.path}: {code} side" for code in languages]
             yield Rows(_aligned_rows(streams, labels, unreadable))
         elif kind in ("aligned", "captions"):
+            paths = [file.path for file in files]
             if kind == "aligned":
                 paths = [next(f.path for f in files if f.languages == (code,)) for code in languages]
-            else:
-                paths = [file.path for file in files]
             streams = tuple(stack.enter_context(open_stream(path, max_bytes=max_bytes)) for path in paths)
-            labels = [str(path) for path in paths]
-            yield Rows((_aligned_rows if kind == "aligned" else _caption_rows)(streams, labels, unreadable))
-        elif kind == "paranmt":
-            (stream,) = stack.enter_context(
-                open_members(first.path, [first.members[:1]], max_bytes=max_bytes)
-            )
-            pairs = _paranmt_rows(stream, f"{first.path}: {first.members[0]}", unreadable)
-            yield Rows(pairs, ("paraphrase_score",))
+            pairs_of = _aligned_rows if kind == "aligned" else _caption_rows
+            yield Rows(pairs_of(streams, list(map(str, paths)), unreadable))
         else:
             rows = _open_pairs(kind, first, max_bytes, unreadable, stack)
             yield rows if languages[0] == first.languages[0] else Rows(_swapped(rows.rows), rows.scores)
@@ -145,9 +146,13 @@ def _open_pairs(
     kind: str, file: CorpusFile, max_bytes: int, unreadable: UnreadableRows, stack: ExitStack
 ) -> Rows:
     """Rows of the kinds that have both sides in one file, in the order of the file's languages."""
-    if kind == "manythings":
+    if kind in ("manythings", "paranmt"):
         (stream,) = stack.enter_context(open_members(file.path, [file.members[:1]], max_bytes=max_bytes))
-        return Rows(_manythings_rows(stream, f"{file.path}: {file.members[0]}", unreadable))
+        label = f"{file.path}: {file.members[0]}"
+        lines = readable_lines(stream, label, unreadable)
+        if kind == "manythings":
+            return Rows(parse_rows(lines, _manythings_row, label, unreadable))
+        return Rows(parse_rows(lines, _paranmt_row, label, unreadable), ("paraphrase_score",))
     sides = file.languages[0], file.languages[-1]
     if kind == "parquet":
         return parquet_rows(file.path, sides, file.members, unreadable)
@@ -182,25 +187,11 @@ def _caption_rows(
             yield (other, one, number) if (number + rank) % 2 else (one, other, number)
 
 
-def _manythings_rows(
-    stream: BinaryIO, label: str, unreadable: UnreadableRows
-) -> Iterator[tuple[str, str, int]]:
-    for number, line in readable_lines(stream, label, unreadable):
-        cells = line.split("\t")
-        if len(cells) in (2, 3):
-            yield cells[0], cells[1], number
-        else:
-            cause = f"{len(cells)} columns, expected text, translation and attribution"
-            unreadable.add(label, number, cause)
+def _manythings_row(number: int, line: str) -> tuple[str, str, int]:
+    text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
+    return text, translation, number
 
 
-def _paranmt_rows(
-    stream: BinaryIO, label: str, unreadable: UnreadableRows
-) -> Iterator[tuple[str, str, int, float]]:
-    for number, line in readable_lines(stream, label, unreadable):
-        cells = line.split("\t")
-        if len(cells) != 3:
-            cause = f"{len(cells)} columns, expected reference, paraphrase and score"
-            unreadable.add(label, number, cause)
-        elif (score := finite_score(cells[2], label, number, unreadable)) is not None:
-            yield cells[0], cells[1], number, score
+def _paranmt_row(number: int, line: str) -> tuple[str, str, int, float]:
+    reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
+    return reference, paraphrase, number, finite_score(score)

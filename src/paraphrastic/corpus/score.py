@@ -10,8 +10,7 @@ from paraphrastic.base.text import composed, fold, segment
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
-from paraphrastic.corpus.text import count_tokens
-from paraphrastic.corpus.tokens import Tokenizer
+from paraphrastic.corpus.tokens import Tokenizer, count_tokens
 from paraphrastic.corpus.word_vectors import WordVectors
 
 SCORED_SCHEMA = pa.schema(

@@ -1,7 +1,7 @@
 """Select scored pairs by thresholds, and say what was dropped and why."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, fold
 from paraphrastic.base.text import lowercase as lowercase_texts
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
-from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.sampling import StreamSample, write_examples
 
 _SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _SAMPLE_COLUMNS = (
@@ -93,8 +93,7 @@ def select_pairs(
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             raise InputError(f"{name}: no pair is left of {result['read']} read; dropped: {reasons}")
-    with atomic_output(dropped) as temporary:
-        temporary.write_text(tally.sample_table(), encoding="utf-8", newline="\n")
+    write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), tally.examples())
     write_json(counts, result)
     return result
 
@@ -108,21 +107,21 @@ class _Tally:
         self._dropped = np.zeros(len(reasons), np.int64)
         self._fails_both = np.zeros((len(reasons), len(reasons)), np.int64)
         self._random = np.random.default_rng(seed)
-        self._samples = [StreamSample[list[str]](sample_size) for _ in reasons]
+        self._samples = [StreamSample(sample_size) for _ in reasons]
 
     def add(self, block: pa.RecordBatch, accepted: npt.NDArray[np.bool_]) -> None:
         """Count a block; `accepted` is [filters, pairs]."""
         self._read += block.num_rows
         failed = (~accepted).astype(np.int64)
         self._fails_both += failed @ failed.T
-        # One draw a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
+        # One key a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
         keys = self._random.random(block.num_rows)
         first = np.where(accepted.all(axis=0), -1, accepted.argmin(axis=0))
+        shown = block.select(_SAMPLE_COLUMNS)
         for number, sample in enumerate(self._samples):
             rows = np.flatnonzero(first == number)
             self._dropped[number] += len(rows)
-            for row in rows[sample.candidates(keys[rows])]:
-                sample.add(keys[row], [_cell(block[name][row].as_py()) for name in _SAMPLE_COLUMNS])
+            sample.offer(keys[rows], shown, rows)
 
     def counts(self) -> dict[str, Any]:
         """What `select_pairs` returns."""
@@ -140,12 +139,11 @@ class _Tally:
             },
         }
 
-    def sample_table(self) -> str:
-        """Tab-separated, with a header; by reason, then by line."""
-        rows = [["reason", *_SAMPLE_COLUMNS]]
+    def examples(self) -> Iterator[list[Any]]:
+        """Rows of the samples, by reason, then by line."""
         for reason, sample in zip(self._reasons, self._samples, strict=True):
-            rows += [[reason, *cells] for cells in sorted(sample.items(), key=lambda cells: int(cells[0]))]
-        return "".join("\t".join(cells) + "\n" for cells in rows)
+            for row in sorted(sample.rows(), key=lambda row: row["line"]):
+                yield [reason, *row.values()]
 
 
 def _check_scores(scored: Sequence[str | Path], name: str, filters: Sequence[Filter]) -> None:
@@ -181,9 +179,3 @@ def _kept_pairs(
         texts = collapse_spaces(fold(block[name].to_pylist(), folding))
         sides.append(pa.array(lowercase_texts(texts) if lowercase else texts, pa.string()))
     return pa.RecordBatch.from_arrays([*sides, *block.columns[2:]], schema=block.schema)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())

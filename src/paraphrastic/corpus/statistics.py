@@ -35,7 +35,7 @@ def describe_corpus(
     seed: int,
     block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
-    """Measure a corpus in one pass, and draw the sentences that the other measures are taken on.
+    """Measure a corpus in one pass, and sample the sentences on which the other figures are measured.
 
     Lengths, in tokens, and paraphrase scores are of all pairs; `std` is the standard deviation. The two sides
     of paraphrases are in one language, and the sources stand for it, as in the paper (section 5, "we sampled
@@ -59,44 +59,35 @@ def describe_corpus(
         InputError: a damaged or empty input, a full disk, a parser that fails.
     """
     sides = dict(zip(reversed(languages), reversed(_SIDES), strict=True))
-    moments = {name: _Moments() for name in (*sides.values(), "paraphrase_score")}
-    drawn = StreamSample[tuple[str, str]](sentences)
+    moments = {name: np.zeros(3) for name in (*sides.values(), "paraphrase_score")}
+    sampled = StreamSample(sentences)
     random = np.random.default_rng(seed)
     pairs = 0
     columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
     shards = (read_blocks(shard, columns=columns, rows=block_rows) for shard in scored)
     for block in chain.from_iterable(shards):
         pairs += block.num_rows
-        for side in sides.values():
-            moments[side].add(block[f"{side}_tokens"].to_numpy())
-        moments["paraphrase_score"].add(block["paraphrase_score"].drop_null().to_numpy())
-        keys = random.random(block.num_rows)
-        rows = drawn.candidates(keys)
-        chosen = block.select(_SIDES).take(pa.array(rows))
-        texts = (collapse_spaces(chosen[name].to_pylist()) for name in _SIDES)
-        for key, pair in zip(keys[rows], zip(*texts, strict=True), strict=True):
-            drawn.add(float(key), pair)
+        for measure, sums in moments.items():
+            column = block[measure if measure == "paraphrase_score" else f"{measure}_tokens"]
+            values = column.drop_null().to_numpy().astype(np.float64)
+            sums += len(values), values.sum(), (values * values).sum()
+        sampled.offer(random.random(block.num_rows), block.select(_SIDES))
     if not pairs:
         name = scored[0] if len(scored) == 1 else Path(scored[0]).parent
         raise InputError(f"{name}: the corpus is empty: no pairs")
-    sampled = drawn.items()
+    rows = sampled.rows()
+    texts = {side: collapse_spaces([row[side] for row in rows]) for side in _SIDES}
     with write_blocks(sample, _SAMPLE_SCHEMA) as writer:
-        for start in range(0, len(sampled), BLOCK_ROWS):
-            arrays = [
-                pa.array(side, pa.string()) for side in zip(*sampled[start : start + BLOCK_ROWS], strict=True)
-            ]
-            writer.write(pa.RecordBatch.from_arrays(arrays, schema=_SAMPLE_SCHEMA))
+        writer.write(pa.RecordBatch.from_pydict(texts, schema=_SAMPLE_SCHEMA))
     result = {
         "pairs": pairs,
-        "sampled": len(sampled),
-        "paraphrase_score": moments["paraphrase_score"].summary(),
+        "sampled": len(rows),
+        "paraphrase_score": _mean_and_std(moments["paraphrase_score"]),
         "sides": {
             language: {
                 "side": side,
-                "length": moments[side].summary(),
-                "parse_entropy": _rounded(
-                    parse_entropy([pair[_SIDES.index(side)] for pair in sampled], parsers[language])
-                )
+                "length": _mean_and_std(moments[side]),
+                "parse_entropy": round(parse_entropy(texts[side], parsers[language]), _DIGITS)
                 if language in parsers
                 else None,
             }
@@ -151,27 +142,11 @@ def entropy(counts: npt.ArrayLike) -> float:
     return float(-(shares * np.log(shares)).sum())
 
 
-class _Moments:
-    """Mean and standard deviation of a stream of numbers."""
-
-    def __init__(self) -> None:
-        self._n = 0
-        self._sum = 0.0
-        self._squares = 0.0
-
-    def add(self, values: npt.NDArray[Any]) -> None:
-        values = values.astype(np.float64)
-        self._n += len(values)
-        self._sum += float(values.sum())
-        self._squares += float((values * values).sum())
-
-    def summary(self) -> dict[str, float] | None:
-        if not self._n:
-            return None
-        mean = self._sum / self._n
-        variance = max(0.0, self._squares / self._n - mean * mean)
-        return {"mean": _rounded(mean), "std": _rounded(variance**0.5)}
-
-
-def _rounded(value: float) -> float:
-    return round(value, _DIGITS)
+def _mean_and_std(moments: npt.NDArray[np.float64]) -> dict[str, float] | None:
+    """Of a number of values, their sum and the sum of their squares; None without values."""
+    n, total, squares = moments.tolist()
+    if not n:
+        return None
+    mean = total / n
+    variance = max(0.0, squares / n - mean * mean)
+    return {"mean": round(mean, _DIGITS), "std": round(variance**0.5, _DIGITS)}

@@ -12,14 +12,16 @@ read.
 import json
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import (
@@ -43,6 +45,8 @@ _MAX_SCORE = float(np.finfo(np.float32).max)
 
 # Keys that lead to a column, from the outermost one.
 _Path = tuple[str, ...]
+Raw = TypeVar("Raw")
+Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +57,40 @@ class Rows:
     scores: tuple[str, ...] = ()
 
 
-def finite_score(value: object, label: str, line: int, unreadable: UnreadableRows) -> float | None:
-    """A score as a number; None, with the row noted as unreadable, where it is none that float32 holds."""
+class RowError(Exception):
+    """A row cannot be read; the message is the cause."""
+
+
+def parse_rows(
+    rows: Iterable[tuple[int, Raw]],
+    parse: Callable[[int, Raw], Parsed],
+    label: str,
+    unreadable: UnreadableRows,
+) -> Iterator[Parsed]:
+    """Parse numbered rows; those for which `parse` raises a `RowError` are noted as unreadable."""
+    for number, row in rows:
+        try:
+            parsed = parse(number, row)
+        except RowError as error:
+            unreadable.add(label, number, str(error))
+        else:
+            yield parsed
+
+
+def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
+    """The cells of a line; unless their number is one of `widths`, a `RowError` says what is `expected`."""
+    cells = line.split("\t")
+    if len(cells) not in widths:
+        raise RowError(f"{len(cells)} columns, {expected}")
+    return cells
+
+
+def finite_score(value: object) -> float:
+    """A score as a number that float32 holds.
+
+    Raises:
+        RowError: it is not a number, not finite, or too large.
+    """
     try:
         score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -62,56 +98,40 @@ def finite_score(value: object, label: str, line: int, unreadable: UnreadableRow
     if abs(score) <= _MAX_SCORE:
         return score
     cause = "is too large" if math.isfinite(score) else "is not a number"
-    unreadable.add(label, line, f"the score {shown(value)} {cause}")
-    return None
+    raise RowError(f"the score {shown(value)} {cause}")
 
 
 def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> Rows:
-    """Rows of a table whose cells are parted by tabs, without quoting."""
+    """Rows of a table whose cells are separated by tabs, without quoting."""
     lines = readable_lines(stream, label, unreadable)
     first = next(lines, None)
     if first is None:
         return Rows(iter(()))
     header = first[1].split("\t")
+    width, place = len(header), f"{label}:{first[0]}"
     scores = _named_scores(columns)
     columns = _without_gaps(columns)
-    if not columns:
-        if len(header) not in (2, 3):
-            raise InputError(
-                f"{label}:{first[0]}: {len(header)} columns: say which ones are source and target"
-            )
-        places = list(range(len(header)))
-        scores = _SCORES[: len(places) - 2]
-    elif all(column.isdecimal() for column in columns):
+    if all(column.isdecimal() for column in columns):  # also where none are named
+        lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
-        if max(places) >= len(header):
-            raise InputError(
-                f"{label}:{first[0]}: {len(header)} columns, there is no column {max(places) + 1}"
-            )
+        if not places and width not in (2, 3):
+            raise InputError(f"{place}: {width} columns: say which ones are source and target")
+        if not places:
+            places, scores = list(range(width)), _SCORES[: width - 2]
+        if max(places) >= width:
+            raise InputError(f"{place}: {width} columns, there is no column {max(places) + 1}")
     else:
-        missing = [column for column in columns if column not in header]
-        if missing:
+        if missing := [column for column in columns if column not in header]:
             names = ", ".join(map(shown, header))
-            raise InputError(f"{label}:{first[0]}: no column {shown(missing[0])}; the header has {names}")
+            raise InputError(f"{place}: no column {shown(missing[0])}; the header has {names}")
         places = [header.index(column) for column in columns]
-        return Rows(_tsv_rows(lines, label, places, len(header), unreadable), scores)
-    return Rows(_tsv_rows(chain([first], lines), label, places, len(header), unreadable), scores)
+    source, target, *rest = places
 
+    def parse(number: int, line: str) -> tuple[Any, ...]:
+        cells = split_cells(line, (width,), f"the first line has {width}")
+        return cells[source], cells[target], number, *(finite_score(cells[place]) for place in rest)
 
-def _tsv_rows(
-    lines: Iterator[tuple[int, str]],
-    label: str,
-    places: Sequence[int],
-    width: int,
-    unreadable: UnreadableRows,
-) -> Iterator[tuple[Any, ...]]:
-    source, target, *scores = places
-    for number, line in lines:
-        cells = line.split("\t")
-        if len(cells) != width:
-            unreadable.add(label, number, f"{len(cells)} columns, the first line has {width}")
-        elif (found := _scores([cells[place] for place in scores], label, number, unreadable)) is not None:
-            yield cells[source], cells[target], number, *found
+    return Rows(parse_rows(lines, parse, label, unreadable), scores)
 
 
 def jsonl_rows(
@@ -122,51 +142,38 @@ def jsonl_rows(
     unreadable: UnreadableRows,
 ) -> Rows:
     """Rows of a file with one JSON object a line; empty lines are no rows."""
-    records = _json_records(stream, label, unreadable)
+    lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
+    records = parse_rows(lines, _parse_json, label, unreadable)
     for number, record in records:
         if found := _find_columns(_paths(record), languages, columns):
             names, scores = found
-            rest = chain([(number, record)], records)
             absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
-            return Rows(_json_rows(rest, label, names, absent, unreadable), scores)
+            parse = partial(_json_row, names, absent)
+            return Rows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
         unreadable.add(label, number, _missing(columns, languages, _paths(record)))
     return Rows(iter(()))
 
 
-def _json_records(
-    stream: BinaryIO, label: str, unreadable: UnreadableRows
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in readable_lines(stream, label, unreadable):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError as error:
-            unreadable.add(label, number, f"not JSON: {error.msg} at character {error.pos + 1}")
-            continue
-        except (ValueError, RecursionError):
-            unreadable.add(label, number, "not JSON: nested too deeply, or a number too long")
-            continue
-        if isinstance(record, dict):
-            yield number, record
-        else:
-            unreadable.add(label, number, "not a JSON object")
+def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RowError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError):
+        raise RowError("not JSON: nested too deeply, or a number too long") from None
+    if not isinstance(record, dict):
+        raise RowError("not a JSON object")
+    return number, record
 
 
-def _json_rows(
-    records: Iterator[tuple[int, dict[str, Any]]],
-    label: str,
-    names: Sequence[str],
-    absent: Sequence[str],
-    unreadable: UnreadableRows,
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of `names`; one that has a score of `absent`, which the first one has not, cannot be read."""
-    for number, record in records:
-        late = [name for name in absent if not isinstance(record.get(name), dict | None)]
-        if late:
-            unreadable.add(label, number, f"a {late[0]}, which the first record has not")
-        elif row := _row([_value(record, name) for name in names], names, label, number, unreadable):
-            yield row
+def _json_row(
+    names: Sequence[str], absent: Sequence[str], number: int, record: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The row of `names`; a record with a score of `absent`, which the first one has not, cannot be read."""
+    for name in absent:
+        if not isinstance(record.get(name), dict | None):
+            raise RowError(f"a {name}, which the first record has not")
+    return _row(names, number, [_value(record, name) for name in names])
 
 
 def parquet_rows(
@@ -187,61 +194,35 @@ def parquet_rows(
         _, kind = leaves[name]
         if not _is_text(kind):
             raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
-    return Rows(_parquet_rows(path, {name: leaves[name][0] for name in names}, unreadable), scores)
+    values = (
+        row
+        for block in read_blocks(path, columns=names, rows=BLOCK_ROWS)
+        for row in zip(*(_values(block, leaves[name][0]) for name in names), strict=True)
+    )
+    return Rows(parse_rows(enumerate(values, start=1), partial(_row, names), str(path), unreadable), scores)
 
 
-def _parquet_rows(
-    path: Path, columns: Mapping[str, _Path], unreadable: UnreadableRows
-) -> Iterator[tuple[Any, ...]]:
-    """Rows of `columns`, each by its name and the keys that lead to it."""
-    number = 0
-    names = list(columns)
-    for block in read_blocks(path, columns=names, rows=BLOCK_ROWS):
-        for values in zip(*(_values(block, keys) for keys in columns.values()), strict=True):
-            number += 1
-            if row := _row(values, names, str(path), number, unreadable):
-                yield row
+def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any, ...]:
+    """A row of source, target and perhaps scores, whose columns are called `names`."""
+    source, target, *scores = values
+    sides = (_readable_text(source, names[0]), _readable_text(target, names[1]))
+    return *sides, number, *map(finite_score, scores)
 
 
-def _row(
-    values: Sequence[Any], names: Sequence[str], label: str, number: int, unreadable: UnreadableRows
-) -> tuple[Any, ...] | None:
-    """A row of source, target and perhaps scores; None, with the row noted, where it cannot be read."""
-    for name, value in zip(names, values[:2], strict=False):
-        if fault := _text_fault(value):
-            unreadable.add(label, number, f"{name}: {fault}")
-            return None
-    scores = _scores(values[2:], label, number, unreadable)
-    return None if scores is None else (clean(values[0]), clean(values[1]), number, *scores)
-
-
-def _scores(
-    values: Sequence[object], label: str, number: int, unreadable: UnreadableRows
-) -> list[float] | None:
-    """A row's scores; None, with the row noted, where one of them is no number."""
-    scores = []
-    for value in values:
-        if (score := finite_score(value, label, number, unreadable)) is None:
-            return None
-        scores.append(score)
-    return scores
-
-
-def _text_fault(value: object) -> str | None:
-    if value is None:
-        return "is missing"
+def _readable_text(value: object, name: str) -> str:
+    """Text with a space for every control character, as `read_lines` has it."""
     if isinstance(value, UnicodeDecodeError):
-        return f"not UTF-8: byte 0x{value.object[value.start]:02x}"
+        raise RowError(f"{name}: not UTF-8: byte 0x{value.object[value.start]:02x}")
     if not isinstance(value, str):
-        return f"{shown(value)} is not text"
+        raise RowError(f"{name}: is missing" if value is None else f"{name}: {shown(value)} is not text")
     if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
-        return "half of a surrogate pair"
+        raise RowError(f"{name}: half of a surrogate pair")
     if "\0" in value:
-        return HAS_NUL
+        raise RowError(f"{name}: {HAS_NUL}")
     # No character has more than four bytes.
     if len(value) > MAX_LINE_BYTES // 4 and len(value.encode()) > MAX_LINE_BYTES:
-        return TOO_LONG
-    return None
+        raise RowError(f"{name}: {TOO_LONG}")
+    return clean(value)
 
 
 def _named_scores(columns: Sequence[str]) -> tuple[str, ...]:
@@ -322,9 +303,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _values(block: pa.RecordBatch, keys: _Path) -> list[Any]:
     """A column's values; one that is not UTF-8 is the error that says so."""
-    column = block[keys[0]]
-    for key in keys[1:]:
-        column = column.flatten()[column.type.get_field_index(key)]
+    column = pc.struct_field(block[keys[0]], keys[1:]) if keys[1:] else block[keys[0]]
     try:
         return column.to_pylist()
     except UnicodeDecodeError:

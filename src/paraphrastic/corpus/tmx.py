@@ -6,11 +6,14 @@ expand to gigabytes.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from typing import BinaryIO
 from xml.parsers import expat
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows, clean
+from paraphrastic.corpus.tables import RowError, parse_rows
 
 _CHUNK_BYTES = 1 << 16
 # Elements in a segment whose content is the code of another format, no text.
@@ -34,36 +37,33 @@ def tmx_rows(
         chunk = stream.read(_CHUNK_BYTES)
         finished = not chunk
         units.feed(chunk)
-        for unit in units.take():
-            if row := _row(unit, label, languages, unreadable):
-                yield row
+        found = ((unit.line, unit) for unit in units.take())
+        yield from parse_rows(found, partial(_row, languages), label, unreadable)
 
 
+@dataclass(slots=True)
 class _Unit:
-    """A translation unit: texts of its variants with their languages, and the first thing wrong with it."""
+    """A translation unit: its variants as (language, text), and the first thing wrong with it."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
-        self.variants: list[tuple[str, str]] = []
-        self.fault: str | None = None
+    line: int
+    variants: list[tuple[str, str]] = field(default_factory=list)
+    fault: str = ""
 
 
-def _row(
-    unit: _Unit, label: str, languages: tuple[str, str], unreadable: UnreadableRows
-) -> tuple[str, str, int] | None:
+def _row(languages: tuple[str, str], line: int, unit: _Unit) -> tuple[str, str, int]:
+    if unit.fault:
+        raise RowError(unit.fault)
+    source, target = languages
     texts: dict[str, list[str]] = {}
     for language, text in unit.variants:
         texts.setdefault(language, []).append(text)
-    source, target = languages
-    if unit.fault is None:
-        if source == target and len(texts.get(source, ())) >= 2:
-            return texts[source][0], texts[source][1], unit.line
-        if source != target and source in texts and target in texts:
-            return texts[source][0], texts[target][0], unit.line
+    if source == target and len(texts.get(source, ())) >= 2:
+        return texts[source][0], texts[source][1], line
+    if source != target and source in texts and target in texts:
+        return texts[source][0], texts[target][0], line
     wanted = f"two variants in {source}" if source == target else f"{source} and {target}"
     have = ", ".join(list(texts)[:10]) or "no variant"
-    unreadable.add(label, unit.line, unit.fault or f"the unit needs {wanted}, it has {have}")
-    return None
+    raise RowError(f"the unit needs {wanted}, it has {have}")
 
 
 class _Units:

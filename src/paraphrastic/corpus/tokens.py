@@ -1,4 +1,4 @@
-"""Words of many texts as one flat array of numbers, for the scores that compare words."""
+"""Tokens of many texts: how many they are, and words as one flat array for the scores that compare them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from paraphrastic.base.units import split_marks
-from paraphrastic.corpus.text import split_tokens
 
 Tokenizer = Literal["word", "treebank"]
 
@@ -32,6 +32,18 @@ class Tokens:
     def owners(self) -> npt.NDArray[np.int64]:
         """Number of the text that each token stands in: int64 [tokens]."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def split_tokens(texts: pa.Array) -> pa.ListArray:
+    """Tokens of each text: what stands between (Unicode) white space."""
+    return pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
+
+
+def count_tokens(texts: pa.Array) -> pa.Array:
+    """Number of tokens of each text: int32, 0 for a text of white space only."""
+    counts = pc.list_value_length(split_tokens(texts))
+    # White space only is split into one empty token.
+    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(0, pa.int32()), counts)
 
 
 def tokenise(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> Tokens:

@@ -11,6 +11,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.lines import decoded_lines
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -19,7 +20,6 @@ from paraphrastic.evaluation.tasks import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic.evaluation.text_lines import decoded_lines
 from paraphrastic.registry.archive import extract_archive
 
 log = logging.getLogger(__name__)

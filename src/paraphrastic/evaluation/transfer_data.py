@@ -12,7 +12,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.evaluation.text_lines import decoded_lines
+from paraphrastic.base.lines import decoded_lines
 from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
 from paraphrastic.registry.archive import extract_archive
 

@@ -9,8 +9,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import collapse_spaces, fold, lowercase, segment
-from paraphrastic.corpus.text import count_tokens
-from paraphrastic.corpus.tokens import tokenise
+from paraphrastic.corpus.tokens import count_tokens, tokenise
 
 
 def test_chinese_is_segmented_by_mode(capfd):
