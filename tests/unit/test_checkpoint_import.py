@@ -25,9 +25,9 @@ from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
 from paraphrastic.interop.checkpoint_import import import_checkpoint, open_checkpoint
 from paraphrastic.interop.export import static
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.averaged import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
-from paraphrastic.model.unknown_pieces import add_unknown_pieces
 
 SENTENCES = corpus(1500)
 # Capitals, runs of unknown characters that training met and others, what normalization brings back, white
