@@ -19,6 +19,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.averaged import AverageEncoder
 from paraphrastic.report.figures.training import _without_rests, plot_training
+from paraphrastic.training import progress
 from paraphrastic.training.checkpoint import Progress
 from paraphrastic.training.train import Development
 
@@ -192,7 +193,9 @@ def test_there_is_a_bar_on_a_terminal_only(
 ) -> None:
     stream = Terminal(terminal=terminal)
     plain = progress.tqdm
-    monkeypatch.setattr(progress, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80))
+    monkeypatch.setattr(
+        progress, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80)
+    )
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
         # All of it in the width of a plain terminal.
@@ -276,10 +279,8 @@ def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> No
 def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
-    progress = Progress(line_loss=1.0, line_pairs=1)
-    lines = progress.Report(
-        tmp_path / "training.jsonl", progress, n_pairs=1, epochs=1, name="", tensorboard=None
-    )
+    read = Progress(line_loss=1.0, line_pairs=1)
+    lines = progress.Report(tmp_path / "training.jsonl", read, n_pairs=1, epochs=1, name="", tensorboard=None)
     lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)
     with pytest.raises(InputError, match="/dev/full: cannot be written: no space left on the disk"):
-        lines.line(progress, megabatch=1, scored=False)
+        lines.line(read, megabatch=1, scored=False)
