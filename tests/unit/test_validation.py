@@ -8,6 +8,7 @@ import torch
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from test_logistic import rows
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
@@ -22,22 +23,9 @@ from paraphrastic.evaluation.networks import Schedule, predict_classes, predict_
 NAMES = tuple("abcdef")
 
 
-def rows(n: int, dim: int, classes: int, *, noise: float = 1.0) -> tuple:
-    """Features with directions of very different size, and classes that they tell more or less."""
-    generator = np.random.default_rng(n + dim)
-    features = generator.normal(size=(n, dim)) * np.logspace(0, -2, dim) + 0.3
-    told = features @ generator.normal(size=(dim, classes)) + noise * generator.normal(size=(n, classes))
-    return features.astype(np.float32), told.argmax(axis=1)
-
-
 def fitted(features: np.ndarray, labels: np.ndarray, strength: float) -> LogisticRegression:
-    return LogisticRegression(C=strength, max_iter=1000).fit(features, labels)
-
-
-def scores_of(train: tuple, test: tuple, strengths: list[float]) -> list[float]:
-    """Accuracies, each fit begun at the solution of the one before."""
-    regression = LogisticRegression(warm_start=True, max_iter=1000)
-    return [regression.set_params(C=strength).fit(*train).score(*test) for strength in strengths]
+    regression = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-9, max_iter=500)
+    return regression.fit(features.astype(np.float64), labels)
 
 
 def folds() -> StratifiedKFold:
@@ -53,12 +41,15 @@ def test_nested_cross_validation() -> None:
     strengths = [2.0**t for t in range(-2, 4)]
     expected, chosen = np.zeros_like(labels), []
     for train, test in folds().split(features, labels):
-        of_train = features[train], labels[train]
-        inner = [
-            scores_of((of_train[0][a], of_train[1][a]), (of_train[0][b], of_train[1][b]), strengths)
-            for a, b in folds().split(*of_train)
-        ]
-        scores = list(np.mean(inner, axis=0))
+        scores = []
+        for strength in strengths:
+            inner = [
+                fitted(features[train][a], labels[train][a], strength).score(
+                    features[train][b], labels[train][b]
+                )
+                for a, b in folds().split(features[train], labels[train])
+            ]
+            scores.append(np.mean(inner))
         chosen.append(best_of(strengths, scores))
         expected[test] = fitted(features[train], labels[train], chosen[-1]).predict(features[test])
     found = nested_cross_validation((features, labels), names=NAMES[:2], at="x")
@@ -73,11 +64,15 @@ def test_cross_validation_with_test_data_apart() -> None:
     features, labels = rows(400, 10, 4, noise=2)
     train, test = (features[:300], labels[:300]), (features[300:], labels[300:])
     strengths = [2.0**t for t in range(-1, 6)]
-    inner = [
-        scores_of((train[0][a], train[1][a]), (train[0][b], train[1][b]), strengths)
-        for a, b in folds().split(*train)
+    scores = [
+        np.mean(
+            [
+                fitted(train[0][a], train[1][a], strength).score(train[0][b], train[1][b])
+                for a, b in folds().split(*train)
+            ]
+        )
+        for strength in strengths
     ]
-    scores = list(np.mean(inner, axis=0))
     found = cross_validation(train, test, names=NAMES[:4], at="x")
     strength = best_of(strengths, scores)
     assert found.chosen == (strength,)
@@ -89,7 +84,7 @@ def test_split_validation() -> None:
     features, labels = rows(500, 12, 3, noise=2)
     train, dev, test = ((features[part], labels[part]) for part in np.split(np.arange(500), [300, 400]))
     strengths = [2.0**t for t in range(-2, 4)]
-    scores = scores_of(train, dev, strengths)
+    scores = [fitted(*train, strength).score(*dev) for strength in strengths]
     found = split_validation(train, dev, test)
     assert found.chosen == (best_of(strengths, scores),)
     assert found.development == pytest.approx(max(scores))

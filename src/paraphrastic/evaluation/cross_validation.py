@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
+import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.parallel import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.logistic import predict_labels
 from paraphrastic.evaluation.networks import Classes, Float64, Int64, predict_classes
 from paraphrastic.evaluation.transfer_tasks import SEED
+
+Bool = npt.NDArray[np.bool_]
 
 FOLDS = 10
 # Values of C, the inverse of the penalty.
@@ -20,8 +22,6 @@ STRENGTHS = tuple(2.0**power for power in range(-2, 4))
 FOLD_STRENGTHS = tuple(2.0**power for power in range(-1, 6))
 # λ of networks' decay.
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
-# Of L-BFGS, which needs a few hundred at most.
-_MAX_ITERATIONS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,40 +41,38 @@ class Classified:
     development: float
 
 
-def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str, threads: int = 1) -> Classified:
+def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str) -> Classified:
     """Test every row by the regression of the other nine folds, whose C a cross-validation of theirs chose.
 
     Args:
         rows: features [n, d] and classes.
         names: of the classes, for errors.
         at: the data, for errors.
-        threads: of the processor, which fit regressions side by side.
 
     Raises:
         InputError: a class has too few rows.
     """
-    predicted, folds = np.zeros_like(rows[1]), np.zeros_like(rows[1])
-    chosen: list[float] = []
-    scores = []
-    for fold, (train, test) in enumerate(_folds(rows[1], names, at)):
-        found = cross_validation(
-            _at(rows, train), _at(rows, test), names=names, at=at, strengths=STRENGTHS, threads=threads
-        )
-        predicted[test], folds[test] = found.predicted, fold
-        chosen += found.chosen
-        scores.append(found.development)
-    return Classified(predicted, folds, tuple(chosen), float(np.mean(scores)))
+    features, labels = rows
+    outer = _folds(labels, names, at)
+    inner = []
+    for test in outer:
+        train = np.flatnonzero(~test)
+        for fold in _folds(labels[train], names, at):
+            inner.append(np.zeros_like(test))
+            inner[-1][train[fold]] = True
+    subsets = [~test for test in outer]
+    subsets += [subsets[index // FOLDS] & ~fold for index, fold in enumerate(inner)]
+    predicted = predict_labels(features, labels, np.stack(subsets), STRENGTHS)
+    accuracies = _accuracies(predicted[:, FOLDS:], labels, inner).reshape(len(STRENGTHS), FOLDS, FOLDS)
+    best = [_best(of_fold) for of_fold in accuracies.mean(axis=2).T]
+    of_rows, folds = np.zeros_like(labels), np.zeros_like(labels)
+    for index, (test, (strength, _)) in enumerate(zip(outer, best, strict=True)):
+        of_rows[test], folds[test] = predicted[strength, index, test], index
+    chosen = tuple(STRENGTHS[strength] for strength, _ in best)
+    return Classified(of_rows, folds, chosen, float(np.mean([score for _, score in best])))
 
 
-def cross_validation(
-    train: Classes,
-    test: Classes,
-    *,
-    names: Sequence[str],
-    at: str,
-    strengths: Sequence[float] = FOLD_STRENGTHS,
-    threads: int = 1,
-) -> Classified:
+def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at: str) -> Classified:
     """Test by the regression of all training rows, whose C a cross-validation of these chose.
 
     Args:
@@ -82,20 +80,17 @@ def cross_validation(
         test: the same of the test data.
         names: of the classes, for errors.
         at: the data, for errors.
-        strengths: values of C, in ascending order.
-        threads: of the processor, which fit regressions side by side.
 
     Raises:
         InputError: a class has too few rows.
     """
-    folds = _folds(train[1], names, at)
-    # The folds share the threads, so that the digits do not depend on how many there are.
-    with threadpool_limits(1):
-        accuracies = Parallel(n_jobs=threads, prefer="threads")(
-            delayed(_accuracies)(_at(train, rest), _at(train, fold), strengths) for rest, fold in folds
-        )
-        best, score = _best(np.mean(accuracies, axis=0))
-        return _tested(train, test, strengths[best], score)
+    features, labels = _together(train, test)
+    is_train = np.arange(len(labels)) < len(train[1])
+    folds = [np.pad(fold, (0, len(test[1]))) for fold in _folds(train[1], names, at)]
+    subsets = np.stack([is_train, *(is_train & ~fold for fold in folds)])
+    predicted = predict_labels(features, labels, subsets, FOLD_STRENGTHS)
+    best, score = _best(_accuracies(predicted[:, 1:], labels, folds).mean(axis=1))
+    return _tested(predicted[best, 0, ~is_train], FOLD_STRENGTHS[best], score)
 
 
 def split_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
@@ -106,37 +101,38 @@ def split_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
         dev: the same of the development data.
         test: the same of the test data.
     """
-    with threadpool_limits(1):
-        best, score = _best(_accuracies(train, dev, STRENGTHS))
-        return _tested(train, test, STRENGTHS[best], score)
+    features, labels = _together(train, dev, test)
+    part = np.repeat([0, 1, 2], [len(train[1]), len(dev[1]), len(test[1])])
+    predicted = predict_labels(features, labels, (part == 0)[None], STRENGTHS)
+    best, score = _best(_accuracies(predicted, labels, [part == 1])[:, 0])
+    return _tested(predicted[best, 0, part == 2], STRENGTHS[best], score)
 
 
 def network_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
-    """The same with a network that has a hidden layer, and its λ (Dadas 2022, section V)."""
+    """The same of a network with a hidden layer, and its λ (Dadas 2022, section V)."""
     found = [predict_classes(train, dev, test[0], penalty=penalty) for penalty in PENALTIES]
     best, score = _best(np.array([accuracy for _, accuracy in found]))
-    predicted = found[best][0]
-    return Classified(predicted, np.zeros_like(predicted), (PENALTIES[best],), score)
+    return _tested(found[best][0], PENALTIES[best], score)
 
 
-def _folds(labels: Int64, names: Sequence[str], at: str) -> list[tuple[Int64, Int64]]:
-    """The rows that are trained on and those that are tested, for each fold."""
+def _folds(labels: Int64, names: Sequence[str], at: str) -> list[Bool]:
+    """Which rows each fold tests."""
     counts = np.bincount(labels, minlength=len(names))
     if counts.min() < FOLDS:
         name, count = names[int(counts.argmin())], counts.min()
         raise InputError(f"{at}: class {name!r} has {count} rows where {FOLDS} folds are made of them")
-    return list(StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(labels, labels))
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(labels, labels)
+    found = []
+    for _, test in folds:
+        found.append(np.zeros(len(labels), bool))
+        found[-1][test] = True
+    return found
 
 
-def _accuracies(train: Classes, test: Classes, strengths: Sequence[float]) -> Float64:
-    """The accuracy with each C; each fit begins at the solution for the C before it."""
-    regression = LogisticRegression(warm_start=True, max_iter=_MAX_ITERATIONS)
-    return np.array([regression.set_params(C=each).fit(*train).score(*test) for each in strengths])
-
-
-def _tested(train: Classes, test: Classes, strength: float, development: float) -> Classified:
-    predicted = LogisticRegression(C=strength, max_iter=_MAX_ITERATIONS).fit(*train).predict(test[0])
-    return Classified(predicted, np.zeros_like(predicted), (strength,), development)
+def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Sequence[Bool]) -> Float64:
+    """Of the predictions [s, k, n], on the rows of one test for each k; [s, k]."""
+    hits = predicted == labels
+    return np.stack([hits[:, index, test].mean(axis=1) for index, test in enumerate(tests)], axis=1)
 
 
 def _best(accuracies: Float64) -> tuple[int, float]:
@@ -145,5 +141,9 @@ def _best(accuracies: Float64) -> tuple[int, float]:
     return best, float(accuracies[best])
 
 
-def _at(rows: Classes, places: Int64) -> Classes:
-    return rows[0][places], rows[1][places]
+def _together(*parts: Classes) -> Classes:
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+
+
+def _tested(predicted: npt.NDArray[np.integer[Any]], chosen: float, score: float) -> Classified:
+    return Classified(predicted.astype(np.int64), np.zeros(len(predicted), np.int64), (chosen,), score)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import torch
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
@@ -74,6 +75,7 @@ def evaluate_transfer(
     everything, digests = read_testsets(testsets), read_json(official)
     measurements: Measurements = {}
     details: dict[str, Details] = {}
+    torch.set_num_threads(threads)
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
         rows = everything.filter(dataset=dataset)
@@ -82,7 +84,7 @@ def evaluate_transfer(
             if task.dataset == dataset:
                 start = time.monotonic()
                 data = _Data(task, rows, features, f"{at}: {encoder.label}")
-                found, details[task.name] = _evaluate(data, suite, bootstrap_samples, threads)
+                found, details[task.name] = _evaluate(data, suite, bootstrap_samples)
                 details[task.name]["official"] = digests.get(task.name) == data.digest
                 measurements |= found
                 figures = ", ".join(f"{name} {each.value:.4f}" for name, each in found.items())
@@ -152,17 +154,17 @@ class _Data:
         return features, gold
 
 
-def _evaluate(data: _Data, suite: Suite, samples: int, threads: int) -> tuple[Measurements, Details]:
+def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
     """Measurements of a task, and what is said of it."""
     if data.task.protocol == "relatedness":
         return _relatedness(data, samples)
     names, at = data.task.classes, data.at
     if data.task.protocol == "nested":
         parts: dict[str, Classes] = {"all": data.part("all")}
-        found = nested_cross_validation(parts["all"], names=names, at=at, threads=threads)
+        found = nested_cross_validation(parts["all"], names=names, at=at)
     elif data.task.protocol == "folds":
         parts = {name: data.part(name) for name in ("train", "test")}
-        found = cross_validation(parts["train"], parts["test"], names=names, at=at, threads=threads)
+        found = cross_validation(parts["train"], parts["test"], names=names, at=at)
     else:
         parts = {name: data.part(name) for name in ("train", "dev", "test")}
         validation = split_validation if suite == "senteval" else network_validation

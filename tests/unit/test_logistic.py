@@ -1,0 +1,72 @@
+"""Logistic regression on many subsets at once: the same as scikit-learn's on each of them."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from paraphrastic.evaluation.logistic import predict_labels
+
+STRENGTHS = (0.25, 2.0, 32.0)
+
+
+def rows(n: int, dim: int, classes: int, *, scale: float = 1.0, noise: float = 1.0) -> tuple:
+    """Features with directions of very different size, and classes that they tell more or less."""
+    generator = np.random.default_rng(n + dim)
+    features = generator.normal(size=(n, dim)) * np.logspace(0, -2, dim) + 0.3
+    told = features @ generator.normal(size=(dim, classes)) + noise * generator.normal(size=(n, classes))
+    return (scale * features).astype(np.float32), told.argmax(axis=1)
+
+
+def some_subsets(n: int, count: int) -> np.ndarray:
+    generator = np.random.default_rng(n)
+    return generator.random((count, n)) < 0.8
+
+
+def of_sklearn(features: np.ndarray, labels: np.ndarray, subset: np.ndarray, strength: float) -> np.ndarray:
+    regression = LogisticRegression(C=strength, solver="newton-cholesky", tol=1e-10, max_iter=1000)
+    return regression.fit(features[subset].astype(np.float64), labels[subset]).predict(features)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+@pytest.mark.parametrize("scale", [0.05, 1.0, 30.0])
+def test_predictions_are_those_of_scikit_learn(classes: int, scale: float) -> None:
+    features, labels = rows(1000, 30, classes, scale=scale)
+    subsets = some_subsets(1000, 4)
+    found = predict_labels(features, labels, subsets, STRENGTHS)
+    assert found.shape == (3, 4, 1000)
+    expected = [[of_sklearn(features, labels, each, strength) for each in subsets] for strength in STRENGTHS]
+    assert (found == np.array(expected)).mean() > 0.9998
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_classes_that_can_be_told_apart_without_an_error(classes: int) -> None:
+    """Where nothing but the penalty holds the weights, each fold's curvature is its own."""
+    features, labels = rows(200, 150, classes, scale=20, noise=0)
+    subsets = some_subsets(200, 3)
+    found = predict_labels(features, labels, subsets, STRENGTHS)
+    expected = [[of_sklearn(features, labels, each, strength) for each in subsets] for strength in STRENGTHS]
+    assert (found == np.array(expected)).mean() > 0.999
+
+
+def test_strengths_after_one_another_are_as_alone() -> None:
+    features, labels = rows(800, 20, 2)
+    subsets = some_subsets(800, 3)
+    together = predict_labels(features, labels, subsets, STRENGTHS)
+    alone = [predict_labels(features, labels, subsets, [strength])[0] for strength in STRENGTHS]
+    assert (together == np.array(alone)).mean() > 0.9998
+    assert (together[0] != together[2]).any()
+
+
+def test_features_that_tell_nothing_give_the_larger_class() -> None:
+    labels = np.array([0, 1, 1, 1, 0, 1])
+    found = predict_labels(np.zeros((6, 3), np.float32), labels, np.ones((1, 6), bool), [1.0])
+    assert found.tolist() == [[[1] * 6]]
+
+
+def test_fits_that_do_not_converge_are_told(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("paraphrastic.evaluation.logistic._MAX_STEPS", 1)
+    features, labels = rows(300, 10, 2)
+    predict_labels(features, labels, some_subsets(300, 2), [1.0])
+    assert "C = 1: 2 of 2 fits did not converge" in caplog.text
