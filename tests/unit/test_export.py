@@ -21,12 +21,13 @@ from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.cli import main
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.export import export, onnx_graph, static
-from paraphrastic.interop.export.card import parts
 from paraphrastic.interop.export.export import FORMATS, export_model
 from paraphrastic.interop.export.folder import complete_folder
 from paraphrastic.interop.export.parity import TEXT, Other, compare
+from paraphrastic.interop.model_card import parts
+from paraphrastic.interop.sentencepiece_proto import read_model_proto
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.averaged import AverageEncoder, cosines
-from paraphrastic.model.unknown_pieces import add_unknown_pieces
 from paraphrastic.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,17 +120,14 @@ def test_chosen_models_are_theirs(folder: Path, tmp_path: Path) -> None:
     for name in ("model.safetensors", "sentencepiece.model"):
         shutil.copy(folder / name, run)
     config = {**read_json(folder / "config.json"), "training": {"dropout": 0.1, "megabatch": 5}}
-    write_json(
-        run / "config.json", {key: config[key] for key in config if key not in ("normalize", "max_length")}
-    )
+    write_json(run / "config.json", config)
     write_json(run / "development.json", {"pearson": 70.0})
-    choose_model([run / "development.json"], tmp_path / "chosen")
-    assert (tmp_path / "chosen" / "tokenizer.json").read_bytes() == (folder / "tokenizer.json").read_bytes()
-    assert read_json(tmp_path / "chosen" / "config.json")["max_length"] is None
-    load_model(tmp_path / "chosen")
-    write_json(run / "config.json", {**config, "unit": "trigram"})
-    choose_model([run / "development.json"], tmp_path / "chosen")
-    assert not (tmp_path / "chosen" / "tokenizer.json").exists()
+    chosen = tmp_path / "chosen"
+    choose_model([run / "development.json"], chosen)
+    complete_folder(chosen)
+    assert (chosen / "tokenizer.json").read_bytes() == (folder / "tokenizer.json").read_bytes()
+    assert read_json(chosen / "config.json")["max_length"] is None
+    load_model(chosen)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
@@ -304,21 +302,12 @@ def test_differences_are_found(model: AverageEncoder) -> None:
         compare(model, other_of(model, embed=lambda texts: np.zeros((len(texts), 3))), SENTENCES[:30])
 
 
-def test_equal_scores_are_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
-    from paraphrastic.interop.export import parity
-
+def test_equal_scores_are_no_difference() -> None:
     model = model_of()
     pieces = {piece: model.processor.piece_to_id(piece) for piece in ("▁the", "▁all", "▁and")}
-    proto = parity.read_model_proto(model.processor.serialized_model_proto())
-    equal = proto.pieces[pieces["▁the"]].score
-    changed = replace(
-        proto,
-        pieces=tuple(
-            piece._replace(score=equal + 1e-9) if number == pieces["▁all"] else piece
-            for number, piece in enumerate(proto.pieces)
-        ),
-    )
-    monkeypatch.setattr(parity, "read_model_proto", lambda _: changed)
+    proto = read_model_proto(model.processor.serialized_model_proto())
+    proto.pieces[pieces["▁all"]].score = proto.pieces[pieces["▁the"]].score + 1e-9
+    model.processor.load_from_serialized_proto(proto.SerializeToString())
     for name in ("▁the", "▁all", "▁and"):
         model.known[pieces[name]] = True
     for piece, ties, different in (("▁all", [1], []), ("▁and", [], [1])):

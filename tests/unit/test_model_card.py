@@ -35,7 +35,14 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
         )
         results.append(tmp_path / f"{task}.json")
     licences = {"mine": "CC-BY-4.0", "a|b": "-"}
-    write_card(tmp_path, tmp_path / "counts.json", results, tmp_path / "README.md", licences=licences)
+    write_card(
+        tmp_path,
+        tmp_path / "counts.json",
+        results,
+        tmp_path / "README.md",
+        licences=licences,
+        loads_elsewhere="architecture" not in config,
+    )
     return (tmp_path / "README.md").read_text(encoding="utf-8")
 
 
@@ -54,6 +61,7 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
     ):
         assert line in text.splitlines(), line
     assert "MSRpar" not in text
+    assert "The folder loads in sentence-transformers and model2vec as it is, with the same cosines:" in text
     assert "language=" not in text
 
 

@@ -21,10 +21,11 @@ from sentencepiece import SentencePieceProcessor
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.model.averaged import AverageEncoder, Float32, SentenceEncoder
 from paraphrastic.model.composite import CompositeEncoder, Vocabulary
 from paraphrastic.model.folder import save_model
-from paraphrastic.model.unknown_pieces import UNKNOWN, add_unknown_pieces, with_unknown_pieces
+from paraphrastic.model.unknown_pieces import UNKNOWN, with_unknown_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 # Embeddings, known pieces and the unknown vector, as `AverageEncoder` takes them.

@@ -9,9 +9,9 @@ import numpy as np
 import sentencepiece
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.interop.sentencepiece_proto import read_model_proto
 from paraphrastic.model.averaged import AverageEncoder, Float32
 from paraphrastic.model.packing import pack, quantize
-from paraphrastic.model.sentencepiece_proto import PieceType, keep_pieces, read_model_proto
 
 # Sentences that directions are fitted on at a time.
 _BLOCK = 1 << 14
@@ -118,8 +118,7 @@ def prune(model: AverageEncoder, sentences: Iterable[str]) -> AverageEncoder:
     """
     if model.config.get("unit", "subword") != "subword":
         raise InputError("only a model of subwords can do without some of its pieces")
-    content = model.processor.serialized_model_proto()
-    proto = read_model_proto(content)
+    proto = read_model_proto(model.processor.serialized_model_proto())
     found = np.zeros(len(proto.pieces), np.bool_)
     processor = model.processor
     remaining = iter(sentences)
@@ -128,10 +127,13 @@ def prune(model: AverageEncoder, sentences: Iterable[str]) -> AverageEncoder:
         for ids in processor.encode(model._prepare(block), out_type=int):
             found[ids] = True
     for number, piece in enumerate(proto.pieces):
-        if piece.type != PieceType.NORMAL or len(piece.piece.removeprefix("▁")) <= 1:
+        if piece.type != piece.NORMAL or len(piece.piece.removeprefix("▁")) <= 1:
             found[number] = True
     kept = np.flatnonzero(found)
-    processor = sentencepiece.SentencePieceProcessor(model_proto=keep_pieces(content, found.tolist()))
+    pieces = [proto.pieces[number] for number in kept]
+    proto.ClearField("pieces")
+    proto.pieces.extend(pieces)
+    processor = sentencepiece.SentencePieceProcessor(model_proto=proto.SerializeToString())
     weights = None if model.weights is None else model.weights[kept]
     return AverageEncoder(
         model.tensors()["embeddings"][kept],

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
-from paraphrastic.model.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.unknown_pieces import add_unknown_pieces
 from paraphrastic.training.dataset import SIDES, Int32, Sentences, append_sentences, create_side, write_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
 
@@ -45,7 +45,7 @@ def import_dataset(
         vocabulary: its vocabulary.
         sentencepiece_model: the model that its text was cut by.
         output: HDF5 file; see the module `dataset`.
-        model: sentencepiece model with the vocabulary's spellings of unknown pieces; see `spellings`.
+        model: sentencepiece model with the vocabulary's spellings of unknown pieces.
         counts: JSON file with the number of pairs, as `merge_pairs` has it: `corpora`, each with `kept`.
         batch_rows: pairs held in memory; the output does not depend on it.
 

@@ -1,7 +1,9 @@
-"""A model's card, in the format of the Hugging Face Hub: what it is, what it learned from, how good it is."""
+"""Cards of models, in the format of the Hugging Face Hub: of chosen models, imported ones and exports."""
 
 import csv
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,21 @@ from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.interop.export import usage
 from paraphrastic.interop.export.folder import CARD
-from paraphrastic.interop.markdown import table
-from paraphrastic.model.averaged import CONFIG
+from paraphrastic.model.averaged import CONFIG, AverageEncoder
 
 Json = Mapping[str, Any]
+Rows = Sequence[tuple[str, str]]
 
 # The Hub's name of a licence that is none of its list; the card's section has those of the training data.
 _LICENCE = {"license": "other", "license_name": "licences-of-the-training-data"}
 # Figures of a card, of those that an evaluation's result has.
 _FIGURES = ("pearson avg", "spearman avg")
 _TRACKS = "pearson 2017/"
+_ORIGIN = "The model that it was made from"
+# What a card says of the files beside it: nothing of another folder's.
+_OF_FILES = ("Comparison", "Digests")
+# The Hub's own list of scores.
+_SCORES = re.compile(r"^model-index:.*\n(?:[- ].*\n)*", re.MULTILINE)
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
@@ -50,14 +57,14 @@ def write_card(
     sections = [
         _front_matter(config, {**_LICENCE, **_index(config, figures)}),
         f"# Paraphrastic sentence embeddings: {config['model']}\n",
-        f"Languages: {' and '.join(config['languages'])}. {_description(config)}\n",
+        f"{_languages(config)}{_description(config)}\n",
         _usage(config, name),
         *([_elsewhere(config, name)] if loads_elsewhere else []),
         "## Scores\n",
-        *([table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
+        *([_table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
         f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
         "## Training data\n",
-        table(
+        _table(
             ["corpus", "version", "pairs", "licence"],
             [
                 [name, version, f"{corpus['kept']:,}", _licence(licences[name])]
@@ -83,14 +90,13 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
     elsewhere = (
         f"Other libraries cannot load the folder: {why_not}.\n" if why_not else _elsewhere(config, name)
     )
-    languages = f"Languages: {' and '.join(config['languages'])}. " if config["languages"] else ""
     tokenized = ""
     if config.get("tokenized"):
         tokenized = "\nSentences are to be given as the Moses tokenizer cuts them."
     sections = [
         _front_matter(config, {}),
         f"# Paraphrastic sentence embeddings: {config['model']}\n",
-        f"{languages}{_description(config)}{tokenized}\n",
+        f"{_languages(config)}{_description(config)}{tokenized}\n",
         _usage(config, name),
         elsewhere,
         "## Where it is from\n",
@@ -102,17 +108,104 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
     (folder / CARD).write_text("\n".join(sections), encoding="utf-8")
 
 
+def export_card(
+    model: AverageEncoder,
+    name: str,
+    *,
+    usage: str,
+    smaller: Rows,
+    compared: str,
+    comparison: Rows,
+    digests: Mapping[str, str],
+    card: str | None,
+) -> str:
+    """The card.
+
+    Args:
+        model: that was written.
+        name: of the format.
+        usage: how the folder is used.
+        smaller: what was reduced and what it cost; empty for a copy.
+        compared: the text that it was compared on.
+        comparison: what that found.
+        digests: SHA-256 of the folder's files.
+        card: of the model before, whose scores, training data and settings are quoted as such.
+    """
+    matter, sections = parts(card or "")
+    if smaller:
+        matter = _SCORES.sub("", matter)
+    quoted = [text for title, text in sections if title not in _OF_FILES]
+    return "\n".join(
+        [
+            f"---\n{matter}---\n" if matter else _front_matter(model.config, {}),
+            f"# Paraphrastic sentence embeddings: {model.config['model']}, for {name}\n",
+            _languages(model.config) + _description_of_export(model),
+            usage,
+            *(["## What was made smaller\n", _table(("what", "result"), smaller)] if smaller else []),
+            "## Comparison\n",
+            f"Of this folder ({name}) with the model that was written to it, on `{compared}`:\n",
+            _table(("comparison", "result"), comparison),
+            "## Digests\n",
+            _digests(digests),
+            *([f"## {_ORIGIN}\n", *quoted] if quoted else []),
+        ]
+    )
+
+
+def size_rows(before: AverageEncoder, after: AverageEncoder) -> list[tuple[str, str]]:
+    """What was reduced in a model, for a person to read."""
+    way = {"pca": "the directions in which a corpus's vectors are longest", "truncate": "the first"}
+    rows = [
+        ("dimensions", f"{after.dim:,}, of {before.dim:,}: {way[after.config['reduction']['method']]}"),
+        ("pieces", f"{len(after.embeddings):,}, of {len(before.embeddings):,}: those that a corpus needs"),
+        ("numbers", f"{after.dtype}, of {before.dtype}"),
+    ]
+    changed = (
+        after.dim < before.dim,
+        len(after.known) < len(before.known),
+        after.dtype != before.dtype,
+    )
+    return list(compress(rows, changed))
+
+
+def _description_of_export(model: AverageEncoder) -> str:
+    return (
+        f"A sentence is the average of its {model.config.get('unit', 'subword')}s' embeddings: "
+        f"{len(model.embeddings):,} pieces,\n{model.dim} dimensions, {model.dtype}.\n"
+    )
+
+
+def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
+    """A card's front matter, and the titles and texts of its sections, whose headings are one level lower."""
+    found = re.match(r"---\n(.*?)^---\n", card, re.DOTALL | re.MULTILINE)
+    sections: list[tuple[str, list[str]]] = []
+    for line, is_heading in _lines(card[found.end() :] if found else card):
+        if is_heading and line.startswith("## "):
+            sections.append((line.removeprefix("## ").strip(), []))
+        if sections:
+            sections[-1][1].append(f"#{line}" if is_heading else line)
+    return found[1] if found else "", [(title, "\n".join(lines).rstrip() + "\n") for title, lines in sections]
+
+
+def _lines(text: str) -> Iterator[tuple[str, bool]]:
+    """Lines, and whether they are headings; in code, none are."""
+    in_code = False
+    for line in text.splitlines():
+        in_code ^= line.startswith("```")
+        yield line, not in_code and re.match("#+ ", line) is not None
+
+
 def _settings_and_digests(config: Json) -> list[str]:
     return [
         "## Settings\n",
-        table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
+        _table(["setting", "value"], [[name, str(value)] for name, value in config["training"].items()]),
         "## Digests\n",
         _digests(config["sha256"]),
     ]
 
 
 def _digests(found: Mapping[str, str]) -> str:
-    return table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in found.items()])
+    return _table(["file", "SHA-256"], [[name, f"`{digest}`"] for name, digest in found.items()])
 
 
 def _figures(result: Json) -> list[list[str]]:
@@ -136,7 +229,7 @@ def _figures(result: Json) -> list[list[str]]:
 def _front_matter(config: Json, more: Json) -> str:
     """What the Hub reads."""
     matter = {
-        **({"language": list(config["languages"])} if config["languages"] else {}),
+        **({"language": list(config["languages"])} if config.get("languages") else {}),
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
         **more,
@@ -187,6 +280,11 @@ def _elsewhere(config: Json, folder: str) -> str:
     )
 
 
+def _languages(config: Json) -> str:
+    codes = config.get("languages", ())
+    return f"Languages: {' and '.join(codes)}. " if codes else ""
+
+
 def _description(config: Json) -> str:
     """What a sentence's vector is, in words."""
     if config["training"].get("epochs") == 0:
@@ -212,3 +310,9 @@ def _chosen(sweep: Path) -> str:
     with sweep.open(encoding="utf-8", newline="") as file:
         (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
     return score
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown; bars in cells stay bars."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', '&#124;') for cell in line)} |\n" for line in lines)

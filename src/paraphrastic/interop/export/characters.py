@@ -74,36 +74,6 @@ def joining() -> frozenset[str]:
     return frozenset(found)
 
 
-# Characters that Unicode joins to what stands after them.
-PREPENDED = frozenset(
-    map(
-        chr,
-        [
-            *(
-                *range(0x600, 0x606),
-                0x6DD,
-                0x70F,
-                0x890,
-                0x891,
-                0x8E2,
-                0xD4E,
-                0x110BD,
-                0x110CD,
-                0x111C2,
-                0x111C3,
-            ),
-            *(0x113D1, 0x1193F, 0x11941, 0x11A3A, *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02),
-        ],
-    )
-)
-
-
-@cache
-def decomposed() -> frozenset[str]:
-    """Characters that NFC never leaves as they are."""
-    return frozenset(chr(code) for code in _CODES if not unicodedata.is_normalized("NFC", chr(code)))
-
-
 @cache
 def marks() -> frozenset[str]:
     """Punctuation marks and symbols, as `units.spell` knows them."""

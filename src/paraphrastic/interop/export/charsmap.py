@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.interop.export.characters import any_of, decomposed, joining
+from paraphrastic.interop.export.characters import any_of, joining
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,20 +19,15 @@ class Charsmap:
 
     Attributes:
         values: what becomes of characters and sequences of them; the longest counts at each place of a text.
-        sequences: those of the keys that are several characters.
-        pattern: a regular expression of the longest of the sequences; empty without any.
+        pattern: a regular expression of the longest key of several characters; empty without any.
         joins: characters that may belong to what stands before them, by Unicode or by the map.
-        composes: whether text is to be composed (NFC) after its characters are mapped, since that changes no
-            character that stands alone.
-        exceptions: sequences that may not become their value when their characters are mapped and composed;
-            with their value and what they become.
+        exceptions: sequences that may not become their value when their characters are mapped and composed
+            (NFC); with their value and what they become.
     """
 
     values: dict[str, str]
-    sequences: list[str]
     pattern: str
     joins: frozenset[str]
-    composes: bool
     exceptions: dict[str, tuple[str, str]]
 
 
@@ -54,12 +49,8 @@ def read_charsmap(blob: bytes) -> Charsmap:
     sequences = [key for key in values if len(key) > 1]
     joins = joining() | {character for key in sequences for character in key[1:]}
     joins |= {key for key, value in values.items() if len(key) == 1 and value[:1] in joins}
-    alone = decomposed() | {key for key in values if len(key) == 1}
-    results = {values.get(character, character) for character in alone}
-    composes = bool(sequences) and all(unicodedata.is_normalized("NFC", result) for result in results)
-    exceptions = _exceptions(values, sequences, composes=composes)
     pattern = any_of(sequences) if sequences else ""
-    return Charsmap(values, sequences, pattern, joins, composes, exceptions)
+    return Charsmap(values, pattern, joins, _exceptions(values, sequences))
 
 
 def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -91,16 +82,12 @@ def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
     yield from below(children[0])
 
 
-def _exceptions(
-    values: dict[str, str], sequences: Collection[str], *, composes: bool
-) -> dict[str, tuple[str, str]]:
+def _exceptions(values: dict[str, str], sequences: Collection[str]) -> dict[str, tuple[str, str]]:
     """`exceptions` of a map."""
     table = {ord(key): value for key, value in values.items() if len(key) == 1}
     found = {}
     for key in sequences:
-        value, reached = values[key], key.translate(table)
-        if composes:
-            reached = unicodedata.normalize("NFC", reached)
+        value, reached = values[key], unicodedata.normalize("NFC", key.translate(table))
         # Compositions beyond the first plane are newer than some libraries' Unicode.
         newer = any(character > "\uffff" and unicodedata.decomposition(character) for character in value)
         if newer or reached != value:

@@ -7,10 +7,10 @@ from pathlib import Path
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.interop.export import glove, onnx_graph, static, usage
-from paraphrastic.interop.export.card import export_card, size_rows
 from paraphrastic.interop.export.costs import Original, cost_table
 from paraphrastic.interop.export.folder import CARD, new_folder
 from paraphrastic.interop.export.parity import TEXT, Other, Parity, compare
+from paraphrastic.interop.model_card import export_card, size_rows
 from paraphrastic.model.averaged import AverageEncoder, SentenceEncoder
 from paraphrastic.model.embed_files import read_sentences
 

@@ -18,8 +18,8 @@ from paraphrastic.base.files import (
     write_json,
 )
 from paraphrastic.interop.export.tokenizer import tokenizer_json
+from paraphrastic.interop.sentencepiece_proto import read_model_proto
 from paraphrastic.model.averaged import CONFIG, ENCODER, SENTENCEPIECE
-from paraphrastic.model.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"
 MODULES = "modules.json"
@@ -84,6 +84,6 @@ def complete_folder(folder: Path) -> None:
 
 def write_tokenizer(model: bytes, config: Mapping[str, Any], folder: Path) -> None:
     """Write `tokenizer.json` of a sentencepiece model; see `tokenizer_json`."""
-    tokenizer = tokenizer_json(read_model_proto(model, SENTENCEPIECE), config)
+    tokenizer = tokenizer_json(read_model_proto(model), config)
     with atomic_output(folder / TOKENIZER) as temporary:
         temporary.write_text(tokenizer, encoding="utf-8")

@@ -7,11 +7,10 @@ import sentencepiece
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import spell
-from paraphrastic.interop.export.normalization import is_by_spelling
 from paraphrastic.interop.export.parity import Other
 from paraphrastic.interop.export.static import TOLERANCE
 from paraphrastic.model.averaged import SENTENCEPIECE, AverageEncoder, Float32
-from paraphrastic.model.sentencepiece_proto import read_model_proto
+from paraphrastic.model.unknown_pieces import UnknownPieceProcessor
 
 VECTORS = "vectors.txt"
 # The name that GloVe has for the vector of unknown words; here it is that of a sentence without known pieces.
@@ -48,9 +47,7 @@ def in_glove(model: AverageEncoder, folder: Path) -> Other:
             piece, _, numbers = line.rstrip("\n").partition(" ")
             vectors[piece] = np.array(numbers.split(" "), np.float32)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / SENTENCEPIECE))
-    lowercase = (
-        is_by_spelling(read_model_proto(processor.serialized_model_proto())) and model.config["lowercase"]
-    )
+    lowercase = isinstance(model.processor, UnknownPieceProcessor) and model.config["lowercase"]
 
     def pieces(sentences: list[str]) -> list[list[str]]:
         texts = spell(model._prepare(sentences), model.config.get("unit", "subword"))

@@ -11,7 +11,6 @@ import numpy as np
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import spell
 from paraphrastic.model.averaged import HAN, AverageEncoder, Float32, cosines
-from paraphrastic.model.sentencepiece_proto import ModelProto, ModelType, read_model_proto
 
 # Sentences of many languages and scripts, and such as are hard to cut alike.
 TEXT = Path(__file__).with_name("sentences.txt")
@@ -117,11 +116,10 @@ def compare(model: AverageEncoder, other: Other, sentences: Iterable[str]) -> Pa
     no cosine with them is compared.
     """
     found = Parity(other.tolerance)
-    proto = read_model_proto(model.processor.serialized_model_proto())
     remaining = iter(sentences)
     before: tuple[Float32, Float32] | None = None
     while block := list(islice(remaining, _BLOCK)):
-        apart = _compare_pieces(model, proto, other, block, found)
+        apart = _compare_pieces(model, other, block, found)
         vectors = model.embed_raw_text(block), np.asarray(other.embed(block), np.float32)
         if vectors[1].shape != vectors[0].shape:
             raise InputError(f"vectors are {vectors[1].shape}, and here {vectors[0].shape}")
@@ -136,9 +134,7 @@ def compare(model: AverageEncoder, other: Other, sentences: Iterable[str]) -> Pa
     return found
 
 
-def _compare_pieces(
-    model: AverageEncoder, proto: ModelProto, other: Other, block: list[str], found: Parity
-) -> list[int]:
+def _compare_pieces(model: AverageEncoder, other: Other, block: list[str], found: Parity) -> list[int]:
     """Places of sentences whose vectors are not to be compared."""
     apart = []
     ours = model.tokenize(block)
@@ -149,7 +145,7 @@ def _compare_pieces(
             found.identical += 1
         elif Counter(known) == Counter(own):
             found.reordered.append(line)
-        elif _is_tie(model, proto, text, pieces):
+        elif _is_tie(model, text, pieces):
             found.ties.append(line)
             apart.append(place)
         else:
@@ -162,14 +158,12 @@ def _compare_pieces(
     return apart
 
 
-def _is_tie(model: AverageEncoder, proto: ModelProto, text: str, pieces: Sequence[int]) -> bool:
+def _is_tie(model: AverageEncoder, text: str, pieces: Sequence[int]) -> bool:
     """Whether two ways to cut a text score the same, but for what sums in single precision lose."""
-    if proto.trainer.model_type is not ModelType.UNIGRAM:
-        return False
-    unknown = model.processor.unk_id()
+    processor, unknown = model.processor, model.processor.unk_id()
     (spelled,) = spell(model._prepare([text]), model.config.get("unit", "subword"))
-    own = model.processor.encode(spelled)
-    scores = [sum(proto.pieces[piece].score for piece in way if piece != unknown) for way in (own, pieces)]
+    own = processor.encode(spelled)
+    scores = [sum(processor.get_score([piece for piece in way if piece != unknown])) for way in (own, pieces)]
     lost = len(own) * float(np.finfo(np.float32).eps) * max(map(abs, scores))
     return abs(scores[0] - scores[1]) <= lost and unknown not in {*own} ^ {*pieces}
 
