@@ -254,7 +254,7 @@ def test_an_estimate_adds_up() -> None:
     disk = [float(re.search(r"([\d.]+) MB in all", line)[1]) for line in (one[1], two[1])]
     # 50 bytes of each pair extracted, 54 scored, 48.6 selected, 52.5 merged and 126 encoded.
     assert disk[0] == pytest.approx(100 + 331.1, abs=0.1)
-    assert disk[1] == pytest.approx(2 * disk[0], abs=0.1)
+    assert disk[1] == pytest.approx(2 * disk[0], rel=1e-3)
     assert "84.9 s an epoch" in one[3]
     # A size that cannot be true is replaced by one from the number of pairs.
     assert archive_bytes(corpus(10**6, 1024)) == 40 * 10**6

@@ -15,8 +15,8 @@ ARCHIVE_BYTES, MERGED_BYTES = 40, 51
 _ARCHIVE_LEAST = 20
 # What merging has on the disk beside its output, in bytes for each pair that it reads.
 MERGING_BYTES = 130
-# MB that a step writes for each MB that it reads. The selection leaves out columns of scores; the training data
-# are those of 50,000 pieces.
+# MB that a step writes for each MB that it reads. The selection leaves out columns of scores; `ENCODED` is
+# for 50,000 pieces.
 EXTRACTED, SCORED, SELECTED, MERGED, ENCODED = 1.25, 1.08, 0.9, 1.08, 2.4
 # What the estimate is for: the paper's model on all pairs, once.
 _SETTINGS = {
