@@ -1,4 +1,4 @@
-"""The configuration's schema: faults in plain words, one spelling for what means the same, and defaults."""
+"""The configuration's schema: faults in plain words, one form for what means the same, and defaults."""
 
 import copy
 import re

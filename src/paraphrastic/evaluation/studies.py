@@ -52,7 +52,7 @@ def system_cells(result: Mapping[str, Any]) -> dict[str, str]:
 
 
 def sts_cells(result: Mapping[str, Any], column: str = "sts") -> dict[str, str]:
-    """The average of STS 2012–2016, Pearson's r × 100, with its 95 % interval in `{column}_low` and `_high`."""
+    """The average of STS 2012–2016, Pearson's r × 100; `{column}_low` and `_high` are its 95 % interval."""
     average = result["measurements"]["pearson avg"]
     low, high = average["interval"]
     figures = {column: average["value"], f"{column}_low": low, f"{column}_high": high}
