@@ -16,7 +16,6 @@ from paraphrastic.config.definitions import study_settings, sweep_runs
 from paraphrastic.config.recipes import RECIPES
 from paraphrastic.training.settings import TrainingSettings
 
-
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 
 
