@@ -25,11 +25,10 @@ from paraphrastic.config.definitions import (
 from paraphrastic.base.errors import InputError
 from paraphrastic.pipeline.estimate import estimate
 from paraphrastic.config.dependencies import definitions_needed, encoder_model
-from paraphrastic.config.language_choice import prefixed_name
 from paraphrastic.registry.datasets import read_registry
 from paraphrastic.config.local_files import dataset_versions, opus_corpora
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
-from paraphrastic.config.studies import data_models, setting_name, variants
+from paraphrastic.config.studies import data_models, prefixed_name, setting_name, variants
 
 # A run ends with the settings that it began with, whatever becomes of the files: its jobs on other nodes, which
 # are runs of their own, read them from a copy that is written before the first of them (hooks.smk).

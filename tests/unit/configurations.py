@@ -33,6 +33,6 @@ def changed(path: str, value: object) -> dict:
     *parents, key = path.split(".")
     section = config
     for parent in parents:
-        section = section[parent]
+        section = section.setdefault(parent, {})
     section[key] = value
     return config

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+import yaml
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")
 
@@ -26,6 +28,18 @@ def copy_pipeline(folder: Path) -> Path:
         else:
             shutil.copy2(source, folder / part)
     return folder
+
+
+def configure(folder: Path, path: str, value: object) -> None:
+    """Set an entry of the default configuration of the pipeline in `folder`, such as `training.epochs`."""
+    file = folder / "config/config.yaml"
+    config = yaml.safe_load(file.read_text(encoding="utf-8"))
+    *sections, key = path.split(".")
+    section = config
+    for name in sections:
+        section = section.setdefault(name, {})
+    section[key] = value
+    file.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
 
 
 def command(*arguments: str) -> list[str]:

@@ -3,11 +3,10 @@
 import csv
 import json
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipelines import planned, snakemake
+from pipelines import configure, planned, snakemake
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
@@ -118,8 +117,8 @@ def test_the_sample_has_the_study_without_more_models(finished_once: Path) -> No
     assert (finished_once / FIGURE).stat().st_size > 5000
 
 
-def test_variants_train_nothing_else_again(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
-    edit(finished / "config/config.yaml", "prefixed: false", "prefixed: true")
+def test_variants_train_nothing_else_again(finished: Path) -> None:
+    configure(finished, "language_choice.prefixed", True)
     plan = planned(finished, "paper_tables")
     trained = {message for message in plan.messages if message.startswith("Train ")}
     assert trained
@@ -127,8 +126,8 @@ def test_variants_train_nothing_else_again(finished: Path, edit: Callable[[Path,
     assert "download_file" not in plan.rules
 
 
-def test_no_study_where_it_is_off(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
-    edit(finished / "config/config.yaml", "models: [de, es, fr]\n", "models: []\n")
+def test_no_study_where_it_is_off(finished: Path) -> None:
+    configure(finished, "language_choice.models", [])
     plan = planned(finished, "paper_tables", "--forceall")
     assert plan.rules.isdisjoint({"measure_overlap", "tabulate_language_choice", "plot_language_choice"})
     run = snakemake(finished, "--dry-run", TABLE)

@@ -3,13 +3,10 @@
 import csv
 import gzip
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from pipelines import planned, snakemake
-
-Edit = Callable[[Path, str, str], None]
+from pipelines import configure, planned, snakemake
 
 TARGETS = ("results/corpora/fr/pairs.parquet", "results/tables/contamination.md")
 ONLY_FRENCH = ("--config", "models=[fr]", "--", *TARGETS)
@@ -39,7 +36,7 @@ def rows(pipeline: Path) -> dict[str, dict[str, str]]:
         return {row["testset"]: row for row in csv.DictReader(file)}
 
 
-def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path, edit: Edit) -> None:
+def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path) -> None:
     contaminate(pipeline)
     run = snakemake(pipeline, *ONLY_FRENCH)
     assert run.returncode == 0, run.stdout
@@ -54,14 +51,14 @@ def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path, edit: E
     assert "tatoeba\texact\ten-fr\t1.00\t20001\tsource\t" in examples
 
     # Only merging is done again when the setting changes, not looking for test sentences.
-    edit(pipeline / "config/config.yaml", "drop: exact", "drop: none")
+    configure(pipeline, "contamination.drop", "none")
     assert "mark_contamination" not in planned(pipeline, *ONLY_FRENCH).rules
     run = snakemake(pipeline, *ONLY_FRENCH)
     assert run.returncode == 0, run.stdout
     assert lines(pipeline) == without | {20_001}
     assert rows(pipeline)["all"]["dropped"] == "0"
 
-    edit(pipeline / "config/config.yaml", "drop: none", "drop: near")
+    configure(pipeline, "contamination.drop", "near")
     run = snakemake(pipeline, *ONLY_FRENCH)
     assert run.returncode == 0, run.stdout
     assert int(rows(pipeline)["all"]["dropped"]) == near + 1

@@ -125,12 +125,11 @@ def test_the_targets_of_make_exist() -> None:
 
 def test_every_setting_is_explained() -> None:
     page = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
-    config = yaml.safe_load((ROOT / "config" / "config.yaml").read_text(encoding="utf-8"))
-    for section, settings in config.items():
-        # Those of definitions and studies are names.
-        named = section in ("definitions", "studies")
-        keys = settings if isinstance(settings, dict) and not named else [""]
-        for key in keys:
+    text = (ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
+    schema = yaml.safe_load(text)
+    for section, rule in schema["properties"].items():
+        rule |= schema["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
+        for key in [""] if "default" in rule else rule.get("properties", [""]):
             path = f"{section}.{key}".strip(".")
             assert f"`{path}" in page, path
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from pipelines import planned, snakemake
+from pipelines import configure, planned, snakemake
 
 Edit = Callable[[Path, str, str], None]
 
@@ -97,13 +97,12 @@ def test_another_measure_leaves_the_first_alone(finished: Path, edit: Edit) -> N
     assert all("trigram_overlap" in message for message in of_parts)
 
 
-def test_thresholds_of_the_selection_are_not_asked(pipeline: Path, edit: Edit) -> None:
-    config = pipeline / "config/config.yaml"
+def test_thresholds_of_the_selection_are_not_asked(pipeline: Path) -> None:
     target = f"{STUDY}/parts.json"
     plan = planned(pipeline, target)
     assert {"list_candidates", "mark_candidates"} <= plan.rules
     assert plan.rules.isdisjoint({"select_pairs", "mark_contamination", "merge_pairs"})
-    edit(config, "drop: exact", "drop: none")
+    configure(pipeline, "contamination.drop", "none")
     assert "mark_candidates" not in planned(pipeline, target).rules
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pipelines import command, environment, planned, snakemake
+from pipelines import command, configure, environment, planned, snakemake
 
 Edit = Callable[[Path, str, str], None]
 
@@ -65,12 +65,8 @@ def test_a_corpus_of_one_language_replans_that_language_only(finished: Path, edi
     assert all(re.search(r"\bfr\b", message) for message in of_models), of_models
 
 
-def test_another_task_trains_nothing(finished: Path, edit: Edit) -> None:
-    edit(
-        finished / "config/config.yaml",
-        "languages: null}\n  bucc: null",
-        "languages: null}\n  bucc: {testsets: bucc2018, pairs: [de-en]}",
-    )
+def test_another_task_trains_nothing(finished: Path) -> None:
+    configure(finished, "evaluation.bucc", {"testsets": "bucc2018", "pairs": ["de-en"]})
     rules = planned(finished, "all", "results/tables/bucc.csv").rules
     assert rules == {"download_file", "prepare_bucc", "evaluate_bucc", "tabulate_systems"}
 
@@ -104,9 +100,9 @@ def test_until_a_step(pipeline: Path) -> None:
     assert plan.rules.isdisjoint({"train_vocabulary", "encode_dataset", "train_model"})
 
 
-def test_a_setting_of_chinese_concerns_no_other_language(finished: Path, edit: Edit) -> None:
-    edit(finished / "config/config.yaml", "zh: accurate", "zh: full")
-    edit(finished / "config/config.yaml", "tr: dotted", "tr: dotless")
+def test_a_setting_of_chinese_concerns_no_other_language(finished: Path) -> None:
+    configure(finished, "text.segmentation.zh", "full")
+    configure(finished, "text.folding.tr", "dotless")
     assert planned(finished, "all").rules == set()
 
 
@@ -120,16 +116,16 @@ def test_another_digest_in_the_registry_fetches_that_file_again(finished: Path) 
     assert {m for m in plan.messages if m.startswith("Fetch")} == {"Fetch sample_aligned: train.fr.gz"}
 
 
-def test_a_threshold_for_all_replans_from_selection(finished: Path, edit: Edit) -> None:
-    edit(finished / "config/config.yaml", "{min: 0.0, max: 0.7}", "{min: 0.0, max: 0.6}")
+def test_a_threshold_for_all_replans_from_selection(finished: Path) -> None:
+    configure(finished, "selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 0.6})
     plan = planned(finished, "all")
     selections = {message for message in plan.messages if message.startswith("Select")}
     assert selections == {"Select pairs of sample_paranmt for en"}
     assert plan.rules.isdisjoint({"extract_corpus", "score_pairs"})
 
 
-def test_a_training_setting_replans_training_only(finished: Path, edit: Edit) -> None:
-    edit(finished / "config/config.yaml", "weight_decay: 0.0", "margin: 0.5\n  weight_decay: 0.0")
+def test_a_training_setting_replans_training_only(finished: Path) -> None:
+    configure(finished, "training.margin", 0.5)
     rules = planned(finished, "all").rules
     assert "train_model" in rules
     assert rules.isdisjoint({"select_pairs", "merge_pairs", "train_vocabulary", "encode_dataset"})
@@ -212,21 +208,21 @@ def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path:
     assert '{"step": 2, "epoch": 0.0' in (model / "training.jsonl").read_text()
 
 
-def test_what_no_figure_depends_on_replans_nothing(finished: Path, edit: Edit) -> None:
-    edit(finished / "config/config.yaml", "checkpoint_minutes: 10", "checkpoint_minutes: 1")
-    edit(finished / "config/config.yaml", "tensorboard: false", "tensorboard: true")
+def test_what_no_figure_depends_on_replans_nothing(finished: Path) -> None:
+    configure(finished, "training.checkpoint_minutes", 1)
+    configure(finished, "training.tensorboard", True)
     assert planned(finished, "all").rules == set()
 
 
-def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path, edit: Edit) -> None:
-    for old, new in (
-        ("length: {min: 3, max: 100, count: both}", "length: {max: 100, min: 3, count: both}"),
-        ("trigram_overlap: {min: 0.0,", "trigram_overlap: {min: 0,"),
-        ("weight_decay: 0.0", "weight_decay: 0"),
-        ("dropout: [0.0, 0.1]", "dropout: [0, 0.1]"),
-        ("epochs: 5\n", "epochs: 5.0\n"),
+def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path) -> None:
+    for path, value in (
+        ("selection.bitext.length", {"max": 100, "min": 3, "count": "both"}),
+        ("selection.paraphrase.trigram_overlap", {"min": 0, "max": 0.7}),
+        ("training.weight_decay", 0),
+        ("sweep.dropout", [0, 0.1]),
+        ("training.epochs", 5.0),
     ):
-        edit(finished / "config/config.yaml", old, new)
+        configure(finished, path, value)
     assert planned(finished, "all").rules == set()
 
 
@@ -238,9 +234,5 @@ def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Ed
     rules = planned(finished, "all").rules
     assert {"prepare_sts", "evaluate_run"} <= rules
     assert "train_model" not in rules
-    edit(
-        finished / "config/config.yaml",
-        "early_stopping: null",
-        "early_stopping: {patience: 2, every: 0.5}",
-    )
+    configure(finished, "training.early_stopping", {"patience": 2, "every": 0.5})
     assert "train_model" in planned(finished, "all").rules

@@ -2,22 +2,19 @@
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from pipelines import planned, snakemake
+from pipelines import configure, planned, snakemake
 
 from paraphrastic import load_model
-
-NO_SYSTEMS = "systems: {}"
 
 
 def result(folder: Path, system: str) -> dict:
     return json.loads((folder / f"results/eval/{system}/sts.json").read_text(encoding="utf-8"))
 
 
-def test_vectors_that_were_made_elsewhere(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
+def test_vectors_that_were_made_elsewhere(finished: Path) -> None:
     """A model's vectors in a file, and its folder, have the model's own figures."""
     run = snakemake(finished, "results/testsets/sentences.txt")
     assert run.returncode == 0, run.stdout
@@ -26,12 +23,11 @@ def test_vectors_that_were_made_elsewhere(finished: Path, edit: Callable[[Path, 
     assert len(sentences) == len(set(sentences)) > 1000
     np.save(finished / "de.npy", load_model(finished / "results/models/de").embed_raw_text(sentences))
     (finished / "de.txt").write_text(text, encoding="utf-8")
-    vectors = "{sentences: de.txt, vectors: de.npy}"
-    edit(
-        finished / "config/config.yaml",
-        NO_SYSTEMS,
-        f"systems: {{elsewhere: {{vectors: {vectors}, label: made elsewhere}}, de-copy: {{path: de-copy}}}}",
-    )
+    elsewhere = {
+        "vectors": {"sentences": "de.txt", "vectors": "de.npy"},
+        "label": "made elsewhere",
+    }
+    configure(finished, "systems", {"elsewhere": elsewhere, "de-copy": {"path": "de-copy"}})
     shutil.copytree(finished / "results/models/de", finished / "de-copy")
     results = [f"results/eval/{system}/sts.json" for system in ("elsewhere", "de-copy")]
     run = snakemake(finished, *results)
@@ -51,8 +47,8 @@ def test_vectors_that_were_made_elsewhere(finished: Path, edit: Callable[[Path, 
     assert line.endswith(f"sentences that are asked for are not in it, such as {sentences[0]!r}")
 
 
-def test_a_new_system_is_all_that_runs(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
-    edit(finished / "config/config.yaml", NO_SYSTEMS, "systems: {theirs: {sentence_transformers: a/b}}")
+def test_a_new_system_is_all_that_runs(finished: Path) -> None:
+    configure(finished, "systems", {"theirs": {"sentence_transformers": "a/b"}})
     plan = planned(finished, "all", "paper_tables")
     evaluated = {message for message in plan.messages if message.startswith("Evaluate")}
     assert "Evaluate theirs on sts" in evaluated
@@ -61,9 +57,8 @@ def test_a_new_system_is_all_that_runs(finished: Path, edit: Callable[[Path, str
     assert plan.rules.isdisjoint({"train_model", "initialise_model", "merge_pairs", "prepare_sts"})
 
 
-def test_speed_can_be_left_out(finished: Path, edit: Callable[[Path, str, str], None]) -> None:
-    measured = "speed: {sentences: 2000, seconds: 0.1, repeats: 3}"
-    edit(finished / "config/config.yaml", measured, "speed: null")
+def test_speed_can_be_left_out(finished: Path) -> None:
+    configure(finished, "evaluation.speed", None)
     (finished / "results/eval/speed.json").unlink()
     (finished / "results/tables/speed.csv").unlink()
     plan = planned(finished, "paper_tables")

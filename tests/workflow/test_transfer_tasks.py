@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from pipelines import snakemake
+from pipelines import configure, snakemake
 
 from transfer_archives import polish_files, senteval_members, write_senteval
 
@@ -33,7 +33,7 @@ def write_vectors(folder: Path, sentences: list[str]) -> None:
 
 
 @pytest.fixture
-def words(pipeline: Path, edit: Edit) -> Path:
+def words(pipeline: Path) -> Path:
     """A pipeline with the data and a system of English, which is named for the Polish tasks, too."""
     write_senteval(pipeline / "data/senteval.tar.gz", senteval_members())
     files = {"senteval": [Path("data/senteval.tar.gz")]} | {
@@ -44,12 +44,12 @@ def words(pipeline: Path, edit: Edit) -> Path:
     with registry.open("a", encoding="utf-8") as file:
         for name, paths in files.items():
             file.writelines(ROW.format(name=f"my_{name}", file=path.name, path=path) for path in paths)
-    polish = ", ".join(f"{name}: my_{name}" for name in files if name != "senteval")
-    config = pipeline / "config/config.yaml"
-    edit(config, "  senteval: null\n  polish: null\n", f"  senteval: my_senteval\n  polish: {{{polish}}}\n")
-    edit(config, "only: {stsb: []}", "only: {stsb: [], senteval: [words], polish: [words]}")
-    vectors = "vectors: {sentences: words.txt, vectors: words.npy}"
-    edit(config, "systems: {}", f"systems: {{words: {{{vectors}, languages: [en]}}}}")
+    polish = {name: f"my_{name}" for name in files if name != "senteval"}
+    configure(pipeline, "evaluation.senteval", "my_senteval")
+    configure(pipeline, "evaluation.polish", polish)
+    configure(pipeline, "evaluation.only", {"stsb": [], "senteval": ["words"], "polish": ["words"]})
+    vectors = {"sentences": "words.txt", "vectors": "words.npy"}
+    configure(pipeline, "systems", {"words": {"vectors": vectors, "languages": ["en"]}})
     write_vectors(pipeline, ["nothing yet"])
     return pipeline
 
@@ -88,11 +88,11 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     assert line.endswith("dev.txt:4: '9' is none of the classes 0, 1, 2, 3, 4, 5, 6, 7")
 
 
-def test_suites_that_are_off(pipeline: Path, edit: Edit) -> None:
+def test_suites_that_are_off(pipeline: Path) -> None:
     run = snakemake(pipeline, "--dry-run", "results/eval/en/senteval.json")
     assert run.returncode
     assert "config: evaluation.senteval: is null, so that nothing is evaluated on it" in run.stdout
-    edit(pipeline / "config/config.yaml", "only: {stsb: []}", "only: {stsb: [], polish: [pl]}")
+    configure(pipeline, "evaluation.only", {"stsb": [], "polish": ["pl"]})
     run = snakemake(pipeline, "--dry-run")
     assert run.returncode
     assert "config: evaluation.only.polish: 'pl' is no system that is evaluated" in run.stdout

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import (
+    config,
     corpora,
     dedup,
     embed,
@@ -33,6 +34,7 @@ _COMMANDS = (
     import_checkpoint,
     corpora,
     negatives,
+    config,
     plan,
     report,
     verify,

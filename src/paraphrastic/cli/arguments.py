@@ -7,7 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Self, TypeAlias
+from pathlib import Path
+from typing import Any, Self, TypeAlias
 
 from paraphrastic.base.errors import InputError
 
@@ -69,6 +70,31 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
 
 
+def add_configuration(parser: argparse.ArgumentParser) -> None:
+    """Add `--configfile` and `--config`, which are Snakemake's options."""
+    parser.add_argument(
+        "--configfile", nargs="+", default=[], type=Path, metavar="FILE", help="as snakemake takes them"
+    )
+    parser.add_argument(
+        "--config",
+        nargs="+",
+        default=[],
+        type=lambda text: named(text, "seed=2"),
+        metavar="KEY=VALUE",
+        help="as snakemake takes them",
+    )
+
+
+def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+    """The values of `--config`, which are YAML, by their keys."""
+    import yaml
+
+    try:
+        return {key: yaml.safe_load(value) for key, value in options.config}
+    except yaml.YAMLError:
+        raise InputError("--config: a value is not YAML, such as models=[en]") from None
+
+
 @contextmanager
 def extra(name: str) -> Iterator[None]:
     """Turn a missing package into an `InputError` that says which extra has it."""
@@ -84,6 +110,14 @@ def pair(text: str) -> tuple[str, str]:
     if len(codes) != 2 or codes[0] == codes[1] or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
         raise argparse.ArgumentTypeError(f"{text!r} is not a pair such as en-pl")
     return codes[0], codes[1]
+
+
+def named(text: str, example: str) -> tuple[str, str]:
+    """A name and its value, such as seed=2."""
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like {example}")
+    return name, value
 
 
 def count(text: str) -> int:

@@ -63,7 +63,7 @@ def _run(options: argparse.Namespace) -> None:
         for corpus in corpora.values():
             archive = archive_bytes(corpus)
             pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
-            rows.append((corpus.name, corpus.version, pairs, "?" if archive is None else size(archive)))
+            rows.append((corpus.name, corpus.version, pairs, "?" if archive is None else size(archive / 1e6)))
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = [
             f"{name:{widths[0]}}  {version:{widths[1]}}  {pairs:>{widths[2]}}  {archive:>{widths[3]}}"

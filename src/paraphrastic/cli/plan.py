@@ -2,10 +2,16 @@
 
 import argparse
 import os
-from pathlib import Path
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command, count, extra
+from paraphrastic.cli.arguments import (
+    Commands,
+    add_command,
+    add_configuration,
+    count,
+    extra,
+    given_settings,
+    named,
+)
 
 _EXAMPLE = """\
 example:
@@ -27,12 +33,7 @@ def add(commands: Commands) -> None:
         "disk and memory by step, by rates that were measured and the sizes of the corpora.",
         example=_EXAMPLE,
     )
-    parser.add_argument(
-        "--configfile", nargs="+", default=[], type=Path, metavar="FILE", help="as snakemake takes them"
-    )
-    parser.add_argument(
-        "--config", nargs="+", default=[], type=_setting, metavar="KEY=VALUE", help="as snakemake takes them"
-    )
+    add_configuration(parser)
     parser.add_argument(
         "--targets", nargs="+", default=[], metavar="TARGET", help="as snakemake takes them (all)"
     )
@@ -71,19 +72,13 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     with extra("pipeline"):
-        import yaml
-
         from paraphrastic.pipeline.run_plan.jobs import planned_run
         from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
 
-    try:
-        config = {key: yaml.safe_load(value) for key, value in options.config}
-    except yaml.YAMLError:
-        raise InputError("--config: a value is not YAML, such as models=[en]") from None
     with extra("pipeline"):
         run = planned_run(
             configfiles=options.configfile,
-            config=config,
+            config=given_settings(options),
             targets=options.targets,
             cores=options.cores,
             everything=options.all,
@@ -96,24 +91,13 @@ def _run(options: argparse.Namespace) -> None:
     print("\n".join(lines_of(plan)))
 
 
-def _split(text: str, example: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not name or not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is not like {example}")
-    return name, value
-
-
-def _setting(text: str) -> tuple[str, str]:
-    return _split(text, "seed=2")
-
-
 def _pairs(text: str) -> tuple[str, int]:
-    name, value = _split(text, "opensubtitles=1000000")
+    name, value = named(text, "opensubtitles=1000000")
     return name, count(value)
 
 
 def _share(text: str) -> tuple[str, float]:
-    name, value = _split(text, "paranmt=0.5")
+    name, value = named(text, "paranmt=0.5")
     try:
         share = float(value)
     except ValueError:

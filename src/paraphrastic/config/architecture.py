@@ -1,6 +1,6 @@
 """What an encoder is made of: its parts, how they are combined, and what the two languages share."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
@@ -168,41 +168,3 @@ def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, A
     section = definition["vocabulary"]
     common = {key: value for key, value in section.items() if key not in ("units", "languages", "unit")}
     return {**common, **section["units"].get(unit, {})}
-
-
-def architecture_faults(path: Mapping[str, str], definition: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with a definition's encoder that a schema cannot find; `path` is where sections stand."""
-    training, encoder = definition["training"], definition["encoder"]
-    architecture = architecture_of(definition)
-    at = f"{path['encoder']}.parts"
-    for number, part in enumerate(architecture.parts):
-        dimension = part.dimension or training["dimension"]
-        if part.pooling == "max" and not part.recurrent:
-            yield f"{at}.{number}.pooling: max is for lstm and bilstm, not for average"
-        if part.directions == "concatenate" and part.kind != "bilstm":
-            yield f"{at}.{number}.directions: concatenate is for bilstm, not for {part.kind}"
-        elif part.directions == "concatenate" and dimension % 2:
-            yield f"{at}.{number}.dimension: {dimension} is odd, and a half of it is each direction's"
-    dimensions = [part.dimension or training["dimension"] for part in architecture.parts]
-    if encoder["combine"] == "add" and len(set(dimensions)) > 1:
-        sizes = ", ".join(map(str, dimensions))
-        yield f"{path['encoder']}.combine: vectors of {sizes} entries cannot be added"
-    if len(definition["languages"]) == 1:
-        for section in ("encoder", "vocabulary"):
-            if (sharing := definition[section]["languages"]) != "shared":
-                language = definition["languages"][0]
-                yield f"{path[section]}.languages: {sharing} needs two languages; there is only {language}"
-    engine, penalty = training["engine"], training["initial_vectors_penalty"]
-    if engine == "fused" and not architecture.averaged:
-        other = f"auto or autograd trains {architecture.name}"
-        yield f"{path['training']}.engine: fused is for one averaged part; {other}"
-    if training["optimizer"] == "lazy_adam" and not (engine != "autograd" and architecture.averaged):
-        other = "autograd" if engine == "autograd" else f"autograd, which trains {architecture.name}"
-        yield f"{path['training']}.optimizer: lazy_adam is for the engine fused, not for {other}"
-    if training["initial_vectors"] is not None and "word" not in architecture.units:
-        yield f"{path['training']}.initial_vectors: are for words; no part has the unit word"
-    if penalty > 0 and training["initial_vectors"] is None:
-        yield f"{path['training']}.initial_vectors_penalty: needs initial_vectors, which is null"
-    if penalty > 0 and (engine == "fused" or training["optimizer"] == "lazy_adam"):
-        asked = "fused" if engine == "fused" else "fused, which lazy_adam needs"
-        yield f"{path['training']}.initial_vectors_penalty: is for the engine autograd, not for {asked}"

@@ -1,4 +1,4 @@
-"""Of a configuration, what concerns some languages alone."""
+"""The part of a configuration that concerns some languages alone."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,15 +7,14 @@ Json = dict[str, Any]
 
 
 def keep_languages(config: Json) -> Iterator[str]:
-    """Leave out models and studies of other languages than `languages`, where that is set; its faults.
+    """Leave out models and studies of other languages than `languages`, if it is set; yield its faults.
 
-    A model is of the languages that it has beside English, or of English alone.
+    A model counts for the languages that it has beside English; `en` stands for models of English alone.
     """
-    wanted = config.get("languages")
+    wanted, definitions = config["languages"], config["definitions"]
     if wanted is None:
         return
-    definitions = config["definitions"]
-    # What is not described is a fault that others find.
+    # Models without a definition are reported by another check.
     models = [model for model in config["models"] if model in definitions]
     known = dict.fromkeys(code for model in models for code in _languages(definitions[model]))
     unknown = [code for code in wanted if code not in known]
@@ -28,16 +27,12 @@ def keep_languages(config: Json) -> Iterator[str]:
         return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
 
     config["models"] = [model for model in config["models"] if is_kept(model)]
-    for study, entry in list(config.get("studies", {}).items()):
-        if not is_kept(entry["model"]):
-            del config["studies"][study]
-    choice = config.get("language_choice", {})
-    if choice.get("models"):
-        kept = [model for model in choice["models"] if is_kept(model)]
-        # One language is no choice.
-        choice["models"] = kept if len(kept) > 1 else []
-    study = config.get("filter_study", {})
-    if study.get("model") and not is_kept(study["model"]):
+    config["studies"] = {name: each for name, each in config["studies"].items() if is_kept(each["model"])}
+    choice, study = config["language_choice"], config["filter_study"]
+    kept = [model for model in choice["models"] if is_kept(model)]
+    # One language is no choice.
+    choice["models"] = kept if len(kept) > 1 else []
+    if study["model"] and not is_kept(study["model"]):
         study["model"] = None
 
 

@@ -1,4 +1,4 @@
-"""Corpora that a configuration names without the registry: files that are used from where they lie.
+"""Corpora that a configuration names beside the registry's: files that lie elsewhere, and corpora of OPUS.
 
 An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`, with `name`, `kind` and `columns` where
 they are not to be taken from the file's name and content.
@@ -12,7 +12,6 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
-from paraphrastic.config.architecture import architecture_of
 from paraphrastic.registry.datasets import Dataset, RemoteFile, columns_fault
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
@@ -26,7 +25,7 @@ ENDINGS = {
 }
 _COMPRESSED = (".gz", ".bz2", ".zst")
 DIGESTS = Path("resources/files")
-# Of training data of the original code, which a definition has in the place of corpora.
+# Training data of the original code, which a definition may have in the place of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
 Entry = Mapping[str, Any]
@@ -54,7 +53,35 @@ def complete_entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def file_faults(
+def name_files(config: dict[str, Any], registry: Mapping[str, Dataset]) -> Iterator[str]:
+    """Put names in the place of corpora with a path, and describe these under `files`; yield their faults."""
+    known: dict[str, Any] = {}
+    orders: dict[str, Any] = {}
+    for section in ("definitions", "mined"):
+        for key, definition in config[section].items():
+            at, corpora, languages = (
+                f"{section}.{key}.corpora",
+                definition["corpora"],
+                definition["languages"],
+            )
+            yield from _entry_faults(at, corpora, known, registry)
+            files = {corpus_name(each): complete_entry(each) for each in corpora if not isinstance(each, str)}
+            definition["corpora"] = [corpus_name(entry) for entry in corpora]
+            definition["files"] = files
+            known |= files
+            for name, file in files.items():
+                first = orders.setdefault(f"{name} {sorted(languages)}", languages)
+                # Columns that are named by the languages need no order.
+                if (file["kind"] == "tsv" or file["columns"]) and first != languages:
+                    elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
+                    yield f"{at}: {elsewhere}: give it another name and its columns here"
+    for name in config["mined"]:
+        if name in registry or name in known:
+            owner = "the registry of data sets" if name in registry else "a file"
+            yield f"mined.{name}: the name is taken by {owner}: give it another name"
+
+
+def _entry_faults(
     key: str, corpora: Iterable[str | Entry], others: Mapping[str, Any], registry: Mapping[str, Dataset]
 ) -> Iterator[str]:
     """Faults of the entries with paths under `key`; `others` are completed ones of other definitions."""
@@ -69,7 +96,7 @@ def file_faults(
             yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
         elif names.count(name) > 1 or others.get(name, completed) != completed:
             yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
-        yield from _path_faults(f"{at}.path", entry["path"])
+        yield from path_faults(f"{at}.path", entry["path"])
         if completed["kind"] is None:
             known = ", ".join(ENDINGS)
             yield f"{at}.path: {entry['path']!r} has none of the endings {known}: give its kind"
@@ -77,27 +104,13 @@ def file_faults(
             yield f"{at}.columns: {fault}"
 
 
-def _path_faults(key: str, path: str) -> Iterator[str]:
+def path_faults(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
+    """What is wrong with a path under `key`, which is to be a file or a folder."""
+    what = "folder" if folder else "file"
     if set("{}") & set(path):
-        yield f"{key}: {path!r} has a brace, which is a wildcard's: rename the file"
-    if not Path(path).is_file():
-        yield f"{key}: {path!r} is not a file"
-
-
-def dataset_faults(key: str, definition: Mapping[str, Any]) -> Iterator[str]:
-    """Faults of the training data of a completed definition: of `dataset`, or of corpora that are missing."""
-    files = definition["dataset"]
-    if files is None:
-        if not definition["corpora"]:
-            yield f"{key}.corpora: is missing"
-        return
-    if definition["corpora"]:
-        yield f"{key}.dataset: takes the place of corpora: leave one of them out"
-    for name in DATASET_FILES:
-        yield from _path_faults(f"{key}.dataset.{name}", files[name])
-    architecture = architecture_of(definition)
-    if architecture.units != ("subword",) or architecture.separate:
-        yield f"{key}.dataset: is of subwords that the languages share, and not for {architecture.name}"
+        yield f"{key}: {path!r} has a brace, which is a wildcard's: rename the {what}"
+    elif not (Path(path).is_dir() if folder else Path(path).is_file()):
+        yield f"{key}: {path!r} is not a {what}"
 
 
 def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:

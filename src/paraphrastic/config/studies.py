@@ -1,4 +1,7 @@
-"""Studies: one model's definition with some settings varied, so that the rules of any model serve them."""
+"""Models that differ from another one in some settings: of studies, and further training runs.
+
+They are definitions like any other, so that the same rules make them.
+"""
 
 import copy
 import json
@@ -7,10 +10,11 @@ from itertools import product
 from typing import Any
 
 from paraphrastic.config.architecture import architecture_of, vocabularies
+from paraphrastic.config.names import undefined
 
 Json = dict[str, Any]
 
-# What training data and vocabularies are made by.
+# The settings that decide on training data and vocabularies.
 _DATA = (
     "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary"
 )  # fmt: skip
@@ -31,37 +35,9 @@ def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:
     }
 
 
-def add_variants(config: Json) -> Iterator[str]:
-    """Add the definitions of all studies' models; faults that hinder it."""
-    for study, entry in config.get("studies", {}).items():
-        base = config["definitions"].get(entry["model"])
-        if base is None:
-            there = ", ".join(config["definitions"])
-            unknown = f"{entry['model']!r} is not described under definitions"
-            yield f"studies.{study}.model: {unknown}; there are {there}"
-            continue
-        added = {}
-        for name, settings in variants(study, entry).items():
-            if name in config["definitions"]:
-                yield f"studies.{study}: {name!r} is a definition already: give the study another name"
-            definition = copy.deepcopy(base)
-            for path, value in settings.items():
-                _set(definition, path, value)
-            added[name] = definition
-        config["definitions"] |= added
-
-
-def add_seeds(config: Json) -> Iterator[str]:
-    """Add the definitions of all further training runs of models with several; faults that hinder it."""
-    added: Json = {}
-    for model, definition in config["definitions"].items():
-        first = definition.get("seed", config.get("seed", 1))
-        runs = seed_names(model, definition)
-        for number, name in enumerate(runs[1:], start=1):
-            if name in config["definitions"]:
-                yield f"definitions.{model}.seeds: {name!r} is a definition already: give that another name"
-            added[name] = copy.deepcopy(definition) | {"seed": first + number, "seeds": 1}
-    config["definitions"] |= added
+def prefixed_name(model: str) -> str:
+    """The name of a model's variant whose other language has prefixed tokens, so that nothing is shared."""
+    return f"{model}-prefixed"
 
 
 def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
@@ -70,9 +46,56 @@ def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
 
 
 def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
-    """The systems that are training runs of one system; itself alone where that is no model, or untrained."""
+    """The systems that are training runs of one system; only itself if it is untrained or not a model."""
     definition = config["definitions"].get(system)
     return [system] if definition is None else seed_names(system, definition)
+
+
+def add_variants(config: Json) -> Iterator[str]:
+    """Add the definitions of all studies' models; yield the faults that hinder it."""
+    for study, entry in config["studies"].items():
+        if entry["model"] not in config["definitions"]:
+            yield f"studies.{study}.model: {undefined(entry['model'], config['definitions'])}"
+            continue
+        for name, settings in variants(study, entry).items():
+            yield from _add(config, entry["model"], name, settings, f"studies.{study}", "the study")
+
+
+def add_prefixed(config: Json) -> Iterator[str]:
+    """Add the prefixed variants of the models of `language_choice`, if they are asked for; yield the faults.
+
+    The paper's authors put a prefix before each token of the other language (Wieting et al. 2019, section
+    4.2): it is cut as before, and has parameters of its own.
+    """
+    study = config["language_choice"]
+    for number, model in enumerate(study["models"]):
+        if model not in config["definitions"]:
+            yield f"language_choice.models.{number}: {undefined(model, config['definitions'])}"
+        elif study["prefixed"]:
+            name = prefixed_name(model)
+            separate = {"encoder.languages": "separate"}
+            yield from _add(config, model, name, separate, "language_choice.prefixed", "it")
+            # The variant stands for no published system.
+            config["definitions"][name].pop("published_as", None)
+
+
+def add_seeds(config: Json) -> Iterator[str]:
+    """Add the definitions of all further training runs of models with several; yield the faults."""
+    for model, definition in list(config["definitions"].items()):
+        first = definition.get("seed", config["seed"])
+        for number, name in enumerate(seed_names(model, definition)[1:], start=1):
+            settings = {"seed": first + number, "seeds": 1}
+            yield from _add(config, model, name, settings, f"definitions.{model}.seeds", "that")
+
+
+def _add(config: Json, model: str, name: str, settings: Json, key: str, renamed: str) -> Iterator[str]:
+    """Add a definition that differs from a model's in `settings`, given by their paths."""
+    definitions = config["definitions"]
+    if name in definitions:
+        yield f"{key}: {name!r} is a definition already: give {renamed} another name"
+    definitions[name] = copy.deepcopy(definitions[model])
+    for path, value in settings.items():
+        _set(definitions[name], path, value)
 
 
 def _set(definition: Json, path: str, value: Any) -> None:
@@ -80,7 +103,7 @@ def _set(definition: Json, path: str, value: Any) -> None:
     section = definition
     for name in sections:
         inner = section.setdefault(name, {})
-        # What is no section is a fault that the schema finds.
+        # If it is not a section, the schema reports it afterwards.
         if not isinstance(inner, dict):
             inner = section[name] = {}
         section = inner
@@ -89,7 +112,7 @@ def _set(definition: Json, path: str, value: Any) -> None:
 
 
 def setting_name(settings: Mapping[str, Any]) -> str:
-    """What a study's model has of its own, for a table: `sweep.megabatch 20`."""
+    """The settings in which a study's model differs, for a table: `sweep.megabatch 20`."""
     return ", ".join(
         f"{path} {value if isinstance(value, str) else json.dumps(value)}" for path, value in settings.items()
     )

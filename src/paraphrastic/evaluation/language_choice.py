@@ -1,4 +1,4 @@
-"""Which language to pair with English: what the scores of models of many pairs go with.
+"""Which language to pair with English: how the scores of models of many pairs correlate with their languages.
 
 Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 """
@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import spearman
-from paraphrastic.evaluation.tables import system_name
+from paraphrastic.evaluation.studies import sts_cells, system_cells
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
 
 log = logging.getLogger(__name__)
@@ -33,14 +33,14 @@ LANGUAGE_COLUMNS = [
 CORRELATION_COLUMNS = [
     "source", "data", "embeddings", "languages", "predictor", "n", "spearman", "low", "high", "p",
 ]  # fmt: skip
-# "Approximately 0.3 judging by the plot."
+# The paper splits the languages where the plot suggests it, "approximately 0.3".
 THRESHOLD = 0.3
-# As the paper's Table 5 calls them.
+# The names of the paper's Table 5.
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
 MIN_LANGUAGES = 3
-# As the published columns are called: the paper's language distance is the featural one.
+# The names of the published columns: the paper's language distance is the featural one.
 PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in KINDS}
-# With so many orders of the languages or fewer, all are looked at.
+# Up to so many orders of the languages, all of them are tried.
 _PERMUTATIONS = 9999
 
 
@@ -101,31 +101,29 @@ def tabulate_language_choice(
         predictors[PREDICTORS[kind]] = np.array(known)
     rows = [
         {
-            "system": system_name(result),
-            "source": result["source"],
-            "data": result["data"],
+            **system_cells(result),
             "language": overlap["language"],
             "pairs": overlap["pairs"],
             OVERLAP: f"{overlap[OVERLAP]:.4f}",
             **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
-            **_score("sts", result),
-            **(_score("prefixed", prefixed[number]) if prefixed else {}),
+            **sts_cells(result),
+            **(sts_cells(prefixed[number], "prefixed") if prefixed else {}),
         }
         for number, (result, overlap) in enumerate(zip(results, overlaps, strict=True))
     ]
-    _write(table, LANGUAGE_COLUMNS, rows)
+    write_csv(table, LANGUAGE_COLUMNS, rows)
     official = all(result["data"] == "official" for result in (*results, *prefixed))
     printed = _published(published) if official else {}
     found: list[dict[str, Any]] = []
     for embeddings, scored in (("shared", results), ("separate", prefixed)):
         if scored:
-            scores = np.array([_average(result)["value"] for result in scored])
+            scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
             for row in _correlations(predictors, scores, embeddings, bootstrap_samples):
                 key = (embeddings, row["languages"], row["predictor"])
                 if key in printed:
                     found.append({**row, **printed[key]})
                 found.append({**row, "source": "measured", "data": "official" if official else "sample"})
-    _write(correlations, CORRELATION_COLUMNS, found)
+    write_csv(correlations, CORRELATION_COLUMNS, found)
 
 
 def _correlations(
@@ -181,18 +179,6 @@ def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
     return float(result.pvalue)
 
 
-def _score(column: str, result: Mapping[str, Any]) -> dict[str, str]:
-    average = _average(result)
-    low, high = average["interval"]
-    figures = {column: average["value"], f"{column}_low": low, f"{column}_high": high}
-    return {name: f"{100 * figure:.1f}" for name, figure in figures.items()}
-
-
-def _average(result: Mapping[str, Any]) -> Mapping[str, Any]:
-    average: Mapping[str, Any] = result["measurements"]["pearson avg"]
-    return average
-
-
 def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
     """The paper's cells of a correlation, by embeddings, languages and predictor."""
     found = {}
@@ -204,10 +190,3 @@ def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
                     key = (row["embeddings"], row["languages"], predictor)
                     found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
     return found
-
-
-def _write(output: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

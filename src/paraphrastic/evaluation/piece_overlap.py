@@ -1,4 +1,4 @@
-"""How much of a model's English pieces the other language has as well."""
+"""The share of a model's English pieces that the other language has as well."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -51,7 +51,7 @@ def measure_overlap(
 
 
 def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
-    """The pieces of these rows; those of sentences without any piece are none."""
+    """The pieces of these rows; the row of sentences without any piece has none."""
     processors = [load_sentencepiece(path) for path in vocabularies]
     found = set()
     for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():

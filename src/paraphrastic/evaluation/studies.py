@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.evaluation.tables import system_name
 
 STUDIES_COLUMNS = [
@@ -35,26 +35,25 @@ def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: P
         if all(row["data"] == "official" for row in measured):
             rows += [row for row in known if row["study"] == study]
         rows += measured
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, STUDIES_COLUMNS, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(output, STUDIES_COLUMNS, rows)
 
 
 def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
     result = read_json(sts)
     with sweep.open(encoding="utf-8", newline="") as file:
         development = next(row["development"] for row in csv.DictReader(file) if row["chosen"])
+    own = {"study": study, "setting": setting, "development": f"{float(development):.1f}"}
+    return {**own, **system_cells(result), **sts_cells(result)}
+
+
+def system_cells(result: Mapping[str, Any]) -> dict[str, str]:
+    """The columns `system`, `source` and `data` of a file of `evaluate_sts`."""
+    return {"system": system_name(result), "source": result["source"], "data": result["data"]}
+
+
+def sts_cells(result: Mapping[str, Any], column: str = "sts") -> dict[str, str]:
+    """The average of STS 2012–2016, Pearson's r × 100; `{column}_low` and `_high` are its 95 % interval."""
     average = result["measurements"]["pearson avg"]
     low, high = average["interval"]
-    return {
-        "study": study,
-        "setting": setting,
-        "system": system_name(result),
-        "source": result["source"],
-        "data": result["data"],
-        "development": f"{float(development):.1f}",
-        "sts": f"{100 * average['value']:.1f}",
-        "sts_low": f"{100 * low:.1f}",
-        "sts_high": f"{100 * high:.1f}",
-    }
+    figures = {column: average["value"], f"{column}_low": low, f"{column}_high": high}
+    return {name: f"{100 * figure:.1f}" for name, figure in figures.items()}

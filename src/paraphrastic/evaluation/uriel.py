@@ -1,4 +1,4 @@
-"""Distances between languages from URIEL (Littell et al. 2017), as the lang2vec project's archives have them.
+"""Distances between languages from URIEL (Littell et al. 2017), in the archives of the lang2vec project.
 
 `distances2.zip` of its repository has the upper triangle of a sparse matrix for each kind of distance,
 rounded to two digits; `distances_languages.txt` beside it has the languages in the order of rows and columns.
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 KINDS = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
 ENGLISH = "eng"
 
-# Codes of several languages, and the one of them that corpora are in: of Arabic as a whole, URIEL's
-# geographic distances are all 1.
+# Codes of several languages, and the one of them that corpora are in: for Arabic as a whole, all of URIEL's
+# geographic distances are 1.
 _SINGLE = {
     "ara": "arb", "aze": "azj", "fas": "pes", "kur": "kmr", "mlg": "plt", "mon": "khk",
     "msa": "zsm", "sqi": "als", "swa": "swh", "uzb": "uzn", "yid": "ydd", "zho": "cmn",
@@ -75,7 +75,7 @@ def _of(files: Sequence[Path], suffix: str) -> Path:
 
 
 def _codes(path: Path, languages: Sequence[str]) -> dict[str, str]:
-    """The languages' codes of three letters, by those that they were asked by."""
+    """The languages' codes of three letters, by the codes that were asked for."""
     known = read_json(path)
     if not (isinstance(known, Mapping) and all(isinstance(code, str) for code in known.values())):
         raise InputError(f"{path}: not a table of language codes")

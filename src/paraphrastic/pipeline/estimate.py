@@ -1,28 +1,39 @@
-"""What corpora of OPUS will cost: disk, memory and time, from rates measured once.
+"""What corpora of OPUS will cost: disk, memory and time, by the number of their pairs.
 
-Measured on one core of an AMD EPYC, on 174,000 pairs of English and German captions (Multi30k; 12 words and
-62 characters a side), with language identification by lid.176.ftz. Training: 1024 dimensions, 50,000 pieces,
-mini-batches of 128 and mega-batches of 60, as in the paper. Merging's temporary data: 1.7 million pairs in
-200 MB of memory. The vocabulary's memory and time: 1.8 million sentences.
+The time and memory of each step are those of `resources`. Sizes are of pairs of 12 words a side, measured on
+the sample and on `config/small.yaml`; they follow from step to step, as MB written for each MB read.
 """
 
 from collections.abc import Sequence
 
+from paraphrastic.pipeline.resources import NEEDS, training_need, vocabulary_need
 from paraphrastic.registry.opus import OpusCorpus
 
-# Bytes a pair.
-_ARCHIVE = 40
+# Bytes of a pair, compressed as published, and merged.
+ARCHIVE_BYTES, MERGED_BYTES = 40, 51
+# An archive with fewer bytes a pair than this is not of so many pairs.
 _ARCHIVE_LEAST = 20
-_BETWEEN_STEPS = {"pairs": 49, "scored": 52, "selected": 47, "merged": 51, "encoded": 121}
-_MERGING = 130
-# Pairs a second of one core, in the steps from the archive to the training data, and in training.
-_STEPS = {"extract": 208_000, "score": 31_300, "select": 309_000, "merge": 311_000, "encode": 46_500}
-_TRAINING = 750
-# The vocabulary is trained on up to so many sentences, by default.
-_VOCABULARY_SENTENCES = 10_000_000
-VOCABULARY_BYTES = 1_500
-_VOCABULARY_RATE = 45_000
-_TRAINING_BYTES = 1_500_000_000
+# What merging has on the disk beside its output, in bytes for each pair that it reads.
+MERGING_BYTES = 130
+# MB that a step writes for each MB that it reads. The selection leaves out columns of scores; `ENCODED` is
+# for 50,000 pieces.
+EXTRACTED, SCORED, SELECTED, MERGED, ENCODED = 1.25, 1.08, 0.9, 1.08, 2.4
+# What the estimate is for: the paper's model on all pairs, once.
+_SETTINGS = {
+    "dimension": 1024,
+    "epochs": 1,
+    "batch_size": 128,
+    "megabatch": 60,
+    "megabatch_anneal": 150,
+    "dropout": 0.0,
+    "shuffle_window": 1 << 20,
+    "early_stopping": None,
+}
+_DEFINITION = {
+    "encoder": {"parts": [{}]},
+    "vocabulary": {"size": 50_000, "max_sentences": 10_000_000, "languages": "shared", "units": {}},
+    "training": _SETTINGS,
+}
 
 
 def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
@@ -37,19 +48,31 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
     if not known:
         return lines
     pairs = sum(number for _, number in known)
-    archives = sum(archive_bytes(corpus) or 0 for corpus, _ in known)
+    archives = sum(archive_bytes(corpus) or 0 for corpus, _ in known) / 1e6
     names = ", ".join(f"{corpus.name} {corpus.version} {'-'.join(corpus.languages)}" for corpus, _ in known)
-    sentences = min(2 * pairs, _VOCABULARY_SENTENCES)
-    kept = archives + pairs * sum(_BETWEEN_STEPS.values())
-    merging, vocabulary = pairs * _MERGING, sentences * VOCABULARY_BYTES
-    seconds = sum(pairs / rate for rate in _STEPS.values()) + sentences / _VOCABULARY_RATE
-    epoch = pairs / _TRAINING
+    read = pairs * ARCHIVE_BYTES / 1e6
+    written, seconds = 0.0, 0.0
+    for step, rate in (
+        ("extract_corpus", EXTRACTED),
+        ("score_pairs", SCORED),
+        ("select_pairs", SELECTED),
+        ("merge_pairs", MERGED),
+        ("encode_dataset", ENCODED),
+    ):
+        seconds += NEEDS[step].of(read).seconds
+        read *= rate
+        written += read
+    vocabulary = vocabulary_need(_DEFINITION, read / ENCODED)
+    training = training_need(_DEFINITION, _SETTINGS, read)
+    merging = pairs * MERGING_BYTES / 1e6
     return [
         *lines,
         f"estimate for {names}: {pairs:,} pairs",
-        f"  disk    {size(archives)} to download, {size(kept)} in all, and {size(merging)} more in merging",
-        f"  memory  {size(vocabulary)} for the vocabulary, {size(_TRAINING_BYTES)} in training, 1 GB before",
-        f"  time    {duration(seconds)} of one core to training data, {duration(epoch)} an epoch of training",
+        f"  disk    {size(archives)} to download, {size(archives + written)} in all, "
+        f"and {size(merging)} more in merging",
+        f"  memory  {size(vocabulary.mb)} for the vocabulary, {size(training.mb)} in training, 1 GB before",
+        f"  time    {duration(seconds + vocabulary.seconds)} of one core to training data, "
+        f"{duration(training.seconds)} an epoch of training",
         "  if no filter drops a pair; by rates for sentences of 12 words, 1024 dimensions and 50,000 pieces",
     ]
 
@@ -59,21 +82,21 @@ def archive_bytes(corpus: OpusCorpus) -> int | None:
     if corpus.pairs is None:
         return corpus.size
     if corpus.size is None or corpus.size < corpus.pairs * _ARCHIVE_LEAST:
-        return corpus.pairs * _ARCHIVE
+        return corpus.pairs * ARCHIVE_BYTES
     return corpus.size
 
 
-def size(count: int) -> str:
-    """Bytes in a unit that is easy to read."""
-    for unit, scale in (("GB", 10**9), ("MB", 10**6)):
-        if count >= scale:
-            return f"{count / scale:,.1f} {unit}"
-    return f"{count / 1000:,.1f} kB"
+def size(mb: float) -> str:
+    """MB in a unit that is easy to read."""
+    for unit, scale in (("GB", 1000.0), ("MB", 1.0)):
+        if mb >= scale:
+            return f"{mb / scale:,.1f} {unit}"
+    return f"{1000 * mb:,.1f} kB"
 
 
 def duration(seconds: float) -> str:
     """Seconds in a unit that is easy to read."""
-    for unit, scale in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+    for unit, scale in (("h", 3600), ("min", 60)):
         if seconds >= 2 * scale:
             return f"{seconds / scale:,.1f} {unit}"
-    return f"{seconds:,.0f} seconds"
+    return f"{seconds:,.1f} s"

@@ -1,4 +1,4 @@
-"""What the jobs of a run take: processor time, memory, disk, and the time until all are done."""
+"""What the jobs of a run take: processor time, memory and disk, and the time until all are done."""
 
 import heapq
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from paraphrastic.pipeline.run_plan.sizes import Sizes
 
 # Seconds of processor time: of each job before its step begins, and of Snakemake for a run and for each job.
 STARTING, PLANNING, SCHEDULING = 0.16, 3.0, 0.75
-# How long a download takes is for the network to say; to check what came takes this, in seconds.
+# The network decides how long a download takes; to check what came takes so many seconds.
 _CHECKING = 0.1
 # Steps that hold all cores, so that nothing disturbs the clock, and use one.
 _ALONE = ("measure_speed",)
@@ -17,10 +17,14 @@ _ALONE = ("measure_speed",)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a job takes, by measurements and without margins.
+    """What a job takes, as measured and without margins.
 
-    `core_seconds` of processor time; `seconds` by the clock of a machine with nothing else to do;
-    `memory_mb` at most; `disk_mb` of its outputs; `temporary_mb` on the disk while it runs.
+    Attributes:
+        core_seconds: processor time.
+        seconds: time by the clock of a machine with nothing else to do.
+        memory_mb: most memory.
+        disk_mb: size of its outputs.
+        temporary_mb: what it has on the disk only while it runs.
     """
 
     core_seconds: float
@@ -30,23 +34,8 @@ class Cost:
     temporary_mb: float
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Jobs together: how many, and what they take. `longest` and `memory_mb` are those of one job.
-
-    Units are those of `Cost`; `longest` is in seconds by the clock.
-    """
-
-    name: str
-    jobs: int
-    core_seconds: float
-    longest: float
-    disk_mb: float
-    memory_mb: float
-
-
 def cost_of(job: Job, sizes: Sizes) -> Cost:
-    """What a job takes, whose inputs `sizes` knows; it knows the outputs afterwards."""
+    """What a job takes; `sizes` knows its inputs, and afterwards its outputs, too."""
     need = job.need(sizes.megabytes)
     step = _CHECKING if job.step == "download_file" else need.seconds
     threads = 1 if job.step in _ALONE else job.threads
@@ -82,28 +71,3 @@ def wall_seconds(jobs: Sequence[Job], costs: Sequence[Cost], cores: int) -> floa
                 ready.append(place)
     # However many cores there are, one process starts all jobs.
     return max(now, PLANNING + SCHEDULING * len(jobs)) if jobs else now
-
-
-def rows_by(names: Sequence[str], costs: Sequence[Cost]) -> list[Row]:
-    """A row for each name, in the order of the jobs, of which each has one."""
-    return [
-        row_of(name, [cost for other, cost in zip(names, costs, strict=True) if other == name])
-        for name in dict.fromkeys(names)
-    ]
-
-
-def row_of(name: str, costs: Sequence[Cost]) -> Row:
-    """Jobs together."""
-    return Row(
-        name,
-        len(costs),
-        sum(cost.core_seconds for cost in costs),
-        max((cost.seconds for cost in costs), default=0.0),
-        sum(cost.disk_mb for cost in costs),
-        max((cost.memory_mb for cost in costs), default=0.0),
-    )
-
-
-def snakemake_row(jobs: int) -> Row:
-    """What Snakemake itself takes beside the jobs, on one machine."""
-    return Row("snakemake", 0, PLANNING + SCHEDULING * jobs if jobs else 0.0, 0.0, 0.0, 0.0)

@@ -4,22 +4,17 @@ The one module of the library that asks Snakemake: which jobs there are is for t
 """
 
 import io
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import DEFAULT_CONFIG, read_config
 from paraphrastic.pipeline.resources import Need
 from paraphrastic.registry.datasets import Dataset
 from paraphrastic.registry.opus import OpusCorpus
-
-# Where none is given.
-_CONFIG = Path("config/config.yaml")
 
 Megabytes = Callable[[Iterable[str]], float]
 
@@ -74,12 +69,10 @@ def planned_run(
     from snakemake.settings.enums import RerunTrigger
 
     snakefile = Path("Snakefile")
-    for path in (snakefile, *configfiles):
-        if not path.is_file():
-            where = ": plan in the folder of the pipeline" if path == snakefile else ""
-            raise InputError(f"{path}: is not a file{where}")
-    for path in configfiles or [_CONFIG]:
-        _check_config_file(path)
+    if not snakefile.is_file():
+        raise InputError(f"{snakefile}: is not a file: plan in the folder of the pipeline")
+    # Of a file that is neither JSON nor YAML, Snakemake says neither name nor line.
+    read_config(configfiles or [DEFAULT_CONFIG])
     # Snakemake lists a dry run on standard error, whatever it is told.
     with redirect_stderr(io.StringIO()), SnakemakeApi(OutputSettings(dryrun=True)) as api:
         try:
@@ -97,25 +90,6 @@ def planned_run(
         except (WorkflowError, RuleException) as error:
             raise InputError(str(error)) from None
         return _run(workflow._workflow)
-
-
-def _check_config_file(path: Path) -> None:
-    """Refuse a file that is neither JSON nor YAML, of which Snakemake says neither name nor line."""
-    if not path.is_file():
-        return
-    try:
-        text = path.read_text(encoding="utf-8")
-        try:
-            content = json.loads(text)
-        except json.JSONDecodeError:
-            content = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(f"{path}{line}: not YAML: {error.problem}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(content, dict):
-        raise InputError(f"{path}: not a configuration: no keys at its top")
 
 
 def _run(workflow: Any) -> Run:

@@ -11,7 +11,17 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import vocabularies
 from paraphrastic.config.validation import CORPUS_KINDS
-from paraphrastic.pipeline.estimate import archive_bytes
+from paraphrastic.pipeline.estimate import (
+    ARCHIVE_BYTES,
+    ENCODED,
+    EXTRACTED,
+    MERGED,
+    MERGED_BYTES,
+    MERGING_BYTES,
+    SCORED,
+    SELECTED,
+    archive_bytes,
+)
 from paraphrastic.pipeline.resources import weights_mb
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
@@ -21,30 +31,25 @@ from paraphrastic.registry.download import source_of
 # Share of the pairs that the selection keeps, where nobody says otherwise: 0.8 to 0.9 of the sample, 0.9 and
 # more of captions and verses; of sentences for learners, many of which are short, a third to four fifths.
 KEPT = 0.9
-# Bytes of a pair of 12 words a side, compressed as published, and merged.
-ARCHIVE_BYTES, MERGED_BYTES = 40, 51
-# What merging has on the disk beside its output, in bytes for each pair that it reads.
-_MERGING_BYTES = 130
 # Test sets and models whose size the registry does not know; BUCC's by its number of sentences.
 _OTHER_MB, _OTHERS_MB = 2.0, {"bucc2018": 14.0}
 # MB of pairs for each MB that is read, by kind of corpus; each of five captions stands in several pairs.
 _EXTRACTED = {"captions": 2.8, "manythings": 0.9}
-_EXTRACTED_ELSE, _EXTRACTED_PLAIN = 1.25, 0.4
+_EXTRACTED_PLAIN = 0.4
 _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
-# MB that a step writes for each MB that it reads; the selection leaves out columns of scores.
-_SELECTED, _MERGED = 0.9, 1.08
+# MB that a step writes for each MB that it reads.
 _RATES = {
     "import_dataset": 1.0,  # not measured
-    "score_pairs": 1.08,
-    "measure_similarity": 1.08,
-    "list_candidates": _SELECTED,
-    "sample_paraphrases": _SELECTED,
+    "score_pairs": SCORED,
+    "measure_similarity": SCORED,
+    "list_candidates": SELECTED,
+    "sample_paraphrases": SELECTED,
     "gather_testsets": 1.5,
     "prepare_bucc": 1.43,
     "prepare_tatoeba": 0.5,
 }
-# Training data for each MB of merged pairs, with 50,000 pieces; fewer pieces are shorter, and more.
-_ENCODED, _ENCODED_PIECES, _ENCODED_POWER = 2.4, 50_000, 0.11
+# With fewer pieces than those that `ENCODED` is for, pieces are shorter, and a sentence has more of them.
+_ENCODED_PIECES, _ENCODED_POWER = 50_000, 0.11
 # MB that a step writes, whatever it reads.
 _WRITTEN = {
     "train_language_id": 3.3,
@@ -100,7 +105,7 @@ class Sizes:
         self._known |= written
         temporary = 0.0
         if job.step == "merge_pairs":
-            temporary = self.megabytes(job.inputs) * _MERGED * _MERGING_BYTES / MERGED_BYTES
+            temporary = self.megabytes(job.inputs) * MERGED * MERGING_BYTES / MERGED_BYTES
         return sum(written.values()), temporary
 
     def _written(self, job: Job) -> dict[str, float]:
@@ -129,10 +134,10 @@ class Sizes:
             return _WRITTEN.get(job.step, _WRITTEN_ELSE)
         read = self.megabytes(job.inputs)
         if job.step == "select_pairs":
-            return read * _SELECTED * self.kept.get(wildcards["corpus"], KEPT)
+            return read * SELECTED * self.kept.get(wildcards["corpus"], KEPT)
         if job.step == "rank_pairs":
             study = config["filter_study"]
-            return min(study["sample"] * MERGED_BYTES / 1e6, read * _MERGED / study["parts"])
+            return min(study["sample"] * MERGED_BYTES / 1e6, read * MERGED / study["parts"])
         if job.step == "describe_corpus":
             return min(read, 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6)
         return read * _RATES[job.step]
@@ -163,7 +168,7 @@ class Sizes:
 
     def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
         if corpus in self.pairs:
-            return self.pairs[corpus] * ARCHIVE_BYTES * _EXTRACTED_ELSE / 1e6
+            return self.pairs[corpus] * ARCHIVE_BYTES * EXTRACTED / 1e6
         dataset = self.run.datasets[corpus]
         if dataset.kind in KINDS:
             # Of a file that is still to be downloaded, no more is known than its size.
@@ -173,7 +178,7 @@ class Sizes:
                 if sampled is not None:
                     return sampled
         rates = (
-            _EXTRACTED.get(dataset.kind, _EXTRACTED_ELSE) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
+            _EXTRACTED.get(dataset.kind, EXTRACTED) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
             for path in inputs
         )
         return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
@@ -183,7 +188,7 @@ class Sizes:
         # The selected pairs of each corpus stand before what is said of their contamination.
         for corpus, path in zip(definition["corpora"], inputs, strict=False):
             most = definition["max_pairs"].get(corpus)
-            size = self.megabytes(path) * _MERGED
+            size = self.megabytes(path) * MERGED
             total += size if most is None else min(size, most * MERGED_BYTES / 1e6)
         return total
 
@@ -192,7 +197,7 @@ def _encoded_rate(definition: Mapping[str, Any]) -> float:
     """MB of training data for each MB of merged pairs, which each unit has its own of."""
     vocabulary = definition["vocabulary"]
     units = {unit for unit, _ in vocabularies(definition).values()}
-    return len(units) * _ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
+    return len(units) * ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
 
 
 def _vocabulary_mb(definition: Mapping[str, Any]) -> float:

@@ -1,16 +1,13 @@
 """A plan for people and programs: tables of what a run takes, by step, rule or model."""
 
-import csv
-import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, write_json
-from paraphrastic.pipeline.estimate import size
-from paraphrastic.pipeline.run_plan.costs import Row, cost_of, row_of, rows_by, snakemake_row, wall_seconds
+from paraphrastic.base.files import write_csv, write_json
+from paraphrastic.pipeline.estimate import duration, size
+from paraphrastic.pipeline.run_plan.costs import PLANNING, SCHEDULING, Cost, cost_of, wall_seconds
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.sizes import KEPT, Sizes
 
@@ -65,12 +62,32 @@ _COLUMNS = ("jobs", "core_hours", "longest_hours", "disk_gb", "memory_gb")
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """What some jobs take together, in the units of `Cost`.
+
+    `longest`, by the clock, and `memory_mb` are those of one job.
+    """
+
+    name: str
+    jobs: int
+    core_seconds: float
+    longest: float
+    disk_mb: float
+    memory_mb: float
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run takes.
 
-    `rows` are by what was asked for; with them goes a row of Snakemake's own work. `seconds` are by the clock
-    on `cores`; `temporary_mb` is the most that merging has on the disk beside its output. `assumed` are data
-    sets, no corpora, whose size is a guess.
+    Attributes:
+        rows: what its jobs take by step, rule or model, and a row for Snakemake's own work.
+        total: all rows together.
+        cores: cores that it runs on.
+        seconds: time by the clock on these cores.
+        chain_seconds: the same on as many cores as jobs could use.
+        temporary_mb: the most that merging has on the disk beside its output.
+        assumed: data sets other than corpora whose size is a guess.
     """
 
     rows: list[Row]
@@ -97,21 +114,14 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
             f"how many pairs {', '.join(names)} will have is not known before the download: say it, such as "
             f"--pairs {example}"
         )
-    names = [BY[by](job) for job in run.jobs]
-    rows = sorted(rows_by(names, costs), key=lambda row: _place(row.name))
-    own = snakemake_row(len(run.jobs))
-    jobs = row_of("total", costs)
-    total = Row(
-        "total",
-        jobs.jobs,
-        jobs.core_seconds + own.core_seconds,
-        jobs.longest,
-        jobs.disk_mb,
-        jobs.memory_mb,
-    )
+    by_name: dict[str, list[Cost]] = {}
+    for job, cost in zip(run.jobs, costs, strict=True):
+        by_name.setdefault(BY[by](job), []).append(cost)
+    rows = [_row(name, each) for name, each in by_name.items()]
+    own = [Cost(PLANNING + SCHEDULING * len(costs), 0.0, 0.0, 0.0, 0.0)] if costs else []
     return Plan(
-        rows=[*rows, own],
-        total=total,
+        rows=[*sorted(rows, key=lambda row: _place(row.name)), _row("snakemake", own, jobs=0)],
+        total=_row("total", [*costs, *own], jobs=len(costs)),
         cores=cores,
         seconds=wall_seconds(run.jobs, costs, cores),
         # As many cores as any jobs could use.
@@ -121,8 +131,19 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
     )
 
 
+def _row(name: str, costs: Sequence[Cost], jobs: int | None = None) -> Row:
+    return Row(
+        name,
+        len(costs) if jobs is None else jobs,
+        sum((cost.core_seconds for cost in costs), 0.0),
+        max((cost.seconds for cost in costs), default=0.0),
+        sum((cost.disk_mb for cost in costs), 0.0),
+        max((cost.memory_mb for cost in costs), default=0.0),
+    )
+
+
 def _place(name: str) -> int:
-    """Of a step in the table; rules and models stay as the data flows."""
+    """The place of a step in the table; rules and models stay in the order of the data."""
     steps = [*_STEPS, _OTHERS]
     return steps.index(name) if name in steps else 0
 
@@ -131,19 +152,11 @@ def lines_of(plan: Plan) -> list[str]:
     """The plan for a terminal: a table, then what it comes to and what it rests on."""
     if not plan.total.jobs:
         return ["nothing is left to run; --all plans what is there already, too"]
-    cells = [("", "jobs", "core time", "longest job", "disk", "memory")]
+    cells: list[tuple[str, ...]] = [("", "jobs", "core time", "longest job", "disk", "memory")]
     for row in (*plan.rows, plan.total):
-        used = row.jobs > 0
-        cells.append(
-            (
-                row.name,
-                f"{row.jobs:,}" if used else "",
-                spoken(row.core_seconds),
-                spoken(row.longest) if used else "",
-                size(round(row.disk_mb * 1e6)) if used else "",
-                f"{row.memory_mb:,.0f} MB" if used else "",
-            )
-        )
+        of_jobs = f"{row.jobs:,}", duration(row.longest), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
+        jobs, *others = of_jobs if row.jobs else ("",) * len(of_jobs)
+        cells.append((row.name, jobs, duration(row.core_seconds), *others))
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     table = [
         "  ".join(
@@ -155,22 +168,15 @@ def lines_of(plan: Plan) -> list[str]:
     lines = [
         *table,
         "",
-        f"about {spoken(plan.seconds)} on {plan.cores} cores, {spoken(plan.chain_seconds)} on any number of "
-        "them, beside what downloads and queues wait",
+        f"about {duration(plan.seconds)} on {plan.cores} cores, {duration(plan.chain_seconds)} on any number "
+        "of them, beside what downloads and queues wait",
     ]
     if plan.temporary_mb >= 1:
-        lines.append(f"merging has up to {size(round(plan.temporary_mb * 1e6))} more on the disk")
+        lines.append(f"merging has up to {size(plan.temporary_mb)} more on the disk")
     lines.append(f"of each corpus, {KEPT:.0%} of the pairs are taken to be kept unless --kept says otherwise")
     if plan.assumed:
         lines.append(f"taken to be small, since their sizes are not known: {', '.join(plan.assumed)}")
     return lines
-
-
-def spoken(seconds: float) -> str:
-    """A time in a unit that is easy to read."""
-    if seconds >= 7200:
-        return f"{seconds / 3600:,.1f} h"
-    return f"{seconds / 60:,.1f} min" if seconds >= 120 else f"{seconds:,.1f} s"
 
 
 def write_plan(plan: Plan, output: str | Path) -> None:
@@ -181,26 +187,22 @@ def write_plan(plan: Plan, output: str | Path) -> None:
     """
     rows = [_record(row) for row in (*plan.rows, plan.total)]
     if Path(output).suffix == ".json":
-        totals: dict[str, Any] = {
+        content = {
+            "rows": rows,
             "cores": plan.cores,
             "wall_hours": plan.seconds / 3600,
             "least_wall_hours": plan.chain_seconds / 3600,
             "temporary_disk_gb": plan.temporary_mb / 1000,
             "assumed": plan.assumed,
         }
-        write_json(output, {"rows": rows, **totals})
+        write_json(output, content)
     elif Path(output).suffix == ".csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(text, ["name", *_COLUMNS], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        with atomic_output(output) as temporary:
-            temporary.write_text(text.getvalue(), encoding="utf-8")
+        write_csv(output, ["name", *_COLUMNS], rows)
     else:
         raise InputError(f"{output}: a plan is written as .csv or .json")
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: Row) -> dict[str, str | float]:
     values = (row.jobs, row.core_seconds / 3600, row.longest / 3600, row.disk_mb / 1e3, row.memory_mb / 1e3)
     rounded = (round(value, 6) for value in values)
     return {"name": row.name, **dict(zip(_COLUMNS, rounded, strict=True))}

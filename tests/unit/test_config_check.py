@@ -1,40 +1,62 @@
 """The configuration is checked before anything runs, each fault in one line with the key's path."""
 
 import copy
+from collections.abc import Iterator
 from dataclasses import fields
 
 import pytest
-from configurations import THEIRS, changed, checked, load
+import yaml
+from configurations import ROOT, SCHEMA, THEIRS, changed, checked, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Part, architecture_of, vocabulary_settings
+from paraphrastic.config.check import complete_config
 from paraphrastic.config.definitions import study_settings, sweep_runs
 from paraphrastic.config.recipes import RECIPES
+from paraphrastic.config.schema import Schema
 from paraphrastic.training.settings import TrainingSettings
 
+SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 
-@pytest.mark.parametrize("name", ["config", "small", "paper"])
-def test_shipped_configurations_are_valid_and_complete(name: str) -> None:
-    config = load(name)
-    complete = checked(config)
-    # A shipped file says every setting, so that nobody has to look for a default.
-    assert complete.keys() == config.keys()
-    for section in (
-        "extraction",
-        "text",
-        "selection",
-        "contamination",
-        "statistics",
-        "filter_study",
-        "language_choice",
-        "vocabulary",
-        "encoder",
-        "sweep",
-        "evaluation",
-    ):
-        assert complete[section] == config[section], section
-    # But for those that have their values by the recipe.
-    assert complete["training"] == {**RECIPES[config["recipe"]], **config["training"]}
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_configurations_are_valid(name: str) -> None:
+    assert list(checked(load(name))) == list(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"])
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_configurations_say_only_what_differs_from_the_defaults(name: str) -> None:
+    rules, config = Schema(SCHEMA), load(name)
+
+    def filled(config: dict) -> dict:
+        complete = copy.deepcopy(config)
+        rules.fill_defaults(complete)
+        return rules.normalize(complete)
+
+    complete = filled(config)
+    for section, key in settings(config):
+        without = copy.deepcopy(config)
+        parent = without
+        for each in section:
+            parent = parent[each]
+        del parent[key]
+        assert filled(without) != complete, ".".join([*section, key])
+
+
+def settings(values: dict, section: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The keys of all settings, each with the path of its section."""
+    for key, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from settings(value, (*section, key))
+        else:
+            yield section, key
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_completed_configuration_is_a_configuration_of_the_same(name: str) -> None:
+    once = complete_config(load(name), schema=SCHEMA)
+    assert repr(complete_config(once, schema=SCHEMA)) == repr(once)
+    assert repr(checked(once)) == repr(checked(load(name)))
 
 
 def test_a_dataset_takes_the_place_of_corpora() -> None:
@@ -80,11 +102,12 @@ def test_a_definition_overrides_key_by_key() -> None:
     config["definitions"]["de"]["training"] = {"epochs": 2}
     config["definitions"]["de"]["selection"] = {"bitext": {"length": {"min": 4}, "language": None}}
     definitions = checked(config)["definitions"]
-    assert definitions["de"]["training"] == {**RECIPES["best"], **config["training"], "epochs": 2}
+    complete = complete_config(config, schema=SCHEMA)
+    assert definitions["de"]["training"] == {**RECIPES["best"], **complete["training"], "epochs": 2}
     assert definitions["de"]["selection"]["bitext"]["length"] == {"min": 4, "max": 100, "count": "both"}
     assert definitions["de"]["selection"]["bitext"]["language"] is None
-    assert definitions["fr"]["training"] == {**RECIPES["best"], **config["training"]}
-    assert definitions["fr"]["selection"] == config["selection"]
+    assert definitions["fr"]["training"] == {**RECIPES["best"], **complete["training"]}
+    assert definitions["fr"]["selection"] == complete["selection"]
 
 
 def test_the_parts_of_an_encoder_are_completed() -> None:
@@ -121,7 +144,14 @@ def test_checking_leaves_the_given_configuration_alone() -> None:
             {"count": "both", "max": 100.0, "min": 3},
         ),
         ("selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 1.0}, {"max": 1, "min": 0}),
-        ("selection.bitext", load("config")["selection"]["bitext"], {}),
+        (
+            "selection.bitext",
+            {
+                "length": {"min": 3, "max": 100, "count": "both"},
+                "language": {"min_confidence": 0.5},
+            },
+            {},
+        ),
         ("training.weight_decay", 0.0, -0.0),
         ("training.init_sif", 1.0, 1),
         ("training.epochs", 1000, 1e3),
@@ -192,8 +222,8 @@ def test_what_no_figure_depends_on_is_no_setting_of_a_run() -> None:
 
 
 def test_the_paper_configuration_has_the_papers_values() -> None:
-    config = load("paper")
-    assert checked(config)["training"] == {
+    config = checked(load("paper"))
+    assert config["training"] == {
         "dimension": 1024,
         "init_std": 1.0,
         "init_sif": None,

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from extraction import tmx, variant
-from test_planning import job, run_of, sizes_of
+from test_run_plan import job, run_of, sizes_of
 
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.pipeline.run_plan.jobs import Run

@@ -48,7 +48,7 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         ({"path": "nowhere"}, "systems.x.path: 'nowhere' is not a folder"),
         ({"sentence_transformers": "./no"}, "systems.x.sentence_transformers: './no' is not a folder"),
         ({"model2vec": "a/b/c"}, "systems.x.model2vec: 'a/b/c' is not a folder"),
-        ({"path": "a{b}"}, r"systems.x.path: 'a\{b\}' has a brace, which is a wildcard's: rename it"),
+        ({"path": "a{b}"}, r"systems.x.path: 'a\{b\}' has a brace, which is a wildcard's: rename the folder"),
         (
             {"vectors": {"sentences": "no.txt", "vectors": "pyproject.toml"}},
             "systems.x.vectors.sentences: 'no.txt' is not a file",

@@ -1,0 +1,153 @@
+"""The configuration's schema: faults in plain words, one form for what means the same, and defaults."""
+
+import copy
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
+
+from paraphrastic.config.names import did_you_mean
+
+Json = dict[str, Any]
+
+# A number to people, and text to YAML.
+_EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a number that a float can be."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+# JSON Schema takes NaN for a number; Python's functions do not.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
+
+
+def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    # A pattern's end is the end of the text; Python's `$` would also match before a final line break.
+    if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
+        yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+_Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_TYPES)
+
+
+class Schema:
+    """A JSON Schema in a YAML file, whose references all lead to its own `$defs`."""
+
+    def __init__(self, path: Path) -> None:
+        self.root: Json = yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    def rule(self, name: str) -> Json:
+        """The rule that stands under `$defs`."""
+        found: Json = self.root["$defs"][name]
+        return found
+
+    def faults(self, value: Json) -> list[str]:
+        """What the schema finds wrong, each in one line that begins with the path of the key."""
+        errors = _Validator(self.root).iter_errors(value)
+        return sorted(fault for error in errors for fault in _faults(error))
+
+    def normalize(self, value: Any, rule: Json | None = None) -> Any:
+        """`value` with the types of numbers and the order of keys that its rule has.
+
+        Keys that the rule does not name, such as those of definitions, stay in the order that they have.
+        """
+        rule = self._whole(self.root if rule is None else rule)
+        if isinstance(value, dict):
+            known = (key for key in rule.get("properties", {}) if key in value)
+            order = dict.fromkeys([*known, *value])
+            return {key: self.normalize(value[key], self.entry(rule, key)) for key in order}
+        if isinstance(value, list):
+            return [self.normalize(item, rule.get("items", {})) for item in value]
+        if _is_number(value):
+            types = _types(rule.get("type", []))
+            if "number" in types:
+                return value + 0.0  # turns -0.0 into 0.0, too
+            if "integer" in types and value == int(value):
+                return int(value)
+        return value
+
+    def fill_defaults(self, value: Json, rule: Json | None = None) -> None:
+        """Fill in what `value` leaves out; a section without a default gets those of its entries."""
+        for key, entry in (self.root if rule is None else rule).get("properties", {}).items():
+            entry = {**self._referenced(entry), **entry}
+            if key not in value and "default" in entry:
+                value[key] = copy.deepcopy(entry["default"])
+            elif key not in value and "properties" in entry:
+                value[key] = {}
+            if isinstance(value.get(key), dict):
+                self.fill_defaults(value[key], entry)
+
+    def entry(self, rule: Json, key: str) -> Json:
+        """The rule of an entry of an object; an empty one if the object's rule has none for it."""
+        whole = self._whole(rule)
+        others = whole.get("additionalProperties")
+        found: Json = whole.get("properties", {}).get(key, others if isinstance(others, dict) else {})
+        return found
+
+    def items(self, rule: Json) -> Json:
+        """The rule of the entries of a list."""
+        found: Json = self._whole(rule).get("items", {})
+        return found
+
+    def _referenced(self, rule: Json) -> Json:
+        reference = rule.get("$ref")
+        return self.rule(reference.removeprefix("#/$defs/")) if reference else {}
+
+    def _whole(self, rule: Json) -> Json:
+        """A rule with those that it refers to."""
+        parts = [self._referenced(rule), *(self._whole(part) for part in rule.get("allOf", []))]
+        return {key: value for part in (*parts, rule) for key, value in part.items()}
+
+
+def plain(value: Any) -> Any:
+    """A copy of `value` of dictionaries whose keys are strings, lists and scalars."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _types(types: str | list[str]) -> list[str]:
+    return [types] if isinstance(types, str) else types
+
+
+def _faults(error: ValidationError) -> Iterator[str]:
+    keys = [*map(str, error.absolute_path)]
+    path = ".".join(keys)
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        for key in sorted(set(error.instance) - set(known)):
+            hint = did_you_mean(key, known, otherwise=f"known keys are {', '.join(known)}")
+            yield f"{'.'.join([*keys, key])}: unknown key{hint}"
+    elif error.validator == "required":
+        for key in error.schema["required"]:
+            if key not in error.instance:
+                yield f"{'.'.join([*keys, key])}: is missing"
+    elif error.validator == "minItems" and not error.instance:
+        yield f"{path}: is empty"
+    elif error.validator == "minItems":
+        yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
+    else:
+        hint = ""
+        if error.validator == "type" and error.instance is not None:
+            hint = _type_hint(error.instance, _types(error.validator_value))
+        yield f"{path or 'configuration'}: {error.message}{hint}"
+
+
+def _type_hint(value: Any, types: list[str]) -> str:
+    if isinstance(value, str) and _EXPONENT.fullmatch(value) and {"integer", "number"} & set(types):
+        number = float(value)
+        whole = "integer" in types and number.is_integer()
+        if whole or ("number" in types and _is_number(number)):
+            written = int(number) if whole else number
+            return f"; write {written}, since YAML takes an exponent without a point for text"
+    return f"; write [{value}]" if "array" in types else ""

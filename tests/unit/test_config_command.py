@@ -1,0 +1,72 @@
+"""`paraphrastic config`: what it prints is a configuration of the same models."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from configurations import ROOT, checked, load
+
+from paraphrastic.cli import main
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+@pytest.mark.parametrize("name", ["config", "small", "paper"])
+def test_what_is_printed_completes_to_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "--configfile", f"config/{name}.yaml"]) == 0
+    shown = yaml.safe_load(capsys.readouterr().out)
+    assert shown["training"]["negatives"] == "other_side"
+    assert repr(checked(shown)) == repr(checked(load(name)))
+
+
+def test_files_and_settings_override_as_in_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    more = tmp_path / "more.yaml"
+    more.write_text("training: {epochs: 9}\nvocabulary: {size: 70}\n")
+    files = ["--configfile", "config/small.yaml", str(more)]
+    settings = ["--config", "vocabulary={size: 80}", "seed=7", "models=[de]"]
+    assert main(["config", "--json", *files, *settings]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert (shown["training"]["epochs"], shown["training"]["dimension"]) == (9, 300)
+    assert (shown["vocabulary"]["size"], shown["seed"], shown["models"]) == (80, 7, ["de"])
+
+
+def test_one_model_has_all_its_settings(capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--configfile", "config/small.yaml"]
+    for model, margin, anneal in (("de-paper", 0.4, 150), ("de-megabatch-2", 0.6, 20)):
+        assert main(["config", *files, "--model", model]) == 0
+        definition = yaml.safe_load(capsys.readouterr().out)
+        assert definition == checked(load("small"))["definitions"][model]
+        assert definition["training"]["margin"] == margin
+        assert definition["training"]["megabatch_anneal"] == anneal
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--config", "training={epoch: 3}"], "config: training.epoch: unknown key; did you mean 'epochs'?"),
+        (
+            ["--config", "models=[nn]"],
+            "config: models: 'nn' is not described under definitions; there are en",
+        ),
+        (["--config", "seed={"], "--config: a value is not YAML, such as models=[en]"),
+        (["--configfile", "gone.yaml"], "gone.yaml: is not a file"),
+        (["--model", "nn"], "--model: 'nn' is not described under definitions; there are en, de, es, fr"),
+    ],
+)
+def test_faults_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", *arguments]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"paraphrastic: error: {message}")
+
+
+def test_it_runs_where_the_pipeline_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["config"]) == 1
+    expected = "workflow/schemas/config.schema.yaml: is not a file: run this in the folder of the pipeline"
+    assert expected in capsys.readouterr().err
