@@ -265,7 +265,7 @@ def test_text_that_is_not_utf8_is_named(
     bad.write_bytes(b"good\nb\xff\n")
     run = search(folder, index, bad, output) if command == "search" else dedup(folder, bad, output)
     assert run == 1
-    assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: invalid start byte\n"
+    assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: byte 0xff\n"
     assert not output.exists()
 
 

@@ -1,11 +1,11 @@
 """Faults of the evaluation's configuration that a schema cannot find."""
 
-import csv
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of
 
 Json = Mapping[str, Any]
@@ -66,8 +66,7 @@ def _published_faults(config: Json) -> Iterator[str]:
     """Names of published systems that no file of them has."""
     known: set[str] = set()
     for path in PUBLISHED.glob("*.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            known |= {row["system"] for row in csv.DictReader(file) if "system" in row}
+        known |= {row["system"] for row in read_csv(path) if "system" in row}
     for section in ("definitions", "systems"):
         for name, entry in config[section].items():
             for system in entry.get("published_as") or ():

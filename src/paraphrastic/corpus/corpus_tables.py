@@ -1,11 +1,10 @@
 """Tables of what the corpora hold and of what became of their pairs."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.filters import REASONS
 from paraphrastic.corpus.statistics import WordStatistics
@@ -46,7 +45,7 @@ def tabulate_contamination(
             row["dropped"] = sum(kinds.get(kind, 0) for kind in drop)
             row["share"] = _percent(sum(kinds.values()), result["read"])
             rows.append(row)
-    _write(output, rows, ["model", "corpus", "testset", "read", *KINDS, "dropped", "share"])
+    write_csv(output, ["model", "corpus", "testset", "read", *KINDS, "dropped", "share"], rows)
 
 
 def tabulate_corpora(
@@ -102,7 +101,7 @@ def tabulate_corpora(
             "used": result["kept"],
         }
         rows.append(total)
-    _write(output, rows, ["model", "corpus", "language", "pairs", "used", *_STATISTICS])
+    write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
 
 def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -156,8 +155,8 @@ def tabulate_funnel(
                 }
                 both |= {reason: fails, **first["fails_both"].get(reason, {})}
                 pairs.append({**head, "filter": reason, **both})
-    _write(funnel, flow, ["model", "corpus", *FUNNEL])
-    _write(overlap, pairs, ["model", "corpus", "filter", *REASONS])
+    write_csv(funnel, ["model", "corpus", *FUNNEL], flow)
+    write_csv(overlap, ["model", "corpus", "filter", *REASONS], pairs)
 
 
 def _before(reason: str, reasons: Mapping[str, Any]) -> list[str]:
@@ -171,10 +170,3 @@ def _figure(value: float | None) -> str:
 
 def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.2f}" if whole else ""
-
-
-def _write(output: str | Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

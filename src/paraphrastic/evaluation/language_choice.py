@@ -3,7 +3,6 @@
 Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 """
 
-import csv
 import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import spearman
 from paraphrastic.evaluation.tables import system_name
@@ -113,7 +112,7 @@ def tabulate_language_choice(
         }
         for number, (result, overlap) in enumerate(zip(results, overlaps, strict=True))
     ]
-    _write(table, LANGUAGE_COLUMNS, rows)
+    write_csv(table, LANGUAGE_COLUMNS, rows)
     official = all(result["data"] == "official" for result in (*results, *prefixed))
     printed = _published(published) if official else {}
     found: list[dict[str, Any]] = []
@@ -125,7 +124,7 @@ def tabulate_language_choice(
                 if key in printed:
                     found.append({**row, **printed[key]})
                 found.append({**row, "source": "measured", "data": "official" if official else "sample"})
-    _write(correlations, CORRELATION_COLUMNS, found)
+    write_csv(correlations, CORRELATION_COLUMNS, found)
 
 
 def _correlations(
@@ -196,18 +195,10 @@ def _average(result: Mapping[str, Any]) -> Mapping[str, Any]:
 def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
     """The paper's cells of a correlation, by embeddings, languages and predictor."""
     found = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for predictor in (OVERLAP, *PREDICTORS.values()):
-                if figure := row.get(predictor):
-                    cells = {"source": "published", "data": "official", "spearman": figure}
-                    key = (row["embeddings"], row["languages"], predictor)
-                    found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
+    for row in read_csv(path):
+        for predictor in (OVERLAP, *PREDICTORS.values()):
+            if figure := row.get(predictor):
+                cells = {"source": "published", "data": "official", "spearman": figure}
+                key = (row["embeddings"], row["languages"], predictor)
+                found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
     return found
-
-
-def _write(output: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

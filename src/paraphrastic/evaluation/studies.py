@@ -1,11 +1,10 @@
 """The table of the studies: models that differ in the varied settings alone, side by side."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.tables import system_name
 
 STUDIES_COLUMNS = [
@@ -27,24 +26,19 @@ def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: P
         published: CSV file with the columns `study`, `setting`, `system`, `development` and `sts`.
         output: the CSV file.
     """
-    with published.open(encoding="utf-8", newline="") as file:
-        known = [{**row, "source": "published", "data": "official"} for row in csv.DictReader(file)]
+    known = [{**row, "source": "published", "data": "official"} for row in read_csv(published)]
     rows: list[Mapping[str, Any]] = []
     for study in dict.fromkeys(study for study, *_ in models):
         measured = [_row(*model) for model in models if model[0] == study]
         if all(row["data"] == "official" for row in measured):
             rows += [row for row in known if row["study"] == study]
         rows += measured
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, STUDIES_COLUMNS, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_csv(output, STUDIES_COLUMNS, rows)
 
 
 def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
     result = read_json(sts)
-    with sweep.open(encoding="utf-8", newline="") as file:
-        development = next(row["development"] for row in csv.DictReader(file) if row["chosen"])
+    development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
     average = result["measurements"]["pearson avg"]
     low, high = average["interval"]
     return {

@@ -1,13 +1,12 @@
 """A model's card, in the format of the Hugging Face Hub: what it is, what it learned from, how good it is."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.interop.export import usage
 from paraphrastic.interop.export.folder import CARD
@@ -209,6 +208,5 @@ def _licence(named: str) -> str:
 
 
 def _chosen(sweep: Path) -> str:
-    with sweep.open(encoding="utf-8", newline="") as file:
-        (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
+    (score,) = [row["development"] for row in read_csv(sweep) if row["chosen"]]
     return score

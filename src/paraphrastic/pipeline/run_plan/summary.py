@@ -1,14 +1,12 @@
 """A plan for people and programs: tables of what a run takes, by step, rule or model."""
 
-import csv
-import io
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.base.files import write_csv, write_json
 from paraphrastic.pipeline.estimate import size
 from paraphrastic.pipeline.run_plan.costs import Row, cost_of, row_of, rows_by, snakemake_row, wall_seconds
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
@@ -190,12 +188,7 @@ def write_plan(plan: Plan, output: str | Path) -> None:
         }
         write_json(output, {"rows": rows, **totals})
     elif Path(output).suffix == ".csv":
-        text = io.StringIO()
-        writer = csv.DictWriter(text, ["name", *_COLUMNS], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        with atomic_output(output) as temporary:
-            temporary.write_text(text.getvalue(), encoding="utf-8")
+        write_csv(output, ["name", *_COLUMNS], rows)
     else:
         raise InputError(f"{output}: a plan is written as .csv or .json")
 
