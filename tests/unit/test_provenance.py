@@ -213,5 +213,5 @@ def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     subprocess.run([*git, "commit", "-q", "-m", "code"], check=True)
     head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
     assert commit() == head
-    (inside / "base/errors.py").write_text((inside / "base/errors.py").read_text() + "\n")
+    (inside / "base/records.py").write_text((inside / "base/records.py").read_text() + "\n")
     assert commit() == f"{head}-dirty"
