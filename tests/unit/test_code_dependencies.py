@@ -24,7 +24,7 @@ STEPS = {
     "training": ["train_vocabulary", "encode_dataset", "initialise_model", "train_model", "choose_model"],
 }
 # What early stopping scores a model with.
-SCORING = {"development", "correlation", "sts_data", "tasks", "lines"}
+SCORING = {"development", "correlation", "testsets", "tasks"}
 
 
 def packages(script: str, *, without: tuple[str, ...] = ()) -> set[str]:

@@ -329,7 +329,7 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_a_picture_of_nothing(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     flow.write_text(flow.read_text().splitlines()[0] + "\n")
-    with pytest.raises(InputError, match=r"funnel\.csv: there are no corpora in it"):
+    with pytest.raises(InputError, match=r"funnel\.csv: there are no rows in it"):
         plot_funnel(flow, overlap, [tmp_path / "funnel.svg"])
 
 

@@ -241,7 +241,7 @@ def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed:
 
 def test_a_picture_of_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text(",".join(LANGUAGE_COLUMNS) + "\n")
-    with pytest.raises(InputError, match=r"empty\.csv: there are no languages in it"):
+    with pytest.raises(InputError, match=r"empty\.csv: there are no rows in it"):
         plot_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
 
 

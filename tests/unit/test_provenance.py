@@ -213,6 +213,5 @@ def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     subprocess.run([*git, "commit", "-q", "-m", "code"], check=True)
     head = subprocess.check_output([*git, "rev-parse", "HEAD"], text=True).strip()
     assert commit() == head
-    record = inside / "base" / "records.py"
-    record.write_text(record.read_text() + "\n")
+    (inside / "base/records.py").write_text((inside / "base/records.py").read_text() + "\n")
     assert commit() == f"{head}-dirty"

@@ -10,8 +10,8 @@ from scipy import stats
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.bootstrap import bootstrap_mean, bootstrap_sums, draws
 from paraphrastic.evaluation.results import Measurement, Result, correlations, samples_of, share, write_result
-from paraphrastic.evaluation.rows import EvaluatedSystem, Figure, best, gathered
-from paraphrastic.evaluation.significance import p_value, paired_bootstrap, williams
+from paraphrastic.evaluation.significance import best, p_value, paired_bootstrap, williams
+from paraphrastic.evaluation.tables import EvaluatedSystem, gathered
 from paraphrastic.systems.open import System
 
 ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
@@ -34,7 +34,7 @@ def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
     measurement = correlated(1, 1.0)
     hits = share(np.array([True, False, True, True]), name="y", digest="e", samples=100)
     result = Result(written(tmp_path, {"pearson x": measurement, "accuracy y": hits}))
-    assert (result.system, result.official) == ("P-SP de", False)
+    assert (result.content["system"], result.official) == ("P-SP de", False)
     assert "pearson x" in result
     assert "pearson z" not in result
     again = result.measurement("pearson x")
@@ -134,12 +134,12 @@ def test_the_paired_bootstrap_sees_what_intervals_hide() -> None:
 
 def test_the_best_is_marked_where_all_differences_hold() -> None:
     good, fair, same = correlated(1, 0.5), correlated(2, 2.0), correlated(5, 2.0)
-    assert best([Figure(good), None, Figure(fair)]) == 0
-    assert best([Figure(fair), Figure(same), Figure(good)]) == 2
-    assert best([Figure(fair), Figure(same)]) is None
-    assert best([Figure(good)]) is None
-    assert best([Figure(good)], published=[good.value - 0.2]) == 0
-    assert best([Figure(good)], published=[good.value - 0.001]) is None
+    assert best([good, None, fair]) == 0
+    assert best([fair, same, good]) == 2
+    assert best([fair, same]) is None
+    assert best([good]) is None
+    assert best([good], published=[good.value - 0.2]) == 0
+    assert best([good], published=[good.value - 0.001]) is None
     assert best([]) is None
 
 
@@ -148,9 +148,9 @@ def test_the_lowest_error_rate_is_the_best() -> None:
     low, high = (
         share(misses < n, name="x", digest="d", samples=500, higher_is_better=False) for n in (50, 300)
     )
-    assert best([Figure(high), Figure(low)]) == 1
-    assert best([Figure(low)], published=[0.3]) == 0
-    assert best([Figure(low)], published=[0.01]) is None
+    assert best([high, low]) == 1
+    assert best([low], published=[0.3]) == 0
+    assert best([low], published=[0.01]) is None
 
 
 def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:

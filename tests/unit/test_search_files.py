@@ -265,7 +265,8 @@ def test_text_that_is_not_utf8_is_named(
     bad.write_bytes(b"good\nb\xff\n")
     run = search(folder, index, bad, output) if command == "search" else dedup(folder, bad, output)
     assert run == 1
-    assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: invalid start byte\n"
+    cause = "byte 0xff" if command == "search" else "invalid start byte"
+    assert capsys.readouterr().err == f"paraphrastic: error: {bad}:2: not UTF-8: {cause}\n"
     assert not output.exists()
 
 

@@ -17,9 +17,10 @@ from paraphrastic.evaluation import sts
 from paraphrastic.evaluation.bootstrap import bootstrap_pearson, bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import pearson, spearman
 from paraphrastic.evaluation.development import development_score
-from paraphrastic.evaluation.sts_data import content_digest, prepare_sts
+from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.evaluation.tables import system_name, tabulate_systems
 from paraphrastic.evaluation.tasks import DATASETS
+from paraphrastic.evaluation.testsets import content_digest
 from paraphrastic.model.averaged import cosines
 from paraphrastic.systems.open import system_of
 

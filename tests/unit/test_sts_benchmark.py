@@ -13,8 +13,8 @@ from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, p
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import sts
-from paraphrastic.evaluation.sts_data import content_digest
 from paraphrastic.evaluation.tables import tabulate_systems
+from paraphrastic.evaluation.testsets import content_digest
 from paraphrastic.systems.open import system_of
 
 ROWS = {"train": 300, "dev": 80, "test": 100}

@@ -68,5 +68,5 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
 
 def test_a_picture_of_no_runs(tmp_path: Path) -> None:
     tabulate_sweep({}, tmp_path / "sweep.csv")
-    with pytest.raises(InputError, match=r"sweep\.csv: there are no runs in it"):
+    with pytest.raises(InputError, match=r"sweep\.csv: there are no rows in it"):
         plot_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

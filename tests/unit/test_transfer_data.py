@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS
 from transfer_archives import judged, polish_files, senteval_members, write_senteval
@@ -103,7 +103,7 @@ def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogC
         (
             "SST/binary/sentiment-dev",
             b"fine\t1\ngood \xff\t1\n",
-            "sentiment-dev:2: not UTF-8: invalid start byte",
+            "sentiment-dev:2: not UTF-8: byte 0xff",
         ),
         (
             "SST/binary/sentiment-dev",

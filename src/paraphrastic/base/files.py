@@ -150,11 +150,23 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header, in UTF-8 with LF; a column that a row has not is empty in it.
+    """Write rows as CSV with a header, in UTF-8 with LF.
 
-    Keys of a row that are no columns are left out.
+    A column that a row lacks is left empty, and keys of a row that are not columns are left out.
     """
     with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def read_csv(path: str | Path) -> list[dict[str, str]]:
+    """Read the rows of a CSV file with a header; an `InputError` names one that is missing or damaged."""
+    try:
+        with Path(path).open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file, restval="", strict=True))
+    except (OSError, ValueError, csv.Error) as error:
+        raise InputError(f"{path}: not readable: {error}") from None
+    if any(None in row for row in rows):
+        raise InputError(f"{path}: a row has more entries than the header")
+    return rows

@@ -1,6 +1,7 @@
 """Lines of text that came from elsewhere, and what becomes of rows that cannot be read."""
 
 import codecs
+import io
 import logging
 import re
 from collections.abc import Iterator, Sequence
@@ -90,18 +91,58 @@ def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
     Raises:
         InputError: the byte order mark of another encoding.
     """
-    rest = b""
+    # A line that is cut here is too long as it is, even if what is left ends with a carriage return.
+    for data in _whole_lines(stream, label, keep=MAX_LINE_BYTES + 2):
+        yield from _decode(data)
+
+
+def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]:
+    """Lines of UTF-8 text as `read_lines` ends them, otherwise unchanged and of any length.
+
+    Args:
+        stream: the text.
+        label: what errors call it.
+        size: number of lines in a batch, at most.
+
+    Raises:
+        InputError: a line that is not UTF-8, with its number; the byte order mark of another encoding.
+    """
+    number = 1
+    for data in _whole_lines(stream, label):
+        try:
+            lines = data.decode("utf-8").split("\n")
+        except UnicodeDecodeError as error:
+            number += data.count(b"\n", 0, error.start)
+            raise InputError(f"{label}:{number}: {_not_utf8(error)}") from None
+        if b"\r" in data:
+            lines = [line.removesuffix("\r") for line in lines]
+        for start in range(0, len(lines), size):
+            yield lines[start : start + size]
+        number += len(lines)
+
+
+def text_lines(content: bytes | BinaryIO, label: str) -> list[str]:
+    """All lines of a text that fits into memory; see `read_batches`."""
+    stream = io.BytesIO(content) if isinstance(content, bytes) else content
+    return [line for batch in read_batches(stream, label, _CHUNK_BYTES) for line in batch]
+
+
+def _whole_lines(stream: BinaryIO, label: str, *, keep: int | None = None) -> Iterator[bytes]:
+    """Blocks of lines, without the end of the last one; of a line longer than a block, `keep` bytes."""
+    begun = [b""]
     first = True
     while chunk := stream.read(_CHUNK_BYTES):
-        data = rest + (_without_mark(chunk, label) if first else chunk)
-        first = False
-        end = data.rfind(b"\n") + 1
-        # A line that is cut here is too long as it is, even if what is left ends with a carriage return.
-        rest = data[end : end + MAX_LINE_BYTES + 2]
-        if end:
-            yield from _decode(data[:end])
-    if rest:
-        yield from _decode(rest + b"\n")
+        if first:
+            chunk, first = _without_mark(chunk, label), False
+        whole, newline, rest = chunk.rpartition(b"\n")
+        if newline:
+            yield b"".join([*begun, whole])
+            begun = []
+        begun.append(rest)
+        if keep is not None:
+            begun = [b"".join(begun)[:keep]]
+    if last := b"".join(begun):
+        yield last
 
 
 def _without_mark(head: bytes, label: str) -> bytes:
@@ -112,16 +153,16 @@ def _without_mark(head: bytes, label: str) -> bytes:
 
 
 def _decode(data: bytes) -> Sequence[str | Undecodable]:
-    """Lines of `data`, which ends with a newline; only the first one can be too long."""
-    data = data.replace(b"\r\n", b"\n")
-    if (end := data.index(b"\n")) > MAX_LINE_BYTES:
-        others = data[end + 1 :]
-        return [Undecodable(TOO_LONG), *(_decode(others) if others else ())]
+    """Lines of `data`; only the first one can be too long."""
+    data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    first, newline, others = data.partition(b"\n") if len(data) > MAX_LINE_BYTES else (b"", b"", b"")
+    if len(first) > MAX_LINE_BYTES:
+        return [Undecodable(TOO_LONG), *(_decode(others) if newline else ())]
     data = _C1_CONTROL.sub(b" ", data.translate(_BLANK_CONTROL_BYTES))
     if b"\0" not in data:
         with suppress(UnicodeDecodeError):
-            return data.decode("utf-8")[:-1].split("\n")
-    return [_decode_line(line) for line in data[:-1].split(b"\n")]
+            return data.decode("utf-8").split("\n")
+    return [_decode_line(line) for line in data.split(b"\n")]
 
 
 def _decode_line(line: bytes) -> str | Undecodable:
@@ -130,13 +171,21 @@ def _decode_line(line: bytes) -> str | Undecodable:
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        return Undecodable(f"not UTF-8: byte 0x{line[error.start]:02x}")
+        return Undecodable(_not_utf8(error))
 
 
-def readable_lines(stream: BinaryIO, label: str, unreadable: UnreadableRows) -> Iterator[tuple[int, str]]:
-    """Numbers, from 1, and lines that are text."""
+def _not_utf8(error: UnicodeDecodeError) -> str:
+    return f"not UTF-8: byte 0x{error.object[error.start]:02x}"
+
+
+def readable_lines(
+    stream: BinaryIO, label: str, unreadable: UnreadableRows | None = None
+) -> Iterator[tuple[int, str]]:
+    """Numbers, from 1, and lines that are text; without a bound, the first other one is an `InputError`."""
     for number, line in enumerate(read_lines(stream, label), start=1):
         if isinstance(line, Undecodable):
+            if unreadable is None:
+                raise InputError(f"{label}:{number}: {line.cause}")
             unreadable.add(label, number, line.cause)
         else:
             yield number, line
@@ -165,22 +214,6 @@ def aligned_lines(
             faults = zip(labels, row, strict=True)
             label, bad = next((label, line) for label, line in faults if isinstance(line, Undecodable))
             unreadable.add(label, number, bad.cause)
-
-
-def decoded_lines(content: bytes, name: str, *, encoding: str = "utf-8") -> list[str]:
-    """Lines of a small file that was read whole, without their ends (LF or CR LF); errors call it `name`.
-
-    Raises:
-        InputError: a line is not of this encoding.
-    """
-    lines = []
-    content = content.removesuffix(b"\n")
-    for number, line in enumerate(content.split(b"\n") if content else [], start=1):
-        try:
-            lines.append(line.decode(encoding).removesuffix("\r").removeprefix("\ufeff"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{name}:{number}: not {encoding.upper()}: {error.reason}") from None
-    return lines
 
 
 def clean(text: str) -> str:

@@ -1,10 +1,10 @@
 """Faults of the configuration of systems, evaluation and test sets that a schema cannot find."""
 
-import csv
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.local_files import path_faults
 from paraphrastic.config.names import dataset_faults, did_you_mean
@@ -111,8 +111,7 @@ def _published_faults(config: Json) -> Iterator[str]:
     """Names of published systems that no file under `config/published` has."""
     known: set[str] = set()
     for path in PUBLISHED.glob("*.csv"):
-        with path.open(encoding="utf-8", newline="") as file:
-            known |= {row["system"] for row in csv.DictReader(file) if "system" in row}
+        known |= {row["system"] for row in read_csv(path) if "system" in row}
     for section in ("definitions", "systems"):
         for name, entry in config[section].items():
             for system in entry.get("published_as") or ():

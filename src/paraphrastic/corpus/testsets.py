@@ -10,7 +10,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import decoded_lines
+from paraphrastic.base.lines import text_lines
 from paraphrastic.base.text import segment
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.registry.archive import extract_archive, open_members, open_stream
@@ -117,16 +117,14 @@ def _read_sts(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
                 codes = set(track.groups()) if track else {"en"}
                 # Which side of a cross-lingual track is in which language differs from track to track.
                 language = codes.pop() if len(codes) == 1 else None
-                lines = decoded_lines(member.read_bytes(), label)
-                yield dataset, _cells(lines, (0, 1), (language, language), label)
+                yield dataset, _cells(text_lines(member.read_bytes(), label), (0, 1), (language,) * 2, label)
             elif member.name == "sts-test.csv":
-                lines = decoded_lines(member.read_bytes(), label)
-                yield "STS-B", _cells(lines, (5, 6), ("en", "en"), label)
+                yield "STS-B", _cells(text_lines(member.read_bytes(), label), (5, 6), ("en", "en"), label)
 
 
 def _read_tatoeba(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
     with open_stream(file.path, max_bytes=_MAX_BYTES) as stream:
-        lines = decoded_lines(stream.read(), str(file.path))
+        lines = text_lines(stream, str(file.path))
     yield "-".join(sorted(file.languages)), ((file.languages[0], line) for line in lines)
 
 
@@ -134,8 +132,7 @@ def _read_bucc(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
     with open_members(file.path, file.members[:2], max_bytes=_MAX_BYTES) as streams:
         for stream, name, language in zip(streams, file.members, file.languages, strict=False):
             label = f"{file.path}: {name}"
-            lines = decoded_lines(stream.read(), label)
-            yield "-".join(file.languages), _cells(lines, (1,), (language,), label)
+            yield "-".join(file.languages), _cells(text_lines(stream, label), (1,), (language,), label)
 
 
 def _read_senteval(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
@@ -143,7 +140,7 @@ def _read_senteval(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
         for name, columns in parts:
             member = f"data/downstream/{name}"
             with open_members(file.path, [member], max_bytes=_MAX_BYTES) as (stream,):
-                lines = decoded_lines(stream.read(), f"{file.path}: {member}")
+                lines = text_lines(stream, f"{file.path}: {member}")
             if name in _LABELLED:
                 lines = [line.partition(" ")[2] for line in lines]
             elif task in _HEADED:

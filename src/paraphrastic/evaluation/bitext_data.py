@@ -1,6 +1,5 @@
 """Test sets of mining, Tatoeba's and BUCC's: read from their files, identified by their content."""
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -9,7 +8,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import Undecodable, read_lines
+from paraphrastic.base.lines import readable_lines
 from paraphrastic.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
@@ -25,9 +24,11 @@ def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
     Raises:
         InputError: files of unequal length, a blank line, one that is not UTF-8, fewer than two pairs.
     """
-    sides = [list(_lines_of(path)) for path in files]
-    for path, lines in zip(files, sides, strict=True):
-        for number, line in enumerate(lines, start=1):
+    sides: list[list[str]] = []
+    for path in files:
+        with open_stream(path, max_bytes=_MAX_BYTES) as stream:
+            sides.append([line for _, line in readable_lines(stream, str(path))])
+        for number, line in enumerate(sides[-1], start=1):
             if not line.strip():
                 raise InputError(f"{path}:{number}: there is no sentence on this line")
     if len(sides[0]) != len(sides[1]):
@@ -88,22 +89,10 @@ def prepare_bucc(
         pl.DataFrame(pairs, schema=["source", "target"], orient="row").write_parquet(temporary)
 
 
-def _lines_of(path: Path) -> Iterator[str]:
-    with open_stream(path, max_bytes=_MAX_BYTES) as stream:
-        yield from _lines(stream, str(path))
-
-
-def _lines(stream: BinaryIO, label: str) -> Iterator[str]:
-    for number, line in enumerate(read_lines(stream, label), start=1):
-        if isinstance(line, Undecodable):
-            raise InputError(f"{label}:{number}: {line.cause}")
-        yield line
-
-
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """Both cells of every line, without the white space around them, after where the line is."""
     found = False
-    for number, line in enumerate(_lines(stream, label), start=1):
+    for number, line in readable_lines(stream, label):
         first, tab, second = line.partition("\t")
         if not tab or not first.strip():
             raise InputError(f"{label}:{number}: {what} with a tab between them expected")
@@ -111,13 +100,3 @@ def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple
         yield f"{label}:{number}", (first.strip(), second.strip())
     if not found:
         raise InputError(f"{label}: is empty")
-
-
-def table_digest(*tables: pl.DataFrame) -> str:
-    """SHA-256 of the cells of tables of text."""
-    digest = hashlib.sha256()
-    for table in tables:
-        for row in table.iter_rows():
-            digest.update(("\t".join(row) + "\n").encode())
-        digest.update(b"\n")
-    return digest.hexdigest()

@@ -1,7 +1,7 @@
 """Sampling error by the percentile bootstrap: resamples of the test data, drawn alike for every system."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,20 @@ def draws(name: str, n: int, samples: int) -> Iterator[Int64]:
         yield generator.integers(n, size=(min(size, samples - start), n))
 
 
+def _resampled(statistic: Callable[..., Float64], *columns: Float64, name: str, samples: int) -> Float64:
+    """A statistic of the rows [b, n, …] of each block of resamples of n items, [samples, …]."""
+    blocks = draws(name, len(columns[0]), samples)
+    return np.concatenate([statistic(*(column[drawn] for column in columns)) for drawn in blocks])
+
+
 def bootstrap_mean(values: Float64, *, name: str, samples: int) -> Float64:
     """Means of resamples of n values, such as hits and misses, [samples]."""
-    return np.concatenate([values[drawn].mean(axis=1) for drawn in draws(name, len(values), samples)])
+    return _resampled(lambda drawn: drawn.mean(axis=1), values, name=name, samples=samples)
 
 
 def bootstrap_sums(parts: Float64, *, name: str, samples: int) -> Float64:
     """Sums over resamples of n rows of several numbers, [samples, k], for ratios such as F1."""
-    blocks = draws(name, len(parts), samples)
-    return np.concatenate([parts[drawn].sum(axis=1) for drawn in blocks]).astype(np.float64)
+    return _resampled(lambda drawn: drawn.sum(axis=1), parts, name=name, samples=samples).astype(np.float64)
 
 
 def bootstrap_pearson(scores: Float64, gold: Float64, *, name: str, samples: int) -> Float64:
@@ -41,19 +46,16 @@ def bootstrap_pearson(scores: Float64, gold: Float64, *, name: str, samples: int
 
     A resample whose pairs all have one score has no correlation; it counts as 0.
     """
-    blocks = draws(name, len(scores), samples)
-    return np.concatenate([_correlations(scores[drawn], gold[drawn]) for drawn in blocks])
+    return _resampled(_correlations, scores, gold, name=name, samples=samples)
 
 
 def bootstrap_spearman(scores: Float64, gold: Float64, *, name: str, samples: int) -> Float64:
     """Spearman's ρ of resamples of n pairs, ranked anew, [samples]; else as `bootstrap_pearson`."""
-    blocks = draws(name, len(scores), samples)
-    return np.concatenate(
-        [
-            _correlations(stats.rankdata(scores[drawn], axis=1), stats.rankdata(gold[drawn], axis=1))
-            for drawn in blocks
-        ]
-    )
+
+    def ranked(scores: Float64, gold: Float64) -> Float64:
+        return _correlations(stats.rankdata(scores, axis=1), stats.rankdata(gold, axis=1))
+
+    return _resampled(ranked, scores, gold, name=name, samples=samples)
 
 
 def _correlations(x: Float64, y: Float64) -> Float64:

@@ -11,10 +11,9 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.evaluation.bitext_data import table_digest
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.results import Measurement, Source, write_result
-from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.testsets import read_testsets, table_digest
 from paraphrastic.evaluation.vectors import distinct_directions
 from paraphrastic.search.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
 from paraphrastic.search.neighbours import Neighbours, nearest_neighbours

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import polars as pl
 
 from paraphrastic.evaluation.correlation import pearson
-from paraphrastic.evaluation.sts_data import read_testsets
 from paraphrastic.evaluation.tasks import DEVELOPMENT, YEARS
+from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.averaged import SentenceEncoder, cosines
 
 

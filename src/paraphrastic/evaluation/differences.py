@@ -1,22 +1,18 @@
 """How much two systems differ from dataset to dataset, where their averages may hide it."""
 
-import csv
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.files import read_csv, write_csv
 from paraphrastic.evaluation.bootstrap import interval
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.rows import EvaluatedSystem
-from paraphrastic.evaluation.tables import system_name
-from paraphrastic.evaluation.tasks import CAPTION_DATASETS
+from paraphrastic.evaluation.tables import percent_cells, system_name
+from paraphrastic.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
 
-Float64 = npt.NDArray[np.float64]
 DIFFERENCE_COLUMNS = [
     "system", "other", "source", "data", "datasets", "difference", "difference_low", "difference_high",
     "mean", "mean_low", "mean_high", *CAPTION_DATASETS, "test_digest", "model_digest",
@@ -30,7 +26,7 @@ _CAPTIONS = {
     "Images (2014) diff.": "2014/images",
     "Images (2015) diff.": "2015/images",
 }
-# Less which the columns of that table are.
+# The columns of that table are differences from this system.
 _CAPTION_SYSTEM = "Trigram-Word (concatenation)"
 
 
@@ -51,67 +47,43 @@ def tabulate_differences(
         captions: CSV file with the differences of one system from others, by data set.
         output: the CSV file.
     """
-    read = [EvaluatedSystem(name, (Result(paths[0]),)) for name, paths in systems.items()]
+    read = [Result(paths[0]) for paths in systems.values()]
     rows = [_row(first, second) for first, second in combinations(read, 2)]
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(
-            file, DIFFERENCE_COLUMNS, restval="", extrasaction="ignore", lineterminator="\n"
-        )
-        writer.writeheader()
-        if all(row["data"] == "official" for row in rows):
-            writer.writerows(_published(published))
-            writer.writerows(_published_captions(captions))
-        writer.writerows(rows)
+    known: list[dict[str, str]] = []
+    if all(row["data"] == "official" for row in rows):
+        about = {"source": "published", "data": "official", "datasets": str(STS_DATASETS)}
+        known = [row | about for row in (*read_csv(published), *_published_captions(captions))]
+    write_csv(output, DIFFERENCE_COLUMNS, [*known, *rows])
 
 
-def _row(first: EvaluatedSystem, second: EvaluatedSystem) -> dict[str, str]:
-    contents = [system.results[0].content for system in (first, second)]
-    names = [name for name in contents[0]["datasets"] if name in contents[1]["datasets"]]
-    differences = {name: _difference(first, second, f"pearson {name}") for name in names}
-    values = np.array([value for value, _ in differences.values()])
-    samples = np.stack([samples for _, samples in differences.values()])
+def _row(first: Result, second: Result) -> dict[str, str]:
+    names = [name for name in first.content["datasets"] if name in second.content["datasets"]]
+    of_first, of_second = (
+        [result.measurement(f"pearson {name}") for name in names] for result in (first, second)
+    )
+    values = np.array([one.value - other.value for one, other in zip(of_first, of_second, strict=True)])
+    samples = np.stack([one.samples - other.samples for one, other in zip(of_first, of_second, strict=True)])
     resampled = np.abs(samples).mean(axis=0)
-    absolute = interval((resampled - resampled.mean() + np.abs(values).mean()).clip(min=0))
-    mean = interval(samples.mean(axis=0))
-    digests = [first.results[0].measurement(f"pearson {name}").digest for name in names]
-    official = all(content["data"] == "official" for content in contents)
+    absolute = np.abs(values).mean()
+    around = interval((resampled - resampled.mean() + absolute).clip(min=0))
+    of_captions = {name: f"{100 * value:.2f}" for name, value in zip(names, values, strict=True)}
+    digests = "".join(each.digest for each in of_first)
     return {
-        "system": system_name(contents[0]),
-        "other": system_name(contents[1]),
+        "system": system_name(first.content),
+        "other": system_name(second.content),
         "source": "measured",
-        "data": "official" if official else "sample",
+        "data": "official" if first.official and second.official else "sample",
         "datasets": str(len(names)),
-        "difference": _percent(np.abs(values).mean()),
-        "difference_low": _percent(absolute[0]),
-        "difference_high": _percent(absolute[1]),
-        "mean": _percent(values.mean()),
-        "mean_low": _percent(mean[0]),
-        "mean_high": _percent(mean[1]),
-        **{name: _percent(differences[name][0]) for name in CAPTION_DATASETS if name in differences},
-        "test_digest": hashlib.sha256("".join(digests).encode()).hexdigest(),
-        "model_digest": ",".join(str(content["digest"]) for content in contents),
+        **percent_cells("difference", absolute, around, digits=2),
+        **percent_cells("mean", values.mean(), interval(samples.mean(axis=0)), digits=2),
+        **of_captions,
+        "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
+        "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
     }
 
 
-def _difference(first: EvaluatedSystem, second: EvaluatedSystem, measurement: str) -> tuple[float, Float64]:
-    one, other = (system.results[0].measurement(measurement) for system in (first, second))
-    return one.value - other.value, one.samples - other.samples
-
-
-def _percent(difference: float) -> str:
-    return f"{100 * difference:.2f}"
-
-
-def _published(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            yield {**row, "source": "published", "data": "official", "datasets": "25"}
-
-
 def _published_captions(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_csv(path)
     for other in (name for name in rows[0] if name.startswith("InferSent")):
         figures = {_CAPTIONS[row["data"]]: row[other] for row in rows}
-        about = {"system": _CAPTION_SYSTEM, "other": other, "source": "published", "data": "official"}
-        yield {**about, "datasets": "25", **figures}
+        yield {"system": _CAPTION_SYSTEM, "other": other, **figures}

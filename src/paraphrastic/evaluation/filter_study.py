@@ -1,13 +1,12 @@
 """The table of the filter study: what a model learns from each part of a ranked corpus."""
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.evaluation.tables import system_name
+from paraphrastic.base.files import read_csv, read_json, write_csv
+from paraphrastic.evaluation.tables import sts_cells
 
 STUDY_COLUMNS = [
     "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",
@@ -40,50 +39,26 @@ def tabulate_filter_study(
         output: the CSV file.
     """
     scores = zip(development, sts, strict=True)
-    measured = []
+    rows: list[dict[str, str]] = []
     for path in summaries:
         summary = read_json(path)
-        measured += _rows(summary, list(islice(scores, len(summary["parts"]))))
-    rows: list[Mapping[str, Any]] = []
-    if all(row["data"] == "official" for row in measured):
-        with published.open(encoding="utf-8", newline="") as file:
-            fixed = {"source": "published", "data": "official", "best": "yes"}
-            rows = [{**row, **fixed} for row in csv.DictReader(file)]
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, STUDY_COLUMNS, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*rows, *measured])
+        rows += _rows(summary, list(islice(scores, len(summary["parts"]))))
+    known: list[dict[str, str]] = []
+    if all(row["data"] == "official" for row in rows):
+        fixed = {"source": "published", "data": "official", "best": "yes"}
+        known = [{**row, **fixed} for row in read_csv(published)]
+    write_csv(output, STUDY_COLUMNS, [*known, *rows])
 
 
-def _rows(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> list[Mapping[str, Any]]:
+def _rows(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
     """Rows of one ranking; `scores` are the files of each part, development data first."""
     development = [float(read_json(path)["pearson"]) for path, _ in scores]
-    best = max(range(len(scores)), key=lambda part: development[part])
-    rows: list[Mapping[str, Any]] = []
-    for number, (part, (_, path)) in enumerate(zip(summary["parts"], scores, strict=True)):
-        result = read_json(path)
-        average = result["measurements"]["pearson avg"]
-        low, high = average["interval"]
-        rows.append(
-            {
-                "system": system_name(result),
-                "source": result["source"],
-                "data": result["data"],
-                "rank_by": summary["measure"],
-                "part": part["part"],
-                "min": f"{part['min']:.4f}",
-                "max": f"{part['max']:.4f}",
-                "pairs": part["pairs"],
-                "sampled": part["sampled"],
-                "development": f"{development[number]:.1f}",
-                "sts": _percent(average["value"]),
-                "sts_low": _percent(low),
-                "sts_high": _percent(high),
-                "best": "yes" if number == best else "",
-            }
-        )
-    return rows
-
-
-def _percent(correlation: float) -> str:
-    return f"{100 * correlation:.1f}"
+    best = development.index(max(development))
+    for number, (part, (_, sts)) in enumerate(zip(summary["parts"], scores, strict=True)):
+        yield sts_cells(sts) | {
+            "rank_by": summary["measure"],
+            **{key: str(part[key]) for key in ("part", "pairs", "sampled")},
+            **{key: f"{part[key]:.4f}" for key in ("min", "max")},
+            "development": f"{development[number]:.1f}",
+            "best": "yes" if number == best else "",
+        }

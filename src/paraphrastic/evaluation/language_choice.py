@@ -3,7 +3,6 @@
 Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 """
 
-import csv
 import logging
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from paraphrastic.base.files import read_json, write_csv
+from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import spearman
-from paraphrastic.evaluation.studies import sts_cells, system_cells
+from paraphrastic.evaluation.tables import percent_cells, sts_cells
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
 
 log = logging.getLogger(__name__)
@@ -101,15 +100,14 @@ def tabulate_language_choice(
         predictors[PREDICTORS[kind]] = np.array(known)
     rows = [
         {
-            **system_cells(result),
+            **sts_cells(model.sts),
             "language": overlap["language"],
             "pairs": overlap["pairs"],
             OVERLAP: f"{overlap[OVERLAP]:.4f}",
             **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
-            **sts_cells(result),
-            **(sts_cells(prefixed[number], "prefixed") if prefixed else {}),
+            **(_average(prefixed[number]) if prefixed else {}),
         }
-        for number, (result, overlap) in enumerate(zip(results, overlaps, strict=True))
+        for number, (model, overlap) in enumerate(zip(models, overlaps, strict=True))
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
     official = all(result["data"] == "official" for result in (*results, *prefixed))
@@ -124,6 +122,11 @@ def tabulate_language_choice(
                     found.append({**row, **printed[key]})
                 found.append({**row, "source": "measured", "data": "official" if official else "sample"})
     write_csv(correlations, CORRELATION_COLUMNS, found)
+
+
+def _average(result: Mapping[str, Any]) -> dict[str, str]:
+    average = result["measurements"]["pearson avg"]
+    return percent_cells("prefixed", average["value"], average["interval"])
 
 
 def _correlations(
@@ -182,11 +185,10 @@ def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
 def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
     """The paper's cells of a correlation, by embeddings, languages and predictor."""
     found = {}
-    with path.open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            for predictor in (OVERLAP, *PREDICTORS.values()):
-                if figure := row.get(predictor):
-                    cells = {"source": "published", "data": "official", "spearman": figure}
-                    key = (row["embeddings"], row["languages"], predictor)
-                    found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
+    for row in read_csv(path):
+        for predictor in (OVERLAP, *PREDICTORS.values()):
+            if figure := row.get(predictor):
+                cells = {"source": "published", "data": "official", "spearman": figure}
+                key = (row["embeddings"], row["languages"], predictor)
+                found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
     return found

@@ -1,6 +1,5 @@
 """The ledger: every published figure beside what was measured here, and whether it was reproduced."""
 
-import csv
 import hashlib
 import logging
 from collections import Counter
@@ -8,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.files import read_csv, write_csv
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.evaluation.tasks import DATASETS
+from paraphrastic.evaluation.tasks import STS_DATASETS
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +24,6 @@ _ABOUT = ("system", "paper", "table", "protocol", "model", "note", "group", "dim
 _NO_FIGURES = ("datasets", "test_digest", "model_digest")
 # BUCC's figures are of cosines, as those that it is compared with (Schwenk 2018).
 _SCORING = " (cosine)"
-STS_DATASETS = sum(map(len, DATASETS.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,42 +85,32 @@ def write_ledger(
         output: the CSV file.
         off: why a table was not made, by table.
     """
-    labels = {row["system"]: row["name"] for path in intervals.values() for row in _read(path) if row["name"]}
-    verdicts: Counter[str] = Counter()
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, LEDGER_COLUMNS, restval="", lineterminator="\n")
-        writer.writeheader()
-        for path in published:
-            table = path.stem
-            measured = None
-            if table in intervals:
-                measured = _figures(intervals[table])
-            elif table in tables:
-                measured = _plain_figures(tables[table], table, labels, reproduction)
-            for row in _read(path):
-                for column in (name for name, value in row.items() if value and name not in _ABOUT):
-                    if column in _keys(table):
-                        continue
-                    cell = {
-                        "table": table,
-                        "paper": row["paper"],
-                        "printed_in": row["table"],
-                        "system": row.get("system", ""),
-                        "row": _row_key(table, row),
-                        "column": column,
-                        "published": _in_unit(table, row, column),
-                        "protocol": row["protocol"],
-                    }
-                    cell |= _verdict(table, row, column, measured, reproduction, off)
-                    verdicts[cell["verdict"]] += 1
-                    writer.writerow(cell)
-    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-    log.info("%s: %s", output, counts)
-
-
-def _read(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    labels = {
+        row["system"]: row["name"] for path in intervals.values() for row in read_csv(path) if row["name"]
+    }
+    rows = []
+    for path in published:
+        table = path.stem
+        measured = None
+        if table in intervals:
+            measured = _figures(intervals[table])
+        elif table in tables:
+            measured = _plain_figures(tables[table], table, labels, reproduction)
+        for row in read_csv(path):
+            about = {
+                "table": table,
+                "paper": row["paper"],
+                "printed_in": row["table"],
+                "system": row.get("system", ""),
+                "row": _row_key(table, row),
+                "protocol": row["protocol"],
+            }
+            for column in (name for name, value in row.items() if value and _is_figure(name, table)):
+                cell = about | {"column": column, "published": _in_unit(table, row, column)}
+                rows.append(cell | _verdict(table, row, column, measured, reproduction, off))
+    write_csv(output, LEDGER_COLUMNS, rows)
+    counts = Counter(row["verdict"] for row in rows).most_common()
+    log.info("%s: %s", output, ", ".join(f"{count} {verdict}" for verdict, count in counts))
 
 
 # What tells the rows of a table apart, beside the system.
@@ -142,6 +130,10 @@ def _keys(table: str) -> tuple[str, ...]:
     return LAYOUTS[table].fields if table in LAYOUTS else _KEYS.get(table, ())
 
 
+def _is_figure(column: str, table: str) -> bool:
+    return column not in (*_ABOUT, *_keys(table))
+
+
 def _row_key(table: str, row: Mapping[str, str]) -> str:
     return ", ".join(row[key] for key in _keys(table) if key != "dim" and row.get(key))
 
@@ -149,7 +141,7 @@ def _row_key(table: str, row: Mapping[str, str]) -> str:
 def _figures(path: Path) -> _Figures:
     return {
         (row["name"], row["row"], row["column"]): row
-        for row in _read(path)
+        for row in read_csv(path)
         if row["source"] == "measured" and (not row["row"] or row["system"].endswith(_SCORING))
     }
 
@@ -157,7 +149,7 @@ def _figures(path: Path) -> _Figures:
 def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproduction: Reproduction) -> _Figures:
     """Figures of a table that has its intervals, if any, in columns of its own."""
     found: _Figures = {}
-    for row in _read(path):
+    for row in read_csv(path):
         if row.get("source", "measured") != "measured":
             continue
         if predictor := row.get("predictor"):
@@ -172,7 +164,7 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
         other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
         for keys in [row, *({**row, "other": published} for published in other)]:
             for column, value in row.items():
-                if value and column not in (*_ABOUT, *_NO_FIGURES, *_keys(table)):
+                if value and _is_figure(column, table) and column not in _NO_FIGURES:
                     found[name, _row_key(table, keys), column] = {
                         "data": row.get("data", ""),
                         "without": _lacking(row.get("datasets", "")),

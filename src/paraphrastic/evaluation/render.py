@@ -1,17 +1,14 @@
 """Tables for reading and for papers."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
 from paraphrastic.base.files import atomic_output
+from paraphrastic.evaluation.notes import Key, Note, figure_key, number, read_notes
 
-# A figure of a table by system, source, row and column.
-_Key = tuple[str, str, str, str]
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -41,15 +38,6 @@ _PREAMBLE = r"% \usepackage{booktabs,graphicx,longtable,pdflscape}"
 _PAGE_WIDTH, _PAGE_ROWS = 110, 45
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    """What is known of a figure: what is written after it, whether it is the best, where it is printed."""
-
-    text: str
-    best: bool
-    group: str
-
-
 def render_table(
     table: Path, markdown: Path, latex: Path, *, caption: str, intervals: Path | None = None
 ) -> None:
@@ -68,13 +56,12 @@ def render_table(
         intervals: CSV file of `tabulate_systems` for a table of systems.
     """
     text = pd.read_csv(table, dtype=str, keep_default_na=False)
-    values = text.apply(pd.to_numeric, errors="coerce")
     # Columns in which no row has anything are for other configurations.
     text = text.loc[:, (text != "").any() | (len(text) == 0)]
-    figures = text.columns[(values[text.columns].notna() | (text == "")).all()].to_list()
-    notes = _notes(intervals) if intervals else {}
-    columns = [str(column) for column in text]
-    rows = [dict(zip(columns, map(str, row), strict=True)) for row in text.itertuples(index=False)]
+    columns = list(text.columns)
+    rows = [dict(zip(columns, row, strict=True)) for row in text.itertuples(index=False)]
+    figures = [name for name in columns if all(number(each) is not None for each in text[name] if each)]
+    notes = read_notes(intervals) if intervals else {}
     with atomic_output(markdown) as temporary:
         body = pd.DataFrame(
             [[_markdown(row, column, notes) for column in columns] for row in rows], columns=columns
@@ -86,43 +73,23 @@ def render_table(
         temporary.write_text(_latex(rows, columns, figures, notes, caption), encoding="utf-8")
 
 
-def _notes(intervals: Path) -> dict[_Key, _Note]:
-    with intervals.open(encoding="utf-8", newline="") as file:
-        return {
-            (row["system"], row["source"], row["row"], row["column"]): _Note(
-                _sampling(row), row["best"] == "yes", row["group"]
-            )
-            for row in csv.DictReader(file)
-        }
-
-
-def _sampling(row: Mapping[str, str]) -> str:
-    deviation = f" ± {float(row['deviation']):.1f}" if row["deviation"] else ""
-    return f"{deviation} [{float(row['low']):.1f}, {float(row['high']):.1f}]" if row["low"] else ""
-
-
-def _key(row: Mapping[str, str], column: str) -> _Key:
-    return row.get("system", ""), row.get("source", ""), row.get("pair", ""), column
-
-
-def _markdown(row: Mapping[str, str], column: str, notes: Mapping[_Key, _Note]) -> str:
+def _markdown(row: Mapping[str, str], column: str, notes: Mapping[Key, Note]) -> str:
     text = re.sub(r"[|`*<\\]", lambda match: _MARKDOWN[match[0]], row[column])
-    note = notes.get(_key(row, column))
+    note = notes.get(figure_key(row, column))
     if note is None or not text:
         return text
-    return (f"**{text}**" if note.best else text) + note.text
+    return (f"**{text}**" if note.best else text) + str(note)
 
 
 def _latex(
     rows: Sequence[Mapping[str, str]],
     columns: Sequence[str],
     figures: Sequence[str],
-    notes: Mapping[_Key, _Note],
+    notes: Mapping[Key, Note],
     caption: str,
 ) -> str:
     cells = [[_latex_cell(row, column, notes) for column in columns] for row in rows]
-    shown = [[row[column] + notes[key].text if (key := _key(row, column)) in notes else row[column]
-              for column in columns] for row in rows]  # fmt: skip
+    shown = [[f"{row[column]}{notes.get(figure_key(row, column), '')}" for column in columns] for row in rows]
     width = sum(max(map(len, column)) + 2 for column in zip(columns, *shown, strict=True))
     alignment = "".join("r" if column in figures else "l" for column in columns)
     header = [r"\toprule", _latex_row([_escaped(column) for column in columns]), r"\midrule"]
@@ -150,24 +117,24 @@ def _latex(
     return "\n".join([_PREAMBLE, *lines, ""])
 
 
-def _latex_group(row: Mapping[str, str], columns: Sequence[str], notes: Mapping[_Key, _Note]) -> str:
+def _latex_group(row: Mapping[str, str], columns: Sequence[str], notes: Mapping[Key, Note]) -> str:
     """What a row stands under: its paper and table, or in tables without notes, that it is published."""
     if not notes:
         return "published" if row.get("source") == "published" else ""
-    return next((note.group for column in columns if (note := notes.get(_key(row, column)))), "")
+    return next((note.group for column in columns if (note := notes.get(figure_key(row, column)))), "")
 
 
 def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _latex_cell(row: Mapping[str, str], column: str, notes: Mapping[_Key, _Note]) -> str:
+def _latex_cell(row: Mapping[str, str], column: str, notes: Mapping[Key, Note]) -> str:
     text = _escaped(row[column])
-    note = notes.get(_key(row, column))
+    note = notes.get(figure_key(row, column))
     if note is None or not text:
         return text
     written = rf"\textbf{{{text}}}" if note.best else text
-    return written + (rf"{{\scriptsize {_escaped(note.text)}}}" if note.text else "")
+    return written + (rf"{{\scriptsize {_escaped(str(note))}}}" if str(note) else "")
 
 
 def _escaped(text: str) -> str:

@@ -65,28 +65,21 @@ def correlations(
         samples: bootstrap resamples; the same pairs in both correlations.
     """
     ranks, gold_ranks = stats.rankdata(scores), stats.rankdata(gold)
-    yield (
-        f"pearson {name}",
-        Measurement(
-            value=pearson(scores, gold, name=at),
-            samples=bootstrap_pearson(scores, gold, name=name, samples=samples),
-            n=len(gold),
-            digest=digest,
-            scores=scores,
-            gold=gold,
-        ),
-    )
-    yield (
-        f"spearman {name}",
-        Measurement(
-            value=spearman(scores, gold, name=at),
-            samples=bootstrap_spearman(scores, gold, name=name, samples=samples),
-            n=len(gold),
-            digest=digest,
-            scores=ranks,
-            gold=gold_ranks,
-        ),
-    )
+    for kind, correlation, bootstrap, kept in (
+        ("pearson", pearson, bootstrap_pearson, (scores, gold)),
+        ("spearman", spearman, bootstrap_spearman, (ranks, gold_ranks)),
+    ):
+        yield (
+            f"{kind} {name}",
+            Measurement(
+                value=correlation(scores, gold, name=at),
+                samples=bootstrap(scores, gold, name=name, samples=samples),
+                n=len(gold),
+                digest=digest,
+                scores=kept[0],
+                gold=kept[1],
+            ),
+        )
 
 
 def share(
@@ -191,11 +184,6 @@ class Result:
         self.content: dict[str, Any] = read_json(path)
         if not isinstance(self.content, dict) or "measurements" not in self.content:
             raise InputError(f"{path}: is no result of an evaluation")
-
-    @property
-    def system(self) -> str:
-        """Its name in tables."""
-        return str(self.content["system"])
 
     @property
     def official(self) -> bool:

@@ -8,7 +8,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.testsets import read_testsets
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None:
     """Write every sentence of prepared test sets once, a line each, in the order of the first appearance.
 
-    With a vector for each line, `foreign_encoders.open_vectors` takes the file as it is.
+    With a vector for each line, `systems.external.open_vectors` takes the file as it is.
 
     Args:
         testsets: Parquet files; sentences are in `english` and the columns of text whose names begin with

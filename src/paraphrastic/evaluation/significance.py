@@ -1,5 +1,7 @@
 """Whether one system is better than another on the same test data."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
@@ -7,6 +9,33 @@ from scipy import stats
 from paraphrastic.evaluation.results import Measurement
 
 Float64 = npt.NDArray[np.float64]
+
+# Largest p at which a difference is said to hold.
+SIGNIFICANCE = 0.05
+
+
+def best(measurements: Sequence[Measurement | None], published: Sequence[float] = ()) -> int | None:
+    """The index of the figure that is better than all others, if each of the differences holds.
+
+    Measured figures are compared by `p_value`. Of a published one nothing but the figure is known: it must
+    lie outside the 95 % interval.
+
+    Args:
+        measurements: the figures of a column, None for a system without one.
+        published: other people's figures, in the same unit.
+    """
+    there = [(index, each) for index, each in enumerate(measurements) if each is not None]
+    if not there or len(there) + len(published) < 2:
+        return None
+    sign = 1.0 if there[0][1].higher_is_better else -1.0
+    index, first = max(there, key=lambda each: sign * each[1].value)
+    for other, second in there:
+        if other != index:
+            p = p_value(first, second)
+            if p is None or not p < SIGNIFICANCE or first.value == second.value:
+                return None
+    worst = np.percentile(sign * first.samples, 2.5)
+    return index if all(worst > sign * value for value in published) else None
 
 
 def p_value(first: Measurement, second: Measurement) -> float | None:

@@ -1,13 +1,12 @@
 """How many sentences systems embed a second: all of them in one run, one after the other."""
 
-import csv
 import logging
 import os
 import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import median
@@ -16,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json, write_json
+from paraphrastic.base.files import read_csv, read_json, write_csv, write_json
 
 log = logging.getLogger(__name__)
 
@@ -26,16 +25,9 @@ Json = dict[str, Any]
 # Similarity from Parallel Translations", section 4.1.
 BATCH_SIZES = (64, 128)
 COLUMNS = (
-    "system",
-    "source",
-    "dim",
-    "device",
-    "cores",
-    "batch_size",
-    "preprocessing",
-    "sentences",
+    "system", "source", "dim", "device", "cores", "batch_size", "preprocessing", "sentences",
     "sentences_per_second",
-)
+)  # fmt: skip
 # What numerical libraries read their number of threads from.
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
@@ -162,21 +154,9 @@ def tabulate_speed(measured: str | Path, published: str | Path, output: str | Pa
         published: CSV file of published figures, with some of the table's columns.
         output: the CSV file.
     """
-    with Path(published).open(encoding="utf-8", newline="") as file:
-        rows = [{**row, "source": "published"} for row in csv.DictReader(file)]
-    rows += _measured_rows(read_json(measured)["rows"])
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def _measured_rows(rows: Sequence[Json]) -> Iterator[dict[str, str]]:
-    for row in rows:
+    rows: list[Json] = [{**row, "source": "published"} for row in read_csv(published)]
+    for row in read_json(measured)["rows"]:
         speed = row["sentences"] / median(row["seconds"])
-        texts = {column: str(row[column]) for column in COLUMNS if row.get(column) is not None}
-        yield {
-            **texts,
-            "source": "measured",
-            "sentences_per_second": f"{speed:.0f}" if speed >= 100 else f"{speed:.1f}",
-        }
+        printed = f"{speed:.0f}" if speed >= 100 else f"{speed:.1f}"
+        rows.append({**row, "source": "measured", "sentences_per_second": printed})
+    write_csv(output, COLUMNS, rows)

@@ -14,8 +14,8 @@ from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.networks import predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, write_result
-from paraphrastic.evaluation.sts_data import content_digest, read_testsets
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
+from paraphrastic.evaluation.testsets import content_digest, read_testsets
 from paraphrastic.evaluation.transfer import pair_features, toolkit_order
 from paraphrastic.model.averaged import cosines
 from paraphrastic.systems.open import System

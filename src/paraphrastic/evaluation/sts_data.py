@@ -1,6 +1,5 @@
 """STS test sets: read from their archive, identified by their content."""
 
-import hashlib
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import decoded_lines
+from paraphrastic.base.lines import text_lines
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -62,7 +61,7 @@ class _Member:
         return f"{self.archive}: {self.file.parent.name}/{self.file.name}"
 
     def lines(self) -> list[str]:
-        return decoded_lines(self.file.read_bytes(), str(self))
+        return text_lines(self.file.read_bytes(), str(self))
 
 
 def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
@@ -163,25 +162,3 @@ def _gold(member: _Member, number: int, text: str) -> float | None:
     if not 0.0 <= score <= 5.0:
         raise InputError(f"{member}:{number}: {text.strip()!r} is no gold score from 0 to 5")
     return score
-
-
-def read_testsets(path: Path) -> pl.DataFrame:
-    """Read the file that `prepare_sts` wrote; a damaged one is an `InputError` that names it."""
-    try:
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        cause = str(error).splitlines()[0]
-        raise InputError(f"{path}: not readable as Parquet: {cause}") from None
-
-
-def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
-    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in.
-
-    `pairs` are those with a gold score. Of 2013's SMT only the scores count: everybody has these, and few
-    have the sentences.
-    """
-    digest = hashlib.sha256()
-    for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
-        text = "" if (year, dataset) == LICENSED else f"{first}\t{second}\t"
-        digest.update(f"{text}{gold:.3f}\n".encode())
-    return digest.hexdigest()

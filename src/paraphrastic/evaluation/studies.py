@@ -1,12 +1,11 @@
 """The table of the studies: models that differ in the varied settings alone, side by side."""
 
-import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import read_json, write_csv
-from paraphrastic.evaluation.tables import system_name
+from paraphrastic.base.files import read_csv, write_csv
+from paraphrastic.evaluation.tables import sts_cells
 
 STUDIES_COLUMNS = [
     "study", "setting", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
@@ -27,8 +26,7 @@ def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: P
         published: CSV file with the columns `study`, `setting`, `system`, `development` and `sts`.
         output: the CSV file.
     """
-    with published.open(encoding="utf-8", newline="") as file:
-        known = [{**row, "source": "published", "data": "official"} for row in csv.DictReader(file)]
+    known = [{**row, "source": "published", "data": "official"} for row in read_csv(published)]
     rows: list[Mapping[str, Any]] = []
     for study in dict.fromkeys(study for study, *_ in models):
         measured = [_row(*model) for model in models if model[0] == study]
@@ -39,21 +37,6 @@ def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: P
 
 
 def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
-    result = read_json(sts)
-    with sweep.open(encoding="utf-8", newline="") as file:
-        development = next(row["development"] for row in csv.DictReader(file) if row["chosen"])
+    development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
     own = {"study": study, "setting": setting, "development": f"{float(development):.1f}"}
-    return {**own, **system_cells(result), **sts_cells(result)}
-
-
-def system_cells(result: Mapping[str, Any]) -> dict[str, str]:
-    """The columns `system`, `source` and `data` of a file of `evaluate_sts`."""
-    return {"system": system_name(result), "source": result["source"], "data": result["data"]}
-
-
-def sts_cells(result: Mapping[str, Any], column: str = "sts") -> dict[str, str]:
-    """The average of STS 2012–2016, Pearson's r × 100; `{column}_low` and `_high` are its 95 % interval."""
-    average = result["measurements"]["pearson avg"]
-    low, high = average["interval"]
-    figures = {column: average["value"], f"{column}_low": low, f"{column}_high": high}
-    return {name: f"{100 * figure:.1f}" for name, figure in figures.items()}
+    return own | sts_cells(sts)

@@ -11,6 +11,7 @@ DATASETS = {
     "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
 }
 YEARS = tuple(DATASETS)
+STS_DATASETS = sum(map(len, DATASETS.values()))
 # The sentences of 2013's SMT need a licence, and most archives come without them.
 LICENSED = ("2013", "SMT")
 

@@ -7,9 +7,8 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.evaluation.bitext_data import table_digest
 from paraphrastic.evaluation.results import Measurement, Source, share, write_result
-from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.testsets import read_testsets, table_digest
 from paraphrastic.evaluation.vectors import distinct_directions
 from paraphrastic.search.neighbours import nearest_neighbours
 from paraphrastic.systems.open import System

@@ -24,7 +24,7 @@ from paraphrastic.evaluation.cross_validation import (
 )
 from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
-from paraphrastic.evaluation.sts_data import read_testsets
+from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest
 from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
 from paraphrastic.systems.open import System

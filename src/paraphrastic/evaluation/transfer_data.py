@@ -12,7 +12,7 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import decoded_lines
+from paraphrastic.base.lines import text_lines
 from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
 from paraphrastic.registry.archive import extract_archive
 
@@ -55,11 +55,10 @@ class _File:
         content = self.path.read_bytes()
         if not content.strip():
             raise InputError(f"{self.name}: there is no sentence in it")
-        encoding = "utf-8"
         if latin and not _is_utf8(content):
             log.info("%s: read as ISO 8859-1, since it is not UTF-8", self.name)
-            encoding = "latin-1"
-        return decoded_lines(content, self.name, encoding=encoding)
+            content = content.decode("latin-1").encode()
+        return text_lines(content, self.name)
 
     def rows(self, *, latin: bool = False) -> list[str]:
         """Its lines without blank ones at the end."""

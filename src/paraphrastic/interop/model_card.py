@@ -1,6 +1,5 @@
 """Cards of models, in the format of the Hugging Face Hub: of chosen models, imported ones and exports."""
 
-import csv
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import compress
@@ -9,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.interop.export import usage
 from paraphrastic.interop.export.folder import CARD
@@ -307,8 +306,7 @@ def _licence(named: str) -> str:
 
 
 def _chosen(sweep: Path) -> str:
-    with sweep.open(encoding="utf-8", newline="") as file:
-        (score,) = [row["development"] for row in csv.DictReader(file) if row["chosen"]]
+    (score,) = [row["development"] for row in read_csv(sweep) if row["chosen"]]
     return score
 
 

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, unwritable_named
+from paraphrastic.base.lines import read_batches
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.averaged import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.registry.archive import open_stream
 
-_CHUNK_BYTES = 1 << 20
 _MAX_FILE_BYTES = 1 << 50
 
 _STANDARD_OUTPUT = "standard output"
@@ -134,38 +134,6 @@ def read_sentences(path: str) -> Iterator[str]:
     with text_input(path) as stream:
         for batch in read_batches(stream, path, BLOCK_SENTENCES):
             yield from batch
-
-
-def read_batches(stream: BinaryIO, name: str, size: int) -> Iterator[list[str]]:
-    """The lines of a text in UTF-8, at most `size` at a time, without their ends (LF or CR LF).
-
-    Raises:
-        InputError: a line is not UTF-8.
-    """
-    number, rest = 1, [b""]
-    while True:
-        chunk = stream.read(_CHUNK_BYTES)
-        whole, newline, begun = chunk.rpartition(b"\n")
-        if chunk and not newline:
-            rest.append(chunk)
-            continue
-        content = b"".join([*rest, whole])
-        if not chunk and not content:
-            return
-        rest = [begun]
-        try:
-            text = content.decode("utf-8")
-        except UnicodeDecodeError as error:
-            line = number + content.count(b"\n", 0, error.start)
-            raise InputError(f"{name}:{line}: not UTF-8: {error.reason}") from None
-        lines = (text.removeprefix("\ufeff") if number == 1 else text).split("\n")
-        if "\r" in text:
-            lines = [line.removesuffix("\r") for line in lines]
-        for start in range(0, len(lines), size):
-            yield lines[start : start + size]
-        number += len(lines)
-        if not chunk:
-            return
 
 
 @contextmanager

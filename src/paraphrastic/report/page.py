@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,7 +24,7 @@ from paraphrastic.report.summary import (
     read_speed,
     summarise_provenance,
 )
-from paraphrastic.report.svg import Picture, inline_svg
+from paraphrastic.report.svg import Picture, embed_svg
 from paraphrastic.report.tables import Table, read_table, words
 
 LEDGER = "ledger"
@@ -136,7 +137,9 @@ class _Page:
             if part.table and not is_there:
                 why = self.absent.get(part.name, "")
                 self.missing.append(_Missing(part.title, why or f"{path} is not there"))
-            table = self.attempt(part.title, self._table(part), path) if is_there else None
+            intervals = path.parent / "intervals" / path.name
+            read = partial(read_table, intervals=intervals if part.intervals and intervals.exists() else None)
+            table = self.attempt(part.title, read, path) if is_there else None
             pictures = list(self._pictures(part))
             if table or pictures:
                 yield _Shown(part, self._caption(part), table, pictures)
@@ -146,35 +149,22 @@ class _Page:
         is_wanted = self.captions is None or table in self.captions
         return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
 
-    def _table(self, part: Part) -> Callable[[Path], Table]:
-        def read(path: Path) -> Table:
-            intervals = path.parent / "intervals" / path.name
-            return read_table(path, intervals if part.intervals and intervals.exists() else None)
-
-        return read
-
     def _pictures(self, part: Part) -> Iterator[tuple[str, Picture]]:
         figures = self.folder / "figures"
         pattern = f"{part.name}.svg" if part.figures is None else part.figures
         if not pattern:
             return
         # The name of a picture is its path in the folder.
-        found = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
-        found = {
-            name: path
-            for name, path in found.items()
-            if self.figures is None or name.as_posix() in self.figures
-        }
+        every = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
+        wanted = self.figures
+        found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
         if not found and (self._is_there(part.name) or not part.table):
             self.missing.append(_Missing(f"{part.title}: picture", f"{figures / pattern} is not there"))
-        for number, (place, path) in enumerate(found.items()):
+        for place, path in found.items():
             name = ", ".join(place.parts[1:])
             label = f"{part.title}{name and ': '}{name}"
 
-            def read(path: Path, prefix: str = f"{part.name}-{number}-", label: str = label) -> Picture:
-                return inline_svg(path, prefix=prefix, label=label)
-
-            if picture := self.attempt(f"{part.title}: picture", read, path):
+            if picture := self.attempt(f"{part.title}: picture", partial(embed_svg, label=label), path):
                 yield name, picture
 
     def _caption(self, part: Part) -> str:

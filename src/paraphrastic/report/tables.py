@@ -1,12 +1,13 @@
 """Tables as the page shows them: figures with their intervals, this run's rows above the published ones."""
 
-import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_csv
+from paraphrastic.evaluation.notes import Note, figure_key, number, read_notes
 
 _WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
 
@@ -53,25 +54,11 @@ class Table:
     groups: Sequence[Group]
 
 
-@dataclass(frozen=True, slots=True)
-class _Note:
-    text: str
-    best: bool
-    group: str
-
-
 def read_rows(path: str | Path) -> list[dict[str, str]]:
     """Rows of a CSV file; an `InputError` if it is missing or damaged, or if nothing is in it."""
-    try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, restval="", strict=True))
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path}: not readable: {error}") from None
-    if not rows:
-        raise InputError(f"{path}: there are no rows in it")
-    if any(None in row for row in rows):
-        raise InputError(f"{path}: a row has more entries than the header")
-    return rows
+    if rows := read_csv(path):
+        return rows
+    raise InputError(f"{path}: there are no rows in it")
 
 
 def read_table(path: Path, intervals: Path | None = None) -> Table:
@@ -88,19 +75,18 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
         InputError: a file is damaged, or nothing is in it.
     """
     rows = read_rows(path)
-    notes = _notes(intervals) if intervals else {}
+    notes = read_notes(intervals) if intervals else {}
     names = [name for name in rows[0] if any(row[name] for row in rows)]
     spans = _spans(names)
     hidden = {"source", "data", *(name for span in spans.values() for name in span)}
     columns = [name for name in names if name not in hidden]
     # In a column of large numbers, all of them have their thousands apart.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
-    numeric = [all(_number(row[name]) is not None for row in rows if row[name]) for name in columns]
+    numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, Group] = {}
     # Models stand in their order, each after what it was before training.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
-        key = [row.get(name, "") for name in ("system", "source", "pair")]
-        found = {name: notes.get((*key, name)) for name in columns}
+        found = {name: notes.get(figure_key(row, name)) for name in columns}
         title = _title(row, next((note.group for note in found.values() if note), ""))
         cells = [_cell(row, name, spans.get(name, ()), found[name], name in large) for name in columns]
         groups.setdefault(title, Group(title)).rows.append(Row(cells, row.get("source", "")))
@@ -116,21 +102,6 @@ def _title(row: Mapping[str, str], group: str) -> str:
     return "This run, on sample data" if row.get("data") == "sample" else "This run"
 
 
-def _notes(path: Path) -> dict[tuple[str, ...], _Note]:
-    return {
-        (row["system"], row["source"], row["row"], row["column"]): _Note(
-            _sampling(row), row["best"] == "yes", row["group"]
-        )
-        for row in read_rows(path)
-    }
-
-
-def _sampling(row: Mapping[str, str]) -> str:
-    deviation = f"± {float(row['deviation']):.1f} " if row["deviation"] else ""
-    interval = f"{float(row['low']):.1f} – {float(row['high']):.1f}" if row["low"] else ""
-    return (deviation + interval).strip()
-
-
 def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The columns that say how sure those of a column are, by its name."""
     spans: dict[str, tuple[str, ...]] = {}
@@ -144,15 +115,16 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return spans
 
 
-def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: _Note | None, large: bool) -> Cell:
-    text, value = row[name], _number(row[name])
+def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note | None, large: bool) -> Cell:
+    deviation, ends = (note.deviation, note.interval) if note else ("", ())
     around = [row[each] for each in span if row[each]]
-    written = note.text if note else ""
-    if len(around) == 2:
-        written = " – ".join(around)
+    if len(around) == 1:
+        deviation = around[0]
     elif around:
-        written = f"± {around[0]}"
-    return Cell(readable(text, large=large), value, written.replace("-", "−"), bool(note and note.best))
+        deviation, ends = "", tuple(around)
+    written = " ".join(filter(None, [deviation and f"± {deviation}", " – ".join(ends)]))
+    text = readable(row[name], large=large)
+    return Cell(text, number(row[name]), written.replace("-", "−"), bool(note and note.best))
 
 
 def readable(text: str, *, large: bool = True) -> str:
@@ -162,13 +134,6 @@ def readable(text: str, *, large: bool = True) -> str:
     if re.fullmatch(r"-\d[\d.]*", text):
         return f"−{text[1:]}"
     return _WORDS["yes"] if text == "yes" else text
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def words(name: str) -> str:

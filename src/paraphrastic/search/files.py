@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import Undecodable, read_lines
+from paraphrastic.base.lines import readable_lines
 from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.search.bitext import NEIGHBOURS, Margin, best_pairs, embed_directions
@@ -91,9 +91,7 @@ def _read_sentences(path: str) -> dict[str, int]:
     """The different sentences of a file, and the lines that they first occur in, from 1."""
     sentences: dict[str, int] = {}
     with text_input(path) as stream:
-        for number, line in enumerate(read_lines(stream, path), start=1):
-            if isinstance(line, Undecodable):
-                raise InputError(f"{path}:{number}: {line.cause}")
+        for number, line in readable_lines(stream, path):
             if text := line.replace("\t", " ").strip():
                 sentences.setdefault(text, number)
     if not sentences:

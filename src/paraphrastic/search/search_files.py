@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import clean
-from paraphrastic.model.embed_files import read_batches, text_input, text_output
+from paraphrastic.base.lines import clean, read_batches
+from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.search.kernels import Float32, Int64
 from paraphrastic.search.neighbours import Neighbours

@@ -13,6 +13,7 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.base.lines import text_lines
 from paraphrastic.model.averaged import Float32
 from paraphrastic.model.system import Stages, System
 
@@ -127,7 +128,10 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
         InputError: a file is missing or damaged, they do not fit each other, or the same sentence has two
             vectors.
     """
-    lines = _lines(sentences)
+    try:
+        lines = text_lines(sentences.read_bytes(), str(sentences))
+    except OSError as error:
+        raise InputError(f"{sentences}: cannot be read: {error.strerror}") from None
     matrix = _matrix(vectors)
     if len(matrix) != len(lines):
         raise InputError(f"{vectors}: {len(matrix):,} vectors, but {sentences} has {len(lines):,} lines")
@@ -151,21 +155,6 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
 
     digest = hashlib.sha256((sha256(sentences) + sha256(vectors)).encode()).hexdigest()
     return System(str(vectors), matrix.shape[1], digest, embed)
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    lines = []
-    # Not splitlines, which takes characters for ends of lines that sentences may have.
-    for number, line in enumerate(content.removesuffix(b"\n").split(b"\n") if content else [], start=1):
-        try:
-            lines.append(line.decode("utf-8").removesuffix("\r"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}:{number}: not UTF-8: {error.reason}") from None
-    return lines
 
 
 def _matrix(path: Path) -> Any:

@@ -34,7 +34,7 @@ _MODULES = "modules.json"
 
 
 def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") -> System:
-    """A model of this project as an encoder, called by the kind of its encoder and its own name.
+    """A model of this project as a system, called by the kind of its encoder and its own name.
 
     Args:
         model: the model.
@@ -116,16 +116,16 @@ def open_system(
     if not isinstance(model, Mapping):
         return _open_place(model, threads, device)
     if "sentence_transformers" in model:
-        encoder = open_sentence_transformer(model["sentence_transformers"], threads=threads, device=device)
+        system = open_sentence_transformer(model["sentence_transformers"], threads=threads, device=device)
     elif "path" in model:
-        encoder = _open_place(model["path"], threads, device)
+        system = _open_place(model["path"], threads, device)
     elif device not in (None, "cpu"):
         raise InputError(f"{model['label']}: does not run on {device}")
     elif "model2vec" in model:
-        encoder = open_static_model(model["model2vec"], threads=threads)
+        system = open_static_model(model["model2vec"], threads=threads)
     else:
-        encoder = open_vectors(Path(model["vectors"]["sentences"]), Path(model["vectors"]["vectors"]))
-    return replace(encoder, label=model["label"])
+        system = open_vectors(Path(model["vectors"]["sentences"]), Path(model["vectors"]["vectors"]))
+    return replace(system, label=model["label"])
 
 
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:

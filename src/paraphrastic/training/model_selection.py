@@ -1,13 +1,11 @@
 """The best run of a sweep becomes the model."""
 
-import csv
 import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
 from paraphrastic.model.averaged import CONFIG, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
@@ -35,9 +33,10 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]
-        settings = [training["dropout"], training["megabatch"]]
-        runs.append([*settings, f"{value:.2f}", "yes" if index == chosen else ""])
-    _write(output / "sweep.csv", SWEEP, runs)
+        settings = (training["dropout"], training["megabatch"])
+        cells = (*settings, f"{value:.2f}", "yes" if index == chosen else "")
+        runs.append(dict(zip(SWEEP, cells, strict=True)))
+    write_csv(output / "sweep.csv", SWEEP, runs)
 
 
 def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
@@ -47,15 +46,5 @@ def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
         sweeps: CSV file of `choose_model` by model, in the order of the rows.
         output: the CSV file.
     """
-    rows = []
-    for model, path in sweeps.items():
-        with path.open(encoding="utf-8", newline="") as file:
-            rows += [[model, *row] for row in list(csv.reader(file))[1:]]
-    _write(output, ["model", *SWEEP], rows)
-
-
-def _write(output: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+    rows = [{"model": model, **row} for model, path in sweeps.items() for row in read_csv(path)]
+    write_csv(output, ["model", *SWEEP], rows)

@@ -1,10 +1,8 @@
 """The negatives that training chooses, to look at (Wieting and Gimpel 2018, table 6)."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.model.averaged import SentenceEncoder
+from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
 
@@ -150,21 +149,11 @@ def read_pairs(path: str) -> Iterator[Pair]:
         for block in read_blocks(path, columns=["source", "target"]):
             yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
         return
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_sentences(path), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
             raise InputError(f"{path}:{number}: has no two columns")
         yield columns[0], columns[1]
-
-
-def read_lines(path: str) -> Iterator[str]:
-    """Lines of a text file in UTF-8; `-` is standard input."""
-    try:
-        with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8") as file:
-            for line in file:
-                yield line.rstrip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def as_table(rows: Iterable[Negative]) -> Iterator[str]:

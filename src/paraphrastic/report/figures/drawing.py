@@ -1,20 +1,22 @@
 """What all pictures have in common: drawn from a CSV file, with the same bytes for the same figures."""
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import matplotlib
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from paraphrastic.base.files import atomic_output
 
 
-def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """Rows of a CSV file with a header."""
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:
+    """Draw a pale grid behind the figures, and no frame at the top and on the right."""
+    axes.grid(axis=grid, color="#dddddd", lw=0.6)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def save_figure(figure: Figure, outputs: Sequence[str | Path], *, name: str) -> None:

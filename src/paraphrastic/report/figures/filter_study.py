@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.report.figures.drawing import plain_axes, save_figure
+from paraphrastic.report.tables import read_rows
 
 # Measures that pairs are ranked by: name, colour, and a mark that is told apart without colour.
 _MEASURES = {
@@ -50,9 +51,7 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
         axes.set_xticks(parts)
         axes.set_xlabel("part of the ranked pairs, from the lowest values to the highest")
         axes.set_title(title, loc="left", fontsize=11, pad=8)
-        axes.grid(axis="y", color="#dddddd", lw=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        plain_axes(axes, grid="y")
     panels[0].set_ylabel("Pearson's r × 100")
     figure.legend(
         *panels[0].get_legend_handles_labels(),

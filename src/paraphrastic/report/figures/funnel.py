@@ -7,8 +7,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.base.files import read_csv
+from paraphrastic.report.figures.drawing import save_figure
+from paraphrastic.report.tables import read_rows
 
 # What can become of a pair, with colours by Okabe and Ito, which the colour-blind can tell apart; the kept
 # pairs have the darkest.
@@ -41,9 +42,7 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     Raises:
         InputError: a table without rows.
     """
-    rows, pairs = read_rows(funnel), read_rows(overlap)
-    if not rows:
-        raise InputError(f"{funnel}: there are no corpora in it")
+    rows, pairs = read_rows(funnel), read_csv(overlap)
     # A filter that drops nothing has nothing in common with another.
     failing = [row["filter"] for row in pairs if int(row[row["filter"]])]
     reasons = [reason for reason in _FATES if reason in failing]

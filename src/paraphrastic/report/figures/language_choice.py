@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.report.figures.drawing import plain_axes, save_figure
+from paraphrastic.report.tables import read_rows
 
 # Wieting et al. 2019 saw two clusters of languages, on either side of it.
 THRESHOLD = 0.3
@@ -32,8 +32,6 @@ def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> No
         InputError: a table without rows.
     """
     rows = read_rows(table)
-    if not rows:
-        raise InputError(f"{table}: there are no languages in it")
     figure = Figure(figsize=(7, 4.6), layout="constrained")
     axes = figure.subplots()
     distances = [float(row["featural"]) for row in rows if row["featural"]]
@@ -60,9 +58,7 @@ def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> No
     axes.set_xlabel("share of the English pieces that the other language has, too")
     axes.set_ylabel("Pearson's r × 100, STS 2012–2016")
     axes.margins(0.08)
-    axes.grid(color="#dddddd", lw=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain_axes(axes, grid="both")
     figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9)
     save_figure(figure, outputs, name="language_choice")
 

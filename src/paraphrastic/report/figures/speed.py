@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.report.figures.drawing import plain_axes, save_figure
+from paraphrastic.report.tables import read_rows
 
 Row = Mapping[str, str]
 
@@ -101,6 +102,4 @@ def _draw_panel(axes: Axes, rows: Sequence[Row]) -> None:
     axes.set_xscale("log")
     axes.margins(x=0.25)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#dddddd", lw=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    plain_axes(axes, grid="x")

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.report.figures.drawing import save_figure
+from paraphrastic.report.tables import read_rows
 
 _COLUMNS = 3
 
@@ -28,8 +28,6 @@ def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:
         InputError: a table without rows.
     """
     rows = read_rows(table)
-    if not rows:
-        raise InputError(f"{table}: there are no runs in it")
     models = list(dict.fromkeys(row["model"] for row in rows))
     columns = min(_COLUMNS, len(models))
     lines = ceil(len(models) / columns)

@@ -7,8 +7,8 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import read_rows, save_figure
+from paraphrastic.report.figures.drawing import plain_axes, save_figure
+from paraphrastic.report.tables import read_rows
 
 _COLUMNS = 4
 # Sources of figures: colour, and a mark that is told apart without colour.
@@ -33,8 +33,6 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
         InputError: a table without figures.
     """
     rows = read_rows(intervals)
-    if not rows:
-        raise InputError(f"{intervals}: there are no figures in it")
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))
     # In the order of the table, which published rows may have only some columns of.
     measured = [row for row in rows if row["source"] != "published"]
@@ -72,7 +70,6 @@ def _draw_panel(axes: Axes, rows: Sequence[Mapping[str, str] | None]) -> None:
             axes.plot([float(row["low"]), float(row["high"])], [place, place], color=colour, lw=1.4)
         fill = colour if row["best"] else "white"
         axes.plot(float(row["value"]), place, mark, ms=4.5, mfc=fill, mec=colour, mew=1.2)
-    axes.grid(axis="x", color="#dddddd", lw=0.6)
-    axes.set_axisbelow(True)
+    plain_axes(axes, grid="x")
+    axes.spines["left"].set_visible(False)
     axes.tick_params(length=0, labelsize=8)
-    axes.spines[["top", "right", "left"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""Encoders of any make behind one function."""
+"""Systems of any make behind one function."""
 
 import shutil
 from pathlib import Path

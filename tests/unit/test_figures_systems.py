@@ -61,5 +61,5 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
 
 
 def test_a_picture_of_no_systems(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"intervals\.csv: there are no figures in it"):
+    with pytest.raises(InputError, match=r"intervals\.csv: there are no rows in it"):
         plot_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")

@@ -1,0 +1,41 @@
+"""Prepared test sets: read, and identified by their content."""
+
+import hashlib
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.tasks import LICENSED
+
+
+def read_testsets(path: Path) -> pl.DataFrame:
+    """Read a prepared test set; a damaged file is an `InputError` that names it."""
+    try:
+        return pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        cause = str(error).splitlines()[0]
+        raise InputError(f"{path}: not readable as Parquet: {cause}") from None
+
+
+def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
+    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in.
+
+    `pairs` are those with a gold score. Of 2013's SMT only the scores count: everybody has these, and few
+    have the sentences.
+    """
+    digest = hashlib.sha256()
+    for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
+        text = "" if (year, dataset) == LICENSED else f"{first}\t{second}\t"
+        digest.update(f"{text}{gold:.3f}\n".encode())
+    return digest.hexdigest()
+
+
+def table_digest(*tables: pl.DataFrame) -> str:
+    """SHA-256 of the cells of tables of text."""
+    digest = hashlib.sha256()
+    for table in tables:
+        for row in table.iter_rows():
+            digest.update(("\t".join(row) + "\n").encode())
+        digest.update(b"\n")
+    return digest.hexdigest()
