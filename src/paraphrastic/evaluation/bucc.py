@@ -15,9 +15,9 @@ from paraphrastic.evaluation.bitext_data import table_digest
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.results import Measurement, Source, write_result
 from paraphrastic.evaluation.sts_data import read_testsets
-from paraphrastic.evaluation.vectors import distinct_directions
-from paraphrastic.search.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
-from paraphrastic.search.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.evaluation.vectors import distinct_entries
+from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
+from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
 from paraphrastic.systems.open import System
 
 Bool = npt.NDArray[np.bool_]
@@ -136,7 +136,7 @@ class _Data:
 def _neighbours(encoder: System, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
     """Neighbours in both directions; the vectors are not held any longer."""
     x, y = (
-        distinct_directions(encoder, texts, language, name=f"BUCC {data.pair}")
+        distinct_entries(encoder, texts, language, name=f"BUCC {data.pair}")
         for texts, language in zip(data.texts, data.languages, strict=True)
     )
     return nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
