@@ -1,9 +1,9 @@
 """Speed of mining: `python benchmarks/mining.py [--repeats N] [--threads N] [--clock cpu]`.
 
-Looks for the 4 nearest neighbours of sentences in both directions, by codes of eight and of 16 bits and by
-the plan that a sample chooses, and by a plain reference beside it in the same run: the whole matrix by numpy,
-and the highest entries of its rows and of its columns. Sentences are averages of 14 random vectors drawn by
-Zipf's law, the rare ones weighing more, and translations share half of them. Writes
+Looks for the 4 nearest neighbours of sentences in both directions. In the same run, it is done by a plain
+reference, which makes the whole matrix by numpy and takes the highest entries of its rows and of its columns,
+and by FAISS's exact index of either side, where it is installed. Sentences are averages of 14 random vectors
+drawn by Zipf's law, the rare ones weighing more, and translations share half of them. Writes
 results/benchmarks/mining.json.
 
 With --sentences N, the time and the memory that mining two files of so many sentences takes, in a process of
@@ -24,11 +24,9 @@ import numpy as np
 from timing import medians, search_options
 
 from paraphrastic.base.files import write_json
-from paraphrastic.search.directions import Directions
-from paraphrastic.search.files import mine_files
-from paraphrastic.search.neighbours import nearest_neighbours
-from paraphrastic.search.plans import Plan
-from paraphrastic.search.tiles import HAS_BYTES
+from paraphrastic.neighbours.mine_files import mine_files
+from paraphrastic.neighbours.nearest import nearest_neighbours
+from paraphrastic.neighbours.vectors import direction_entries
 from paraphrastic.systems.open import System
 
 TOKENS = 14
@@ -43,7 +41,7 @@ BLOCK = 1 << 14
 
 def main() -> None:
     """Measure, print and write."""
-    options = search_options(__doc__, threads="of the search; numpy has its own")
+    options = search_options(__doc__, threads="of ours and FAISS's; numpy has its own")
     if options.sentences:
         measure_files(options)
         return
@@ -51,28 +49,43 @@ def main() -> None:
     for n, dimension in [(600, 32)] if options.quick else CASES:
         name = f"{n} sentences a side, {dimension} dimensions"
         figures[name] = measure(n, dimension, options)
-        for kind, seconds in figures[name].items():
-            print(f"{name}, {kind}: {seconds:.2f} s, {n * n / seconds / 1e6:,.0f} million pairs a second")
+        report(name, figures[name])
     about = {"clock": options.clock, "threads": options.threads}
     write_json(options.output or "results/benchmarks/mining.json", {**about, "seconds": figures})
 
 
 def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, float]:
-    """Seconds of a search, medians, in turns with the reference."""
+    """Seconds of a search, medians, in turns with the references."""
     table = token_vectors(dimension)
     source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
     x, y = table[source].sum(axis=1), table[target].sum(axis=1)
-    sides = Directions.of(x), Directions.of(y)
-    sample = sides[1][slice(BLOCK)].units()
-    plans = {"8 bits": Plan.of(sample, in_bytes=True)} if HAS_BYTES else {}
-    plans |= {"16 bits": Plan.of(sample, in_bytes=False), "chosen": None}
+    sides = direction_entries(x), direction_entries(y)
     ways: dict[str, Callable[[], Any]] = {
-        name: partial(nearest_neighbours, *sides, NEIGHBOURS, threads=options.threads, plan=plan)
-        for name, plan in plans.items()
+        "paraphrastic": partial(nearest_neighbours, *sides, NEIGHBOURS, threads=options.threads)
     }
     if n <= MAX_REFERENCE:
-        ways["whole matrix"] = partial(whole_matrix, x, y)
-    return medians(ways, options)
+        ways["numpy"] = partial(whole_matrix, x, y)
+    try:
+        import faiss
+    except ImportError:
+        return medians(ways, options)
+    faiss.omp_set_num_threads(options.threads)
+
+    def with_faiss() -> Any:
+        units = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y)]
+        for rows, queries in (units, units[::-1]):
+            index = faiss.IndexFlatIP(dimension)
+            index.add(rows)
+            index.search(queries, NEIGHBOURS)
+
+    return medians({**ways, "FAISS": with_faiss}, options)
+
+
+def report(name: str, seconds: dict[str, float]) -> None:
+    """Print them, and the others' time as a multiple of ours."""
+    ours = seconds["paraphrastic"]
+    ways = (f"{way} {time:.3f} s ({time / ours:.2f})" for way, time in seconds.items())
+    print(f"{name}: " + ", ".join(ways), flush=True)
 
 
 def whole_matrix(x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:

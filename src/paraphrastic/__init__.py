@@ -8,15 +8,15 @@ from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
     from paraphrastic.model.averaged import SentenceEncoder
-    from paraphrastic.search.duplicates import near_duplicates
-    from paraphrastic.search.retrieval import search
+    from paraphrastic.neighbours.duplicates import near_duplicates
+    from paraphrastic.neighbours.matrix_search import search
 
 __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
     "SentenceEncoder": "model.averaged",
-    "near_duplicates": "search.duplicates",
-    "search": "search.retrieval",
+    "near_duplicates": "neighbours.duplicates",
+    "search": "neighbours.matrix_search",
 }
 
 

@@ -10,7 +10,7 @@ from sentence_files import SENTENCES, dedup, write
 from test_duplicates import plainly as near_plainly
 
 from paraphrastic.model.averaged import AverageEncoder
-from paraphrastic.search import duplicate_files
+from paraphrastic.neighbours import dedup_files
 
 
 def test_near_duplicates_are_left_out(
@@ -85,15 +85,15 @@ def test_large_files_are_held_in_16_bits(
 ) -> None:
     source = write(tmp_path / "in.txt", SENTENCES)
     kinds = []
-    compare = duplicate_files.near_duplicates
+    compare = dedup_files.near_duplicates
     monkeypatch.setattr(
-        duplicate_files,
+        dedup_files,
         "near_duplicates",
-        lambda x, *arguments, **options: kinds.append(x.entries.dtype) or compare(x, *arguments, **options),
+        lambda x, *arguments, **options: kinds.append(x.dtype) or compare(x, *arguments, **options),
     )
     outputs = []
     for limit in (1 << 30, 1000):
-        monkeypatch.setattr(duplicate_files, "MAX_BYTES", limit)
+        monkeypatch.setattr(dedup_files, "MAX_BYTES", limit)
         assert dedup(folder, source, tmp_path / "out.txt") == 0
         outputs.append((tmp_path / "out.txt").read_bytes())
     assert kinds == [np.float32, np.int16]

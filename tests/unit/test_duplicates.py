@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from test_neighbours import CODES, plan_of
+from bounded import SHARES, bound_of
 
-from paraphrastic.search import duplicates
-from paraphrastic.search.directions import Directions
-from paraphrastic.search.duplicates import Duplicates, near_duplicates
+from paraphrastic.base.errors import InputError
+from paraphrastic.neighbours import duplicates
+from paraphrastic.neighbours.duplicates import Duplicates, near_duplicates
+from paraphrastic.neighbours.vectors import direction_entries
 
 
 def plainly(vectors: np.ndarray, threshold: float) -> list[int]:
@@ -45,33 +46,31 @@ def check(found: Duplicates, vectors: np.ndarray, threshold: float) -> None:
     assert not found.cosines[found.kept].any()
 
 
-@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("kept", SHARES)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("block", [1, 50, 1024])
 def test_what_is_near_to_a_kept_one_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, codes: tuple[int, float], threads: int, block: int
+    monkeypatch: pytest.MonkeyPatch, kept: float, threads: int, block: int
 ) -> None:
     monkeypatch.setattr(duplicates, "BLOCK", block)
-    monkeypatch.setattr(duplicates, "_PART_BYTES", 2000)
+    monkeypatch.setattr(duplicates, "PART", 20)
     vectors = chained(400, 16)
     for threshold in (0.3, 0.8, 0.97):
-        found = near_duplicates(
-            Directions.of(vectors), threshold, threads=threads, plan=plan_of(vectors, codes)
-        )
+        found = near_duplicates(vectors, threshold, threads=threads, bound=bound_of(vectors, kept))
         check(found, vectors, threshold)
     assert 0 < len(found.kept) < 400
 
 
 def test_many_vectors() -> None:
     vectors = chained(4000, 48)
-    found = near_duplicates(Directions.of(vectors), 0.9, threads=2)
+    found = near_duplicates(vectors, 0.9, threads=2)
     check(found, vectors, 0.9)
     assert 1000 < len(found.kept) < 3500
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_few_vectors(n: int) -> None:
-    found = near_duplicates(Directions.of(np.ones((n, 3), np.float32)), 1.0)
+    found = near_duplicates(np.ones((n, 3), np.float32), 1.0)
     assert found.originals.tolist() == [-1, 0][:n]
 
 
@@ -79,22 +78,31 @@ def test_equal_vectors_reach_any_threshold() -> None:
     vectors = np.random.default_rng(0).normal(size=(200, 9)).astype(np.float32)
     doubled = np.concatenate([vectors, 3 * vectors])
     for in_16_bits in (False, True):
-        found = near_duplicates(Directions.of(doubled, in_16_bits=in_16_bits), 1.0)
+        found = near_duplicates(direction_entries(doubled, in_16_bits=in_16_bits), 1.0)
         assert found.originals.tolist() == [-1] * 200 + list(range(200))
 
 
 def test_vectors_that_are_all_equal_take_little_time() -> None:
-    found = near_duplicates(Directions.of(np.ones((30_000, 64), np.float32)), 0.9)
+    found = near_duplicates(np.ones((30_000, 64), np.float32), 0.9)
     assert (found.originals[1:] == 0).all()
 
 
 def test_zero_vectors_are_kept() -> None:
-    assert len(near_duplicates(Directions.of(np.zeros((50, 4), np.float32)), 0.01).kept) == 50
+    assert len(near_duplicates(np.zeros((50, 4), np.float32), 0.01).kept) == 50
 
 
-def test_progress() -> None:
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicates, "BLOCK", 1024)
     shares: list[float] = []
-    near_duplicates(Directions.of(chained(3000, 8)), 0.9, progress=shares.append)
+    near_duplicates(chained(3000, 8), 0.9, progress=shares.append)
     assert shares == sorted(shares)
     assert len(shares) == 3
     assert shares[-1] == 1.0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_number_that_is_not_finite_is_named(value: float) -> None:
+    vectors = chained(3000, 8)
+    vectors[2000, 3] = value
+    with pytest.raises(InputError, match=r"^vectors: row 2001 has numbers that are not finite$"):
+        near_duplicates(vectors, 0.9)

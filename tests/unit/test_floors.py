@@ -16,7 +16,7 @@ FLOORS = [
     {"registry"},
     {"config"},
     {"model", "corpus"},
-    {"training", "search", "systems"},
+    {"training", "neighbours", "systems"},
     {"evaluation"},
     {"report", "interop"},
     {"pipeline"},

@@ -15,13 +15,13 @@ import pyarrow
 import pytest
 from sentence_files import SENTENCES, dedup, search, write
 from small_corpus import PAIRS
-from test_retrieval import plainly
+from test_matrix_search import plainly
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.model.averaged import AverageEncoder
 from paraphrastic.model.system import System
-from paraphrastic.search import duplicate_files, retrieval, search_files
+from paraphrastic.neighbours import dedup_files, matrix_search, search_files
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_queries_in_groups(
     assert search(folder, index, corpus, whole, "--sentences", corpus) == 0
     monkeypatch.setattr(search_files, "QUERY_NUMBERS", 7 * np.load(index).shape[1])
     monkeypatch.setattr(search_files, "_LINES", 10)
-    monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", 1000)
+    monkeypatch.setattr(matrix_search, "BLOCK_NUMBERS", 1000)
     assert search(folder, index, corpus, parts, "--sentences", corpus) == 0
     assert whole.read_bytes() == parts.read_bytes()
 
@@ -280,7 +280,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
         search_files.search_files(encoder, str(tmp_path / "v.npy"), source, output)
     with pytest.raises(InputError, match=r"Odd: .*in.txt: the vector of 'a' is not finite"):
-        duplicate_files.dedup_file(encoder, source, output, threshold=0.9)
+        dedup_files.dedup_file(encoder, source, output, threshold=0.9)
 
 
 @pytest.mark.parametrize("command", ["search", "dedup"])
@@ -297,7 +297,7 @@ def test_an_interrupt_leaves_what_was_there(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(search_files, "search", interrupt)
-    monkeypatch.setattr(duplicate_files, "near_duplicates", interrupt)
+    monkeypatch.setattr(dedup_files, "near_duplicates", interrupt)
     places = tmp_path / "out.tsv", tmp_path / "report.tsv"
     for path in places:
         path.write_text("of an earlier run\n")

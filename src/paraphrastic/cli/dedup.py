@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.base.threads import available_cores
-    from paraphrastic.search.duplicate_files import dedup_file
+    from paraphrastic.neighbours.dedup_files import dedup_file
     from paraphrastic.systems.open import open_system
 
     threads = options.threads or available_cores()

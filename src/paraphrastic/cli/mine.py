@@ -53,7 +53,7 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.search.files import mine_files
+    from paraphrastic.neighbours.mine_files import mine_files
     from paraphrastic.systems.open import open_system
 
     threads = options.threads or os.cpu_count() or 1

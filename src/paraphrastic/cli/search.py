@@ -58,7 +58,7 @@ def add(commands: Commands) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     from paraphrastic.base.threads import available_cores
-    from paraphrastic.search.search_files import search_files
+    from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.systems.open import open_system
 
     threads = options.threads or available_cores()

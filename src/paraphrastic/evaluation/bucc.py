@@ -14,9 +14,9 @@ from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.results import Measurement, Source, write_result
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
-from paraphrastic.evaluation.vectors import distinct_directions
-from paraphrastic.search.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
-from paraphrastic.search.neighbours import Neighbours, nearest_neighbours
+from paraphrastic.evaluation.vectors import distinct_entries
+from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
+from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
 from paraphrastic.systems.open import System
 
 Bool = npt.NDArray[np.bool_]
@@ -135,7 +135,7 @@ class _Data:
 def _neighbours(encoder: System, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
     """Neighbours in both directions; the vectors are not held any longer."""
     x, y = (
-        distinct_directions(encoder, texts, language, name=f"BUCC {data.pair}")
+        distinct_entries(encoder, texts, language, name=f"BUCC {data.pair}")
         for texts, language in zip(data.texts, data.languages, strict=True)
     )
     return nearest_neighbours(x, y, NEIGHBOURS, threads=threads)

@@ -9,8 +9,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.results import Measurement, Source, share, write_result
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
-from paraphrastic.evaluation.vectors import distinct_directions
-from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.evaluation.vectors import distinct_entries
+from paraphrastic.neighbours.nearest import nearest_neighbours
 from paraphrastic.systems.open import System
 
 
@@ -52,7 +52,7 @@ def evaluate_tatoeba(
     for language, path in testsets.items():
         pairs = read_testsets(path).select("sentence", "english")
         x, y = (
-            distinct_directions(encoder, pairs[column].to_list(), code, name=f"Tatoeba {language}-en")
+            distinct_entries(encoder, pairs[column].to_list(), code, name=f"Tatoeba {language}-en")
             for column, code in (("sentence", language), ("english", "en"))
         )
         digest = table_digest(pairs)

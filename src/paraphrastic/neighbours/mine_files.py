@@ -7,8 +7,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import readable_lines
 from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
-from paraphrastic.search.bitext import NEIGHBOURS, Margin, best_pairs, embed_directions
-from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed_entries
+from paraphrastic.neighbours.nearest import nearest_neighbours
 
 # Vectors that take more memory are held in 16 bits.
 MAX_BYTES = 2 << 30
@@ -63,7 +63,7 @@ def mine_files(
         sides = [_read_sentences(path) for path in (source, target)]
         n_bytes = 4 * encoder.dim * sum(map(len, sides))
         x, y = (
-            embed_directions(
+            embed_entries(
                 encoder,
                 list(sentences),
                 language,

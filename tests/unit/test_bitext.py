@@ -13,10 +13,9 @@ from small_corpus import PAIRS
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.search import files
-from paraphrastic.search.bitext import MARGINS, best_pairs, embed_directions, unify
-from paraphrastic.search.directions import Directions
-from paraphrastic.search.neighbours import nearest_neighbours
+from paraphrastic.neighbours import mine_files
+from paraphrastic.neighbours.bitext import MARGINS, best_pairs, embed_entries, unify
+from paraphrastic.neighbours.nearest import nearest_neighbours
 from paraphrastic.systems.open import System
 
 
@@ -61,7 +60,7 @@ def test_pairs_are_those_of_a_plain_search(margin: str, k: int) -> None:
     x = generator.normal(size=(120, 12)).astype(np.float32)
     y = np.concatenate([x[:60] + 0.4 * generator.normal(size=(60, 12)), generator.normal(size=(90, 12))])
     y = y.astype(np.float32)
-    pairs = best_pairs(*nearest_neighbours(Directions.of(x), Directions.of(y), k), margin)
+    pairs = best_pairs(*nearest_neighbours(x, y, k), margin)
     expected = mined_plainly(x, y, k, margin)
     assert list(zip(pairs.sources.tolist(), pairs.targets.tolist(), strict=True)) == [
         (i, j) for i, j, _ in expected
@@ -73,7 +72,7 @@ def test_scores_of_a_small_case() -> None:
     # Angles of 0 and 60 degrees, against 0, 60 and 180.
     x = np.array([[1, 0], [0.5, 0.75**0.5]], np.float32)
     y = np.array([[2, 0], [1, 3**0.5], [-1, 0]], np.float32)
-    found = nearest_neighbours(Directions.of(x), Directions.of(y), 2)
+    found = nearest_neighbours(x, y, 2)
     ratio = best_pairs(*found, "ratio")
     # Every mean of two neighbours' cosines is 0.75, but of the last one, -0.75.
     assert sorted(zip(ratio.sources, ratio.targets, strict=True)) == [(0, 0), (1, 1)]
@@ -84,7 +83,7 @@ def test_scores_of_a_small_case() -> None:
 
 def test_a_ratio_to_nothing_is_zero() -> None:
     x, y = np.array([[1, 0]], np.float32), np.array([[-1, 0], [0, 0]], np.float32)
-    found = nearest_neighbours(Directions.of(x), Directions.of(y), 4)
+    found = nearest_neighbours(x, y, 4)
     assert best_pairs(*found, "ratio").scores.tolist() == [0.0]
 
 
@@ -102,7 +101,7 @@ def test_vectors_that_are_not_finite_are_refused() -> None:
 
     encoder = System("Odd", 2, "d", embed)
     with pytest.raises(InputError, match=r"^Odd: my\.txt: the vector of 'bad' is not finite$"):
-        embed_directions(encoder, ["a", "b", "bad"], None, name="my.txt")
+        embed_entries(encoder, ["a", "b", "bad"], None, name="my.txt")
 
 
 def write(path: Path, lines: list[str]) -> str:
@@ -192,7 +191,7 @@ def test_bad_files_are_named(
 def test_outputs_that_cannot_be_written_are_told_at_once(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "nearest_neighbours", None)
+    monkeypatch.setattr(mine_files, "nearest_neighbours", None)
     good = write(tmp_path / "good.txt", ["a"])
     for output, cause in ((str(tmp_path), "Is a directory"), (f"{good}/out.tsv", "File exists")):
         assert mine(folder, good, good, output) == 1
@@ -207,7 +206,7 @@ def test_an_interrupted_run_leaves_no_file(
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files, "nearest_neighbours", interrupt)
+    monkeypatch.setattr(mine_files, "nearest_neighbours", interrupt)
     good = write(tmp_path / "good.txt", ["a"])
     (tmp_path / "out.tsv").write_text("of an earlier run\n")
     assert mine(folder, good, good, str(tmp_path / "out.tsv")) == 128 + signal.SIGINT
@@ -230,14 +229,14 @@ def test_large_files_take_half_the_memory(
         write(tmp_path / name, [pair[side] for pair in PAIRS]) for side, name in enumerate(("en", "de"))
     )
     held = []
-    search = files.nearest_neighbours
+    search = mine_files.nearest_neighbours
     monkeypatch.setattr(
-        files,
+        mine_files,
         "nearest_neighbours",
-        lambda x, y, k, **more: held.append(x.entries.dtype) or search(x, y, k, **more),
+        lambda x, y, k, **more: held.append(x.dtype) or search(x, y, k, **more),
     )
-    for limit, output in ((files.MAX_BYTES, "all.tsv"), (1000, "half.tsv")):
-        monkeypatch.setattr(files, "MAX_BYTES", limit)
+    for limit, output in ((mine_files.MAX_BYTES, "all.tsv"), (1000, "half.tsv")):
+        monkeypatch.setattr(mine_files, "MAX_BYTES", limit)
         assert mine(folder, source, target, str(tmp_path / output)) == 0
     assert held == [np.float32, np.int16]
     scores = [

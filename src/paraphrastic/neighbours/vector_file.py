@@ -6,8 +6,8 @@ from tokenize import TokenError
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.search.directions import single
-from paraphrastic.search.kernels import Float32
+from paraphrastic.neighbours.kernels import Float32
+from paraphrastic.neighbours.vectors import single
 
 _KINDS = ("float16", "float32", "float64")
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Protocol, runtime_checkable
@@ -11,24 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.threads import Workers, available_cores
-from paraphrastic.search.choice import plan_for_neighbours
-from paraphrastic.search.directions import Directions, directions_of, single, two_axes
-from paraphrastic.search.kernels import Float32, offer_all
-from paraphrastic.search.neighbours import Neighbours, compare
-from paraphrastic.search.parts import share, slices
-from paraphrastic.search.sketches import Sketch
+from paraphrastic.base.threads import available_cores
+from paraphrastic.neighbours.bounds import Bound
+from paraphrastic.neighbours.kernels import Float32
+from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
+from paraphrastic.neighbours.parts import multiplying_workers, slices
+from paraphrastic.neighbours.vectors import single, two_axes
 
-# Numbers of the matrix that are in memory at a time, twice: while a block is searched, the next one is read.
+# Numbers of a matrix that are in memory at a time, twice: while a block is searched, the next one is read.
 BLOCK_NUMBERS = 1 << 22
 # Queries that the matrix is read for at a time: 1 GB of vectors.
 QUERY_NUMBERS = 1 << 28
-# So few queries are compared with each row, which is faster than to write codes of all rows.
-_FEW = 4
-# Rows that a thread compares with few queries at a time.
-_PART = 512
-# Rounding of cosines of equal vectors, with room to spare.
-ROUNDING = 1e-9
 
 
 @runtime_checkable
@@ -85,7 +77,7 @@ def search(
     """The k rows of a matrix that are nearest to each query by cosine, exactly.
 
     Cosines are computed in double precision from the numbers as they are, of which doubles are rounded to
-    single precision first; neither side need be of unit length. Of equally near rows, the lower ones are
+    single precision first; neither side need be of unit length. Among equally near rows, the lower ones are
     taken, in their order. A zero vector, which is that of an empty sentence, is near to nothing: such a row
     is never found, and such a query finds none.
 
@@ -115,72 +107,21 @@ def search(
         raise InputError(f"k is {k}; at least one row is to be found")
     found = Neighbours.nothing(len(queries), min(k, matrix.rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    with closing(Workers(threads or available_cores())) as workers:
-        x = directions_of(queries, workers, "queries")
-        groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, matrix.dim)))
+    blocks = slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim)))
+    groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, matrix.dim)))
+    # One block is read while another one is searched.
+    with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
-
-            def tell(share: float, number: int = number) -> None:
-                if progress:
-                    progress((number + share) / len(groups))
-
-            _Search(x[group], found[group], lowest, workers).run(matrix, tell)
-    return found
-
-
-class _Search:
-    """A search for some queries, whose neighbours so far are `found`."""
-
-    def __init__(self, x: Directions, found: Neighbours, lowest: float, workers: Workers) -> None:
-        self.x, self.found, self.lowest, self.workers = x, found, lowest, workers
-        self.sketch: Sketch | None = None
-
-    def run(self, matrix: Matrix, tell: Callable[[float], None]) -> None:
-        """Search all rows."""
-        blocks = slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim)))
-        # One block is read while another one is searched.
-        with ThreadPoolExecutor(1) as reader:
+            columns = Columns(
+                queries[group], found.indices.shape[1], Bound(matrix.dim), workers, lowest=lowest, zeros=False
+            )
             ahead = [reader.submit(matrix.read, block.start, block.stop) for block in blocks[:1]]
             for block, following in zip_longest(blocks, blocks[1:]):
                 values = ahead.pop().result()
                 if following:
                     ahead.append(reader.submit(matrix.read, following.start, following.stop))
-                y = directions_of(values, self.workers, matrix.name, block.start)
-                if len(self.x) <= _FEW:
-                    self._compare_all(y, block.start)
-                else:
-                    self._compare(y, block.start, matrix.rows)
-                tell(block.stop / matrix.rows)
-
-    def _compare(self, y: Directions, first: int, rows: int) -> None:
-        if self.sketch is None:
-            k = self.found.indices.shape[1]
-            plan = plan_for_neighbours(self.x, y, k, self.workers, rows=rows, lowest=self.lowest)
-            self.sketch = Sketch.of(self.x, plan, self.workers)
-        columns = Sketch.of(y, self.sketch.plan, self.workers).columns(np.arange(len(y)))
-        compare(
-            self.sketch,
-            self.x,
-            columns,
-            y,
-            first,
-            self.found,
-            [],
-            self.workers,
-            lowest=self.lowest,
-            zeros=False,
-        )
-
-    def _compare_all(self, y: Directions, first: int) -> None:
-        own = [self.found]
-        own += [Neighbours.nothing(*self.found.indices.shape) for _ in range(1, self.workers.size)]
-
-        def work(part: slice, index: int) -> None:
-            offer_all(
-                y.entries[part], y.norms[part], first + part.start, self.x.entries, self.x.norms, self.lowest,
-                own[index].cosines, own[index].indices,
-            )  # fmt: skip
-
-        share(self.workers, slices(len(y), _PART), work)
-        for other in own[1:]:
-            self.found.add(other)
+                columns.compare(values, block.start, None, matrix.name)
+                if progress:
+                    progress((number + block.stop / matrix.rows) / len(groups))
+            found[group].add(columns.found())
+    return found

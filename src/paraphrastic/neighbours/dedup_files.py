@@ -13,10 +13,10 @@ from paraphrastic.base.files import unwritable_named
 from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
 from paraphrastic.model.system import System
-from paraphrastic.search.bitext import embed_directions
-from paraphrastic.search.duplicates import near_duplicates
-from paraphrastic.search.files import MAX_BYTES, Progress
-from paraphrastic.search.kernels import NOTHING
+from paraphrastic.neighbours.bitext import embed_entries
+from paraphrastic.neighbours.duplicates import near_duplicates
+from paraphrastic.neighbours.kernels import NOTHING
+from paraphrastic.neighbours.mine_files import MAX_BYTES, Progress
 
 _MARK = b"\xef\xbb\xbf"
 # In place of a blank line's text.
@@ -69,7 +69,7 @@ def dedup_file(
         _twice(source) as opened,
     ):
         texts, first_lines, members = _read(opened, source)
-        x = embed_directions(
+        x = embed_entries(
             encoder,
             texts,
             language,

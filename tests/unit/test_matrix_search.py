@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from paraphrastic import InputError, search
-from paraphrastic.search import retrieval
-from paraphrastic.search.duplicates import near_duplicates
-from paraphrastic.search.faiss_index import search_with_faiss
-from paraphrastic.search.neighbours import Neighbours
-from paraphrastic.search.retrieval import ArrayMatrix
+from paraphrastic.neighbours import matrix_search, nearest
+from paraphrastic.neighbours.duplicates import near_duplicates
+from paraphrastic.neighbours.faiss_index import search_with_faiss
+from paraphrastic.neighbours.matrix_search import ArrayMatrix
+from paraphrastic.neighbours.nearest import Neighbours
 
 
 def plainly(vectors: np.ndarray, queries: np.ndarray, k: int, min_score: float | None) -> Neighbours:
@@ -61,8 +62,8 @@ def test_the_nearest_rows_are_found(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], block: int | None, threads: int
 ) -> None:
     if block:
-        monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", block)
-    monkeypatch.setattr(retrieval, "_PART", 10)
+        monkeypatch.setattr(matrix_search, "BLOCK_NUMBERS", block)
+    monkeypatch.setattr(nearest, "PART_ROWS", 10)
     vectors, queries = matrices(*size)
     for k, min_score in ((1, None), (7, None), (10, 0.3), (1000, None), (1000, 0.0)):
         found = search(vectors, queries, k, min_score=min_score, threads=threads)
@@ -96,7 +97,7 @@ def test_lists_of_numbers() -> None:
 
 
 def test_groups_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retrieval, "QUERY_NUMBERS", 20 * 7)
+    monkeypatch.setattr(matrix_search, "QUERY_NUMBERS", 20 * 7)
     vectors, queries = matrices(300, 30, 20)
     shares: list[float] = []
     agree(search(vectors, queries, 5, progress=shares.append), plainly(vectors, queries, 5, None))
@@ -151,7 +152,7 @@ def test_arguments_that_do_not_fit(vectors: np.ndarray, queries: np.ndarray, mes
 def test_a_number_that_is_not_finite_is_named(
     monkeypatch: pytest.MonkeyPatch, value: float, count: int
 ) -> None:
-    monkeypatch.setattr(retrieval, "BLOCK_NUMBERS", 4 * 30)
+    monkeypatch.setattr(matrix_search, "BLOCK_NUMBERS", 4 * 30)
     vectors, queries = matrices(100, count, 4)
     vectors[76, 2] = value
     with pytest.raises(InputError, match=r"^vectors: row 77 has numbers that are not finite$"):
@@ -173,7 +174,7 @@ def test_faiss_finds_the_same(
 ) -> None:
     pytest.importorskip("faiss")
     if block:
-        monkeypatch.setattr("paraphrastic.search.faiss_index.BLOCK_NUMBERS", block)
+        monkeypatch.setattr("paraphrastic.neighbours.faiss_index.BLOCK_NUMBERS", block)
     vectors, queries = matrices(*size)
     # More equals than are compared.
     vectors[::2] = vectors[:1]
@@ -191,12 +192,15 @@ def test_another_processor_finds_the_same(tmp_path: Path) -> None:
     code = f"""
 import numpy as np
 from paraphrastic import search
-from paraphrastic.search import tiles
-assert not tiles.HAS_BYTES
 found = search(*(np.load({str(tmp_path)!r} + f"/{{name}}.npy") for name in ("vectors", "queries")), 7)
 np.save({str(tmp_path / "found.npy")!r}, found.indices)
 """
-    environment = {**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment = {
+        **os.environ,
+        "NUMBA_CPU_NAME": "generic",
+        "OPENBLAS_CORETYPE": "Haswell",
+        "NUMBA_CACHE_DIR": str(tmp_path / "cache"),
+    }
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), search(vectors, queries, 7).indices)
 
@@ -206,6 +210,17 @@ def test_vectors_of_no_and_of_many_dimensions() -> None:
     assert (search(empty, np.zeros((40, 0), np.float32), 3).indices == -1).all()
     vectors = np.random.default_rng(0).normal(size=(70, 70_000)).astype(np.float32)
     agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))
-    # As large as bytes can be: all signs are equal.
+    # All signs are equal.
     vectors = np.abs(vectors[:, :32_768])
     agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))
+
+
+def test_blas_has_its_threads_again() -> None:
+    def threads() -> list[int]:
+        # Other packages may have loaded a BLAS of their own.
+        return [pool["num_threads"] for pool in threadpool_info() if "numpy" in pool["filepath"]]
+
+    before, inside = threads(), []
+    search(np.ones((9, 3)), np.ones((2, 3)), progress=lambda _: inside.extend(threads()))
+    assert set(inside) <= {1}
+    assert threads() == before

@@ -1,23 +1,20 @@
 """Search with FAISS (Douze et al. 2024), an optional package."""
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.threads import Workers
-from paraphrastic.search.directions import Directions, directions_of
-from paraphrastic.search.kernels import NOTHING, Float32, offer_some
-from paraphrastic.search.neighbours import Neighbours
-from paraphrastic.search.parts import slices
-from paraphrastic.search.retrieval import BLOCK_NUMBERS, ROUNDING, Matrix, search
+from paraphrastic.neighbours.bounds import Bound
+from paraphrastic.neighbours.kernels import NOTHING, Float32, offer_some
+from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, Matrix, search
+from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
+from paraphrastic.neighbours.parts import slices
+from paraphrastic.neighbours.vectors import require_finite
 
 # Rows beyond those asked for whose exact cosines are computed.
 _SPARE = 20
-# Of a score in single precision: each term's rounding.
-_TERM = 2.0**-23
 _OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
 
 
@@ -80,7 +77,7 @@ class FaissFile:
         Raises:
             InputError: what it finds are not numbers of rows.
         """
-        scores, rows = self._index.search(Directions.of(queries).units(), k)
+        scores, rows = self._index.search(Bound(self.dim).vectors(queries), k)
         if rows.max(initial=-1) >= self.rows:
             raise InputError(f"{self.name}: {_OWN_NUMBERS}")
         wanted = (rows >= 0) & (queries != 0).any(axis=1, keepdims=True)
@@ -103,23 +100,24 @@ def search_with_faiss(
     faiss = load_faiss(threads)
     found = Neighbours.nothing(len(queries), min(k, matrix.rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    with closing(Workers(threads)) as workers:
-        x = directions_of(queries, workers, "queries")
-        for block in slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim))):
-            values = matrix.read(block.start, block.stop)
-            y = directions_of(values, workers, matrix.name, block.start)
-            index = faiss.IndexFlatIP(matrix.dim)
-            index.add(y.units())
-            scores, rows = index.search(x.units(), min(len(y), k + _SPARE))
-            own = Neighbours.nothing(*found.indices.shape)
-            offer_some(rows, y.entries, y.norms, x.entries, x.norms, lowest, own.cosines, own.indices)
-            bars = np.maximum(own.cosines[:, -1], lowest)
-            again = np.flatnonzero((bars <= scores[:, -1] + matrix.dim * _TERM) & (x.norms > 0))
-            if len(again) and rows.shape[1] < len(y):
-                others = search(
-                    values, queries[again], own.indices.shape[1], min_score=min_score, threads=threads
-                )
-                own.indices[again], own.cosines[again] = others.indices, others.cosines
-            own.indices[own.indices >= 0] += block.start
-            found.add(own)
+    bound, norms = Bound(matrix.dim), np.empty(len(queries))
+    units = bound.vectors(queries, norms)
+    require_finite(norms, "queries")
+    for block in slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim))):
+        values, row_norms = matrix.read(block.start, block.stop), np.empty(block.stop - block.start)
+        index = faiss.IndexFlatIP(matrix.dim)
+        index.add(bound.vectors(values, row_norms))
+        require_finite(row_norms, matrix.name, block.start)
+        scores, rows = index.search(units, min(len(values), k + _SPARE))
+        own = Neighbours.nothing(*found.indices.shape)
+        offer_some(rows, values, row_norms, queries, norms, lowest, own.cosines, own.indices)
+        bars = np.maximum(own.cosines[:, -1], lowest)
+        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & (norms > 0))
+        if len(again) and rows.shape[1] < len(values):
+            others = search(
+                values, queries[again], own.indices.shape[1], min_score=min_score, threads=threads
+            )
+            own.indices[again], own.cosines[again] = others.indices, others.cosines
+        own.indices[own.indices >= 0] += block.start
+        found.add(own)
     return found

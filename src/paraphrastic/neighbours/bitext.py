@@ -5,20 +5,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from paraphrastic.model.system import System
-from paraphrastic.search.directions import Directions
-from paraphrastic.search.neighbours import Neighbours
+from paraphrastic.neighbours.kernels import Entries, Float64, Int64
+from paraphrastic.neighbours.nearest import Neighbours
+from paraphrastic.neighbours.vectors import direction_entries
 
 Margin = Literal["ratio", "distance", "cosine"]
 MARGINS: tuple[Margin, ...] = ("ratio", "distance", "cosine")
 NEIGHBOURS = 4
 # Sentences that are embedded at a time: 34 MB of vectors at 1,024 dimensions.
 EMBEDDED_ROWS = 8192
-
-Int64 = npt.NDArray[np.int64]
-Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +33,7 @@ class MinedPairs:
     scores: Float64
 
 
-def embed_directions(
+def embed_entries(
     encoder: System,
     sentences: Sequence[str],
     language: str | None,
@@ -44,19 +41,20 @@ def embed_directions(
     name: str,
     in_16_bits: bool = False,
     progress: Callable[[float], None] | None = None,
-) -> Directions:
-    """Directions of the sentences' vectors, in 16 bits where asked for.
+) -> Entries:
+    """The sentences' vectors as `direction_entries`, [n, dim], in 16 bits where asked for.
 
     Raises:
-        InputError: a vector is not finite; `name` says where the sentences are from.
+        InputError: a vector is not finite; `name` says where the sentences come from.
     """
-    directions = Directions.empty(len(sentences), encoder.dim, in_16_bits=in_16_bits)
+    entries = np.empty((len(sentences), encoder.dim), np.int16 if in_16_bits else np.float32)
     for start in range(0, len(sentences), EMBEDDED_ROWS):
         block = sentences[start : start + EMBEDDED_ROWS]
-        directions.fill(start, encoder.embed_finite(block, language, name=name))
+        vectors = encoder.embed_finite(block, language, name=name)
+        entries[start : start + len(block)] = direction_entries(vectors, in_16_bits=in_16_bits)
         if progress:
             progress((start + len(block)) / len(sentences))
-    return directions
+    return entries
 
 
 def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> MinedPairs:

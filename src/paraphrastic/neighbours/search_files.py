@@ -11,10 +11,10 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import clean, read_batches
 from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
-from paraphrastic.search.kernels import Float32, Int64
-from paraphrastic.search.neighbours import Neighbours
-from paraphrastic.search.retrieval import QUERY_NUMBERS, search
-from paraphrastic.search.vector_file import VectorFile
+from paraphrastic.neighbours.kernels import Float32, Int64
+from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
+from paraphrastic.neighbours.nearest import Neighbours
+from paraphrastic.neighbours.vector_file import VectorFile
 
 # Told what is being done, and what share of it is done.
 Progress = Callable[[str, float], None]
@@ -98,7 +98,7 @@ def _open_index(
     """Dimension and number of its rows, and what finds them."""
     if with_faiss or index.endswith(".faiss"):
         # Not at the top: an optional package.
-        from paraphrastic.search.faiss_index import FaissFile, search_with_faiss
+        from paraphrastic.neighbours.faiss_index import FaissFile, search_with_faiss
 
         matrix = FaissFile(index, threads) if index.endswith(".faiss") else VectorFile(index)
 

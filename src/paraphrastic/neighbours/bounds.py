@@ -1,0 +1,130 @@
+"""Vectors in single precision whose products say which pairs of vectors can be near."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.neighbours.kernels import Entries, Float32, Float64, normalize
+
+# Half the distance between 1 and the next number of single precision.
+_UNIT = 2.0**-24
+# Vectors that are sampled: rows, columns that they are compared with, and others to find leading dimensions.
+_ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
+# Nanoseconds on a core for one product in single precision, for an exact cosine, and for a dimension of it.
+_PRODUCT, _COSINE, _DIMENSION = 0.02, 30.0, 0.35
+# Nanoseconds that it takes to look for leading dimensions, times the cube of all dimensions.
+_LOOKING = 1.0
+# Shares of the dimensions that may be kept.
+_SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)
+
+
+class Bound:
+    """How vectors are turned into others whose product, plus `slack`, is never below their cosine.
+
+    They are unit vectors, whose product differs from the cosine by rounding alone. With a basis, they are the
+    unit vectors' leading dimensions and, as one more, the length of what is left: what is left of two vectors
+    adds no more to their cosine than the product of its lengths (the inequality of Cauchy and Schwarz). That
+    takes fewer products, and rules most pairs of vectors out.
+
+    Attributes:
+        slack: what rounding can take from a product, at most: n terms of unit vectors are summed within n
+            units in any order (Higham 2002, section 3.1), and each vector is rounded before.
+    """
+
+    def __init__(self, dim: int, basis: Float32 | None = None) -> None:
+        self._basis = basis
+        self.width = dim if basis is None else basis.shape[1] + 1
+        self.slack = (self.width + 8) * _UNIT
+        self._kept_error = 0.0
+        if basis is not None:
+            # By so much, the kept dimensions of a unit vector can be off; it counts for both vectors, and
+            # for the length of what is left.
+            self._kept_error = (dim + 8) * _UNIT * basis.shape[1] ** 0.5
+            self.slack += 3 * self._kept_error
+        # Of higher order.
+        self.slack *= 1.1
+
+    def vectors(self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None) -> Float32:
+        """The vectors to be multiplied, float32 [n, width].
+
+        Args:
+            entries: [n, dim], of any length.
+            norms: [n], overwritten with the vectors' norms.
+            out: [at least n, dim], memory for unit vectors, which are the result where there is no basis.
+        """
+        norms = np.empty(len(entries)) if norms is None else norms
+        units = np.empty(entries.shape, np.float32) if out is None else out[: len(entries)]
+        normalize(entries, norms, units)
+        if self._basis is None:
+            return units
+        found = np.empty((len(units), self.width), np.float32)
+        kept = np.matmul(units, self._basis, out=found[:, :-1])
+        left = (norms > 0) - np.einsum("np,np->n", kept, kept, dtype=np.float64)
+        found[:, -1] = np.where(norms > 0, np.sqrt(np.maximum(left, 0) + 3 * self._kept_error), 0)
+        return found
+
+
+def sample(n: int, size: int) -> npt.NDArray[np.int64]:
+    """Different indices below n, always the same."""
+    return np.random.default_rng(0).choice(n, min(n, size), replace=False)
+
+
+def bound_for_threshold(x: Entries, threshold: float) -> Bound:
+    """The bound by which pairs among `x`, [n, dim], with this cosine or a higher one are found fastest."""
+    order = sample(len(x), _ROWS + _COLUMNS + _FITTED)
+    # No vector is to be compared with itself.
+    rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
+    return _fastest(rows, columns, fitted, lambda _: threshold, len(x) ** 2 / 2, len(x))
+
+
+def bound_for_neighbours(x: Entries, y: Entries, k: int) -> Bound:
+    """The bound by which the k nearest neighbours of `x`, [n, dim], in `y`, [m, dim], are found fastest."""
+    rows = x[sample(len(x), _ROWS)]
+    columns, fitted = (y[part] for part in np.split(sample(len(y), _COLUMNS + _FITTED), [_COLUMNS]))
+    # A small sample may contain no true neighbour. Its nearest row is then farther away than the k-th
+    # neighbour among all rows.
+    place = min(max(1, round(k * len(columns) / len(y))), len(columns))
+
+    def bars(cosines: Float32) -> Float32:
+        return np.sort(cosines, axis=1)[:, ::-1][:, place - 1 : place]
+
+    return _fastest(rows, columns, fitted, bars, float(len(x)) * len(y), len(x) + len(y))
+
+
+def _fastest(
+    rows: Entries,
+    columns: Entries,
+    fitted: Entries,
+    bars: Callable[[Float32], Float32 | float],
+    pairs: float,
+    vectors: int,
+) -> Bound:
+    """The fastest bound for so many pairs of vectors, of which these are a sample.
+
+    Args:
+        rows: [a, dim].
+        columns: [b, dim].
+        fitted: [c, dim], the vectors by which leading dimensions are found; those of a sample would look
+            better for the sample itself than they are.
+        bars: what cosines count for the rows, from those of the sample, [a, b].
+        pairs: that are compared.
+        vectors: in all, each of which is projected on the leading dimensions.
+    """
+    dim = columns.shape[1]
+    whole = Bound(dim)
+    if len(fitted) < 2 * dim or pairs * _PRODUCT * dim < 2 * _LOOKING * dim**3:
+        return whole
+    least = bars(whole.vectors(rows) @ whole.vectors(columns).T)
+    units = whole.vectors(fitted)
+    leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]
+    best, lowest_cost = whole, _PRODUCT * dim
+    for kept in sorted({max(1, round(dim * part)) for part in _SHARES}):
+        bound = Bound(dim, np.ascontiguousarray(leading[:, :kept], np.float32))
+        possible = bound.vectors(rows) @ bound.vectors(columns).T + bound.slack >= least
+        cost = _PRODUCT * (bound.width + dim * kept * vectors / pairs) + float(possible.mean()) * (
+            _COSINE + _DIMENSION * dim
+        )
+        if cost < lowest_cost:
+            best, lowest_cost = bound, cost
+    return best

@@ -1,0 +1,63 @@
+"""Work in parts, which threads share."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
+from threading import Lock
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from paraphrastic.base.threads import Workers
+
+Part = TypeVar("Part")
+
+
+class _SingleThreadedBlas:
+    """BLAS with one thread while at least one search runs; several may run at the same time."""
+
+    def __init__(self) -> None:
+        self._controller, self._lock, self._users = ThreadpoolController(), Lock(), 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._limit = self._controller.limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limit.restore_original_limits()
+
+
+_SINGLE_THREADED_BLAS = _SingleThreadedBlas()
+
+
+@contextmanager
+def multiplying_workers(threads: int) -> Iterator[Workers]:
+    """Threads that each multiply matrices of their own, for which BLAS starts no others."""
+    with _SINGLE_THREADED_BLAS, closing(Workers(threads)) as workers:
+        yield workers
+
+
+def slices(n: int, size: int, start: int = 0) -> list[slice]:
+    """Parts of this size of the range from `start` to n."""
+    return [slice(first, min(n, first + size)) for first in range(start, n, size)]
+
+
+def share(workers: Workers, parts: Iterable[Part], task: Callable[[Part, int], None]) -> None:
+    """Call `task(part, index of the thread)` for all parts, which threads take in order, one at a time."""
+    left = iter(parts)
+
+    def work(index: int) -> None:
+        try:
+            for part in left:
+                task(part, index)
+        finally:
+            # After an interrupt the other threads find nothing more to do.
+            for _ in left:
+                pass
+
+    workers.run(work)
