@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
-    from paraphrastic.model.averaged import SentenceEncoder
+    from paraphrastic.model.encoder import SentenceEncoder
     from paraphrastic.search.duplicates import near_duplicates
     from paraphrastic.search.retrieval import search
 
 __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
-    "SentenceEncoder": "model.averaged",
+    "SentenceEncoder": "model.encoder",
     "near_duplicates": "search.duplicates",
     "search": "search.retrieval",
 }

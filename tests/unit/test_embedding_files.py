@@ -21,7 +21,7 @@ from small_corpus import sentence_pairs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import read_batches
 
 

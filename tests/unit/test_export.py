@@ -25,7 +25,8 @@ from paraphrastic.interop.export.card import parts
 from paraphrastic.interop.export.export import FORMATS, export_model
 from paraphrastic.interop.export.folder import complete_folder
 from paraphrastic.interop.export.parity import TEXT, Other, compare
-from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import cosines
 from paraphrastic.model.unknown_pieces import add_unknown_pieces
 from paraphrastic.training.model_selection import choose_model
 

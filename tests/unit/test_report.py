@@ -17,8 +17,10 @@ from training_runs import SETTINGS, history, stopped, train_model, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.files import ModelFiles
+from paraphrastic.model.folder import open_files
 from paraphrastic.report.figures.training import _without_rests, plot_training
+from paraphrastic.training import progress as module
 from paraphrastic.training.checkpoint import Progress
 from paraphrastic.training.train import Development
 
@@ -37,9 +39,9 @@ class Scores:
         self.scores = list(scores)
         self.digests: list[str] = []
 
-    def __call__(self, model: AverageEncoder, data: Path) -> float:
+    def __call__(self, files: ModelFiles, data: Path) -> float:
         assert data.read_text() == "development"
-        self.digests.append(model.digest)
+        self.digests.append(open_files(files).digest)
         return self.scores[len(self.digests) - 1]
 
 
@@ -72,7 +74,7 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fails(model: AverageEncoder, data: Path) -> float:
+    def fails(files: ModelFiles, data: Path) -> float:
         raise InputError("sts.parquet: no correlation")
 
     development = Development(fails, data[1])
@@ -153,7 +155,7 @@ def test_other_development_data_are_another_run_only_where_they_decide(
         caplog.clear()
         for content in ("one", "other"):
             (tmp_path / "data").write_text(content)
-            scored = Development(lambda model, data: 50.0, tmp_path / "data")
+            scored = Development(lambda files, data: 50.0, tmp_path / "data")
             stopped(data, tmp_path / "model", settings, monkeypatch, step=9, development=scored)
         assert ("of other settings or data" in caplog.text) == (settings.early_stopping is not None)
         assert ("going on after" in caplog.text) == (settings.early_stopping is None)
@@ -191,8 +193,8 @@ def test_there_is_a_bar_on_a_terminal_only(
     terminal: bool,
 ) -> None:
     stream = Terminal(terminal=terminal)
-    plain = progress.tqdm
-    monkeypatch.setattr(progress, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80))
+    plain = module.tqdm
+    monkeypatch.setattr(module, "tqdm", lambda **named: plain(**named, file=stream, mininterval=0, ncols=80))
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
         # All of it in the width of a plain terminal.
@@ -277,7 +279,7 @@ def test_a_full_disk_is_told_by_the_history(tmp_path: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full")
     progress = Progress(line_loss=1.0, line_pairs=1)
-    lines = progress.Report(
+    lines = module.Report(
         tmp_path / "training.jsonl", progress, n_pairs=1, epochs=1, name="", tensorboard=None
     )
     lines._history = Path("/dev/full").open("w")  # noqa: SIM115 (closed with the report)

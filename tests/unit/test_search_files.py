@@ -19,7 +19,7 @@ from test_retrieval import plainly
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.system import System
 from paraphrastic.search import duplicate_files, retrieval, search_files
 

@@ -167,7 +167,7 @@ def nothing_is_learned(
 ) -> None:
     model = load_model(train_model(data, folder / "model", settings).parent)
     untrained = train.untrained_model(*data, settings=settings, config=CONFIG)
-    assert (model.embeddings == untrained.embeddings).all()
+    assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
         assert f"no sentence had a negative in epoch {epoch}, so that nothing was learned" in caplog.text
 
@@ -179,7 +179,7 @@ def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
     untrained = train.untrained_model(*data, settings=SETTINGS, config=CONFIG)
     assert np.isfinite(model.unknown).all()
-    assert (model.unknown != untrained.unknown).any()
+    assert (model.unknown != untrained.tensors["unknown"]).any()
 
 
 def test_a_megabatch_larger_than_the_corpus_is_the_corpus(data: tuple[Path, Path], tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
         assert (pairs.counts()[0] == occurrences).all()
         pieces = pairs.pieces
     plain, scaled = (
-        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors()
+        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors
         for a in (None, 0.01)
     )
     expected = 0.01 / (0.01 + occurrences / len(tokens))

@@ -6,9 +6,9 @@ import sentencepiece
 from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.base.units import spell
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.training.inference import embeddings_by_piece
+from paraphrastic.training.model_files import embeddings_by_piece
 from paraphrastic.training.vocabulary import train_vocabulary
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from adapter import step
 from paraphrastic.base.files import write_json
 from paraphrastic.evaluation.development import development_score
-from paraphrastic.model.folder import load_model
+from paraphrastic.model.folder import open_folder
 
 with step(snakemake):
-    model = load_model(Path(snakemake.input.model[0]).parent)
+    model = open_folder(Path(snakemake.input.model[0]).parent)
     write_json(snakemake.output.score, {"pearson": development_score(model, Path(snakemake.input.testsets))})

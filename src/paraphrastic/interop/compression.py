@@ -9,7 +9,8 @@ import numpy as np
 import sentencepiece
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.averaged import AverageEncoder, Float32
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Float32
 from paraphrastic.model.packing import pack, quantize
 from paraphrastic.model.sentencepiece_proto import PieceType, keep_pieces, read_model_proto
 

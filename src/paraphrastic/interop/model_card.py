@@ -12,7 +12,7 @@ from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.interop.export import usage
 from paraphrastic.interop.export.folder import CARD
 from paraphrastic.interop.markdown import table
-from paraphrastic.model.averaged import CONFIG
+from paraphrastic.model.files import CONFIG
 
 Json = Mapping[str, Any]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.model.averaged import CONFIG, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.files import CONFIG, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
 

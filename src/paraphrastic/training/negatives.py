@@ -13,7 +13,7 @@ import torch
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
-from paraphrastic.model.averaged import SentenceEncoder
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
 

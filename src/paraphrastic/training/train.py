@@ -22,8 +22,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.model.averaged import SentenceEncoder
-from paraphrastic.model.folder import save_model
+from paraphrastic.model.files import ModelFiles
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.dataset import PairDataset, Sentences
@@ -32,8 +31,8 @@ from paraphrastic.training.device.negative_mining import hardest_negatives as ha
 from paraphrastic.training.device.selection import choose_device, held_device
 from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scale_by_frequency
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
-from paraphrastic.training.inference import inference_model
 from paraphrastic.training.initial import use_word_vectors
+from paraphrastic.training.model_files import model_files
 from paraphrastic.training.negative_mining import hardest_negatives
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
@@ -57,9 +56,9 @@ AVERAGE = Architecture()
 
 @dataclass(frozen=True, slots=True)
 class Development:
-    """Data on which a model is scored while it is trained, and how; more is better."""
+    """How a model is scored while it is trained, and on which data; a higher score is better."""
 
-    score: Callable[[SentenceEncoder, Path], float]
+    score: Callable[[ModelFiles, Path], float]
     data: Path
 
 
@@ -91,7 +90,7 @@ def train_model(
         architecture: what the encoder is made of.
         more_vocabularies: the other sentencepiece models, in the order of units and languages.
         initial_vectors: text file with the word vectors that tables of words begin with.
-        output: folder of the model; see `paraphrastic.model.folder.save_model`.
+        output: folder of the model.
         settings: hyperparameters.
         config: entries of the model's `config.json` beside the ones about training.
         threads: to work with. The fused engine ends in the same digits with every number of them; autograd
@@ -127,12 +126,14 @@ def train_model(
             config["initial_vectors"] = found
             state["initial_vectors"] = sha256(initial_vectors)
 
-        def model_of(weights: Weights) -> SentenceEncoder:
-            return inference_model(weights, pairs.units, processors, architecture, config)
+        def files_of(weights: Weights) -> ModelFiles:
+            return model_files(
+                weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+            )
 
         def score(weights: Weights) -> float:
             assert development is not None  # noqa: S101 (for the type)
-            return development.score(model_of(weights), development.data)
+            return development.score(files_of(weights), development.data)
 
         identity = _identity(pairs, settings, threads, development, state)
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
@@ -149,8 +150,7 @@ def train_model(
             weights = run.finish(
                 report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
             )
-        model = model_of(weights)
-        save_model(model, output, config=model.config)
+        files_of(weights).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     checkpoints.remove()
@@ -165,13 +165,15 @@ def untrained_model(
     initial_vectors: Path | None = None,
     settings: TrainingSettings,
     config: Mapping[str, Any],
-) -> SentenceEncoder:
+) -> ModelFiles:
     """The model that `train_model` starts from, with the same random parameters."""
     with PairDataset(dataset) as pairs:
         processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
         encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
-        return inference_model(weights, pairs.units, processors, architecture, config)
+        return model_files(
+            weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+        )
 
 
 def _initial(

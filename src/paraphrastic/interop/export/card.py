@@ -6,7 +6,7 @@ from itertools import compress
 from typing import Any
 
 from paraphrastic.interop.markdown import table
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 
 Rows = Sequence[tuple[str, str]]
 

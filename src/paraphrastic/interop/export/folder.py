@@ -18,7 +18,7 @@ from paraphrastic.base.files import (
     write_json,
 )
 from paraphrastic.interop.export.tokenizer import tokenizer_json
-from paraphrastic.model.averaged import CONFIG, ENCODER, SENTENCEPIECE
+from paraphrastic.model.files import CONFIG, ENCODER, SENTENCEPIECE
 from paraphrastic.model.sentencepiece_proto import read_model_proto
 
 TOKENIZER = "tokenizer.json"

@@ -10,7 +10,9 @@ from paraphrastic.base.units import spell
 from paraphrastic.interop.export.normalization import is_by_spelling
 from paraphrastic.interop.export.parity import Other
 from paraphrastic.interop.export.static import TOLERANCE
-from paraphrastic.model.averaged import SENTENCEPIECE, AverageEncoder, Float32
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Float32
+from paraphrastic.model.files import SENTENCEPIECE
 from paraphrastic.model.sentencepiece_proto import read_model_proto
 
 VECTORS = "vectors.txt"
