@@ -82,7 +82,7 @@ def test_a_killed_run_goes_on_to_the_same_parameters(
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
 
 
-def test_a_checkpoint_of_another_structure_is_not_used(
+def test_a_checkpoint_of_another_architecture_is_not_used(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     architecture = ARCHITECTURES["lstm"]

@@ -74,7 +74,9 @@ def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: py
         engine = build_engine(initial, SETTINGS, Workers(1), steps=0)
         run = train._Run(pairs, SETTINGS, Workers(1), engine, Checkpoints(tmp_path / "none", identity=""))
         encoder = load_model(model)
-        run.engine.parameters.table.reshape(pairs.n_rows, -1)[:-1, :16] = encoder.embeddings[pairs.pieces]
+        run.engine.parameters.table.reshape(pairs.units[0].n_rows, -1)[:-1, :16] = encoder.embeddings[
+            pairs.units[0].pieces
+        ]
         source, target = pairs.read(0, 64)
         mega = MegaBatch(source, target, 2)
         chosen = run._mine(Sentences.concatenate([mega.source, mega.target]))[:5]
@@ -86,7 +88,7 @@ def test_a_sentence_of_no_pair_and_tsv_from_and_to_standard_streams(
     model: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     text = "".join("\t".join(pair) + "\n" for pair in PAIRS[:40])
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     sentences = tmp_path / "sentences"
     sentences.write_text("the cat sees a new idea\n\n")
     arguments = ["--model", str(model), "--pairs", "-", "--sentences", str(sentences), "--megabatch", "7"]

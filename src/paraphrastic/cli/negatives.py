@@ -1,7 +1,6 @@
 """`paraphrastic negatives`: what training would choose."""
 
 import argparse
-import sys
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
@@ -48,14 +47,14 @@ def add(commands: Commands) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.base.files import atomic_output
+    from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import open_folder
 
     with extra("pipeline"):
-        from paraphrastic.training.negatives import as_table, choose_negatives, read_lines, read_pairs
+        from paraphrastic.training.negatives import choose_negatives, read_pairs, write_negatives
     if options.pairs == options.sentences == "-":
         raise InputError("--pairs and --sentences cannot both be standard input")
-    sentences = options.sentence + (list(read_lines(options.sentences)) if options.sentences else [])
+    sentences = options.sentence + (list(read_sentences(options.sentences)) if options.sentences else [])
     rows = choose_negatives(
         open_folder(options.model),
         read_pairs(options.pairs),
@@ -64,8 +63,4 @@ def _run(options: argparse.Namespace) -> None:
         batch_size=options.batch_size,
         threads=options.threads,
     )
-    if options.output == "-":
-        sys.stdout.writelines(as_table(rows))
-        return
-    with atomic_output(options.output) as temporary, temporary.open("w", encoding="utf-8") as file:
-        file.writelines(as_table(rows))
+    write_negatives(rows, options.output)

@@ -5,9 +5,8 @@ import logging
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import atomic_output, read_json, write_csv
 from paraphrastic.model.files import CONFIG, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     If several runs have the highest score, the first one is taken.
 
     Args:
-        scores: one `development.json` a run, in the folder of the run's model.
+        scores: the `development.json` of each run, in the folder of the run's model.
         output: the model's folder.
     """
     values = [float(read_json(score)["pearson"]) for score in scores]
@@ -35,27 +34,20 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]
-        settings = [training["dropout"], training["megabatch"]]
-        runs.append([*settings, f"{value:.2f}", "yes" if index == chosen else ""])
-    _write(output / "sweep.csv", SWEEP, runs)
+        row = {**training, "development": f"{value:.2f}", "chosen": "yes" if index == chosen else ""}
+        runs.append(row)
+    write_csv(output / "sweep.csv", SWEEP, runs)
 
 
 def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
     """Write the sweeps of all models as one table: `model`, and the columns `SWEEP`.
 
     Args:
-        sweeps: CSV file of `choose_model` by model, in the order of the rows.
+        sweeps: the CSV file of `choose_model` for each model, in the order of the rows.
         output: the CSV file.
     """
     rows = []
     for model, path in sweeps.items():
         with path.open(encoding="utf-8", newline="") as file:
-            rows += [[model, *row] for row in list(csv.reader(file))[1:]]
-    _write(output, ["model", *SWEEP], rows)
-
-
-def _write(output: Path, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    with atomic_output(output) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+            rows += [{"model": model, **row} for row in csv.DictReader(file)]
+    write_csv(output, ["model", *SWEEP], rows)

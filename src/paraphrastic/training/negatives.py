@@ -1,10 +1,8 @@
 """The negatives that training chooses, to look at (Wieting and Gimpel 2018, table 6)."""
 
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +11,7 @@ import torch
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
+from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
@@ -134,7 +133,7 @@ def _fingerprints(model: SentenceEncoder, sentences: Sequence[str], language: st
     pieces = model.known_tokens(sentences, language=language)
     tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
     offsets = np.cumsum([0, *map(len, pieces)])
-    return Sentences(tokens, offsets).fingerprints().view(np.int64)
+    return Sentences(tokens, offsets).fingerprints()
 
 
 def read_pairs(path: str) -> Iterator[Pair]:
@@ -150,27 +149,18 @@ def read_pairs(path: str) -> Iterator[Pair]:
         for block in read_blocks(path, columns=["source", "target"]):
             yield from zip(*(column.to_pylist() for column in block.columns), strict=True)
         return
-    for number, line in enumerate(read_lines(path), start=1):
+    for number, line in enumerate(read_sentences(path), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
             raise InputError(f"{path}:{number}: has no two columns")
         yield columns[0], columns[1]
 
 
-def read_lines(path: str) -> Iterator[str]:
-    """Lines of a text file in UTF-8; `-` is standard input."""
-    try:
-        with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8") as file:
-            for line in file:
-                yield line.rstrip("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def as_table(rows: Iterable[Negative]) -> Iterator[str]:
-    """Lines of a TSV file: sentence, M, negative, cosine."""
-    yield "sentence\tM\tnegative\tcosine\n"
-    for row in rows:
-        sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
-        cosine = "" if row.cosine is None else f"{row.cosine:.4f}"
-        yield f"{sentence}\t{row.megabatch}\t{negative}\t{cosine}\n"
+def write_negatives(rows: Iterable[Negative], output: str) -> None:
+    """Write a TSV file of sentence, M, negative and cosine; `-` is standard output."""
+    with text_output(output) as file:
+        file.write("sentence\tM\tnegative\tcosine\n")
+        for row in rows:
+            sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
+            cosine = "" if row.cosine is None else f"{row.cosine:.4f}"
+            file.write(f"{sentence}\t{row.megabatch}\t{negative}\t{cosine}\n")
