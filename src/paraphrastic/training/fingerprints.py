@@ -1,29 +1,21 @@
-"""Numbers by which equal sentences are found, on the processor and on a GPU."""
+"""Numbers by which equal sentences are found, by torch's operations."""
 
 import torch
 from torch import Tensor
 
 
-def fingerprints(*units: tuple[Tensor, Tensor]) -> Tensor:
-    """One number a sentence, equal for equal sentences and (all but surely) for no others, int64 [n].
+def fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:
+    """The numbers of `Sentences.fingerprints` for sentences in one unit, int64 [n].
 
     Args:
-        units: tokens and int64 offsets [n + 1] of the same sentences in each unit; sentence i is
-            `tokens[offsets[i]:offsets[i + 1]]`.
+        tokens: int64 [tokens], of all sentences.
+        offsets: int64 [n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
     """
-    first, *others = (_sums(tokens.long(), offsets) for tokens, offsets in units)
-    for sums in others:
-        first = _mixed(first) + _mixed(sums)
-    return _mixed(first)
-
-
-def _sums(tokens: Tensor, offsets: Tensor) -> Tensor:
-    """Sums of hashes of the tokens and their positions, int64 [n]."""
     starts = torch.repeat_interleave(offsets[:-1], offsets.diff(), output_size=len(tokens))
     position = torch.arange(1, len(tokens) + 1, device=tokens.device) - starts
     # Integers of 64 bits wrap around, so that differences of sums are exact.
     sums = _mixed((tokens << 32) | position).cumsum(0)
-    return torch.nn.functional.pad(sums, (1, 0))[offsets].diff()
+    return _mixed(torch.nn.functional.pad(sums, (1, 0))[offsets].diff())
 
 
 def _mixed(values: Tensor) -> Tensor:

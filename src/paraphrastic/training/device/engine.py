@@ -87,7 +87,7 @@ class DeviceEngine:
 
     def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
         """Each sentence's negative by the parameters of the moment, int64 [2n]; -1 where there is none."""
-        ids = fingerprints((tokens, offsets))
+        ids = fingerprints(tokens, offsets)
         return hardest_negatives(self._embed(tokens, offsets), ids, **self.settings.negative_search)
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
