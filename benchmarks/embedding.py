@@ -23,7 +23,7 @@ import torch
 from paraphrastic.base.files import write_json
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.export.folder import complete_folder
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
 
 PIECES = 50_000

@@ -24,10 +24,10 @@ import numpy as np
 from timing import medians, search_options
 
 from paraphrastic.base.files import write_json
+from paraphrastic.model.system import System
 from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.nearest import nearest_neighbours
 from paraphrastic.neighbours.vectors import direction_entries
-from paraphrastic.systems.open import System
 
 TOKENS = 14
 ROWS = 30_000

@@ -49,7 +49,7 @@ from paraphrastic.training.dataset import (
 )
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, held_device
-from paraphrastic.training.device.sparse_rows import MegaBatchPlan
+from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
@@ -164,8 +164,8 @@ def measure_on(
         tokens, offsets = engine._moved(sentences)
         times["mine"].append(seconds(device, partial(engine.negatives, tokens, offsets)))
         negatives = engine.negatives(tokens, offsets)
-        plan = MegaBatchPlan(tokens, offsets, negatives, batch_size=BATCH, n_rows=rows, keep=1.0)
-        touched.append(len(plan.rows) / n)
+        batches = MiniBatches(tokens, offsets, negatives, batch_size=BATCH, n_rows=rows, keep=1.0)
+        touched.append(len(batches.rows) / n)
         valid = negatives >= 0
         times["step"].append(seconds(device, partial(engine.train_with, tokens, offsets, negatives, valid)))
     result = {name: statistics.median(values[warm_up:]) / n * 1e6 for name, values in times.items()}
@@ -267,7 +267,7 @@ def one_megabatch(
     start = clock()
     vectors = engine.embed(sentences)
     averaged = clock()
-    negatives = negatives_of(vectors, sentences.fingerprints().view(np.int64))
+    negatives = negatives_of(vectors, sentences.fingerprints())
     mined = clock()
     batches = range(0, n, BATCH)[:steps]
     for begin in batches:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 from paraphrastic.base.errors import InputError
 
 if TYPE_CHECKING:
-    from paraphrastic.model.averaged import SentenceEncoder
+    from paraphrastic.model.encoder import SentenceEncoder
     from paraphrastic.neighbours.duplicates import near_duplicates
     from paraphrastic.neighbours.matrix_search import search
 
 __all__ = ["InputError", "SentenceEncoder", "load_model", "near_duplicates", "search"]
 
 _MODULES = {
-    "SentenceEncoder": "model.averaged",
+    "SentenceEncoder": "model.encoder",
     "near_duplicates": "neighbours.duplicates",
     "search": "neighbours.matrix_search",
 }

@@ -9,7 +9,7 @@ from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 
 
 @pytest.fixture(scope="session")

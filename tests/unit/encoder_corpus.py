@@ -1,4 +1,4 @@
-"""Structures of encoders, and a small corpus encoded for each."""
+"""Architectures of encoders, and a small corpus encoded for each."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ from paraphrastic.training.vocabulary import train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")
-STRUCTURES = {
+ARCHITECTURES = {
     "average": Architecture(),
     "lstm": Architecture(parts=(LSTM,), scramble=0.3),
     "bilstm": Architecture(

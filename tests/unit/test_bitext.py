@@ -13,10 +13,10 @@ from small_corpus import PAIRS
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
+from paraphrastic.model.system import System
 from paraphrastic.neighbours import mine_files
 from paraphrastic.neighbours.bitext import MARGINS, best_pairs, embed_entries, unify
 from paraphrastic.neighbours.nearest import nearest_neighbours
-from paraphrastic.systems.open import System
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:

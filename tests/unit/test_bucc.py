@@ -23,7 +23,7 @@ from paraphrastic.evaluation import bucc
 from paraphrastic.evaluation.bitext_data import prepare_bucc
 from paraphrastic.evaluation.bucc import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.results import Result
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
 

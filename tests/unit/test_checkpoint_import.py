@@ -26,7 +26,7 @@ from paraphrastic.cli import main
 from paraphrastic.interop.checkpoint_import import import_checkpoint, open_checkpoint
 from paraphrastic.interop.export import static
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 
 SENTENCES = corpus(1500)
@@ -230,7 +230,7 @@ def test_a_folder_is_whole_or_not_there(
 
     checkpoint = original.save(tmp_path / "model.pt")
     # After the weights are written.
-    monkeypatch.setattr("paraphrastic.model.folder.write_json", fail)
+    monkeypatch.setattr("paraphrastic.model.files.write_json", fail)
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
         import_checkpoint(checkpoint, sp_model, tmp_path / "folder")

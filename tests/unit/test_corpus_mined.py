@@ -13,8 +13,8 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
+from paraphrastic.model.system import System
 from paraphrastic.systems.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
-from paraphrastic.systems.open import System
 
 
 def write(path, rows, *, group_rows=None):

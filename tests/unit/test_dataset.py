@@ -52,10 +52,10 @@ def test_rows_follow_first_appearance_and_decode_to_the_sentences(tmp_path: Path
         for sentence in pair:
             met = list(dict.fromkeys([*met, *processor.encode(sentence)]))
     with PairDataset(dataset) as data:
-        assert data.pieces.tolist() == met
-        assert data.n_rows == len(met) + 1
+        assert data.units[0].pieces.tolist() == met
+        assert data.units[0].n_rows == len(met) + 1
         for side, sentences in enumerate(data.read(0, len(data))):
-            decoded = [processor.decode(data.pieces[rows].tolist()) for rows in listed(sentences)]
+            decoded = [processor.decode(data.units[0].pieces[rows].tolist()) for rows in listed(sentences)]
             assert decoded == [pair[side] for pair in pairs]
 
 
@@ -69,7 +69,7 @@ def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
         batch_rows=7,
     )
     with PairDataset(dataset) as one, PairDataset(tmp_path / "other.h5") as other:
-        assert one.pieces.tolist() == other.pieces.tolist()
+        assert one.units[0].pieces.tolist() == other.units[0].pieces.tolist()
         for first, second in zip(one.read(0, 50), other.read(0, 50), strict=True):
             assert listed(first) == listed(second)
 
@@ -83,10 +83,10 @@ def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> N
         source, _ = data.read(0, 3)
         processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
         only_unknown, mixed, long = listed(source)
-        assert processor.unk_id() not in data.pieces
+        assert processor.unk_id() not in data.units[0].pieces
         # "▁" is known, and is all that is known of the first sentence.
-        assert [processor.id_to_piece(int(data.pieces[row])) for row in only_unknown] == ["▁"]
-        assert processor.decode(data.pieces[mixed].tolist()).strip() == "the dog"
+        assert [processor.id_to_piece(int(data.units[0].pieces[row])) for row in only_unknown] == ["▁"]
+        assert processor.decode(data.units[0].pieces[mixed].tolist()).strip() == "the dog"
         assert len(long) == 20
 
 
@@ -96,8 +96,8 @@ def test_a_sentence_without_any_piece_is_the_last_row(tmp_path: Path) -> None:
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), None)], tmp_path / "empty.h5", threads=1)
     with PairDataset(tmp_path / "empty.h5") as data:
         source, target = data.read(0, 2)
-        assert listed(source)[0] == [data.n_rows - 1]
-        assert listed(target)[1] == [data.n_rows - 1]
+        assert listed(source)[0] == [data.units[0].n_rows - 1]
+        assert listed(target)[1] == [data.units[0].n_rows - 1]
 
 
 def test_separate_sides_have_pieces_and_unknown_rows_of_their_own(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_rows_are_theirs_and_spell_the_sentences(files: Files, tmp_path: Path) -
     ours = sentencepiece.SentencePieceProcessor(model_file=str(model))
     assert any(theirs.piece_to_id(piece) == theirs.unk_id() for piece in vocabulary)
     with PairDataset(dataset) as data, h5py.File(files.hdf5) as file:
-        assert ours.id_to_piece(data.pieces.tolist()) == list(vocabulary)
+        assert ours.id_to_piece(data.units[0].pieces.tolist()) == list(vocabulary)
         assert len(data) == len(PAIRS)
         for side, sentences in enumerate(data.read(0, len(data))):
             rows = listed(sentences)
@@ -61,8 +61,8 @@ def test_rows_are_theirs_and_spell_the_sentences(files: Files, tmp_path: Path) -
             assert rows == expected
             for pair, row in zip(PAIRS, rows, strict=True):
                 pieces = theirs.encode(pair[side], out_type=str)
-                known = [ours.id_to_piece(int(data.pieces[each])) for each in row if each < len(vocabulary)]
-                assert known == pieces
+                known = data.units[0].pieces[[each for each in row if each < len(vocabulary)]]
+                assert ours.id_to_piece(known.tolist()) == pieces
     assert json.loads(counts.read_text()) == {"corpora": [{"kept": len(PAIRS)}]}
 
 
@@ -79,9 +79,8 @@ def test_a_model_trained_on_them_knows_their_spellings(files: Files, tmp_path: P
     train_model(dataset, model, tmp_path / "model", settings=SETTINGS, config=CONFIG, threads=1)
     trained = load_model(tmp_path / "model")
     with PairDataset(dataset) as data:
-        ids = dict(
-            zip(trained.processor.id_to_piece(data.pieces.tolist()), data.pieces.tolist(), strict=True)
-        )
+        pieces = data.units[0].pieces.tolist()
+        ids = dict(zip(trained.processor.id_to_piece(pieces), pieces, strict=True))
     assert trained.known_tokens(["The JAZZ", "1984 9999"]) == [
         [ids[piece] for piece in ("▁the", "▁", "j", "a", "zz")],
         [ids["▁"], ids["1984"], ids["▁"]],

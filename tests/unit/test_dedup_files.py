@@ -9,7 +9,7 @@ import pytest
 from sentence_files import SENTENCES, dedup, write
 from test_duplicates import plainly as near_plainly
 
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.neighbours import dedup_files
 
 

@@ -24,8 +24,9 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.training import train
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.negative_mining import fingerprints, hardest_negatives
+from paraphrastic.training.device.negative_mining import hardest_negatives
 from paraphrastic.training.device.selection import choose_device, first_free
+from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.negative_mining import hardest_negatives as on_processor
 
 
@@ -43,7 +44,11 @@ def test_negatives_are_those_of_a_plain_search(
     vectors, ids = unit_vectors(80), [i % 23 for i in range(80)]
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
     found = hardest_negatives(
-        vectors.to(device), torch.tensor(ids, device=device), **options, bfloat16=False, block_rows=block_rows
+        vectors.to(device),
+        torch.tensor(ids, device=device),
+        **options,
+        precision="float32",
+        block_rows=block_rows,
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
 
@@ -55,13 +60,15 @@ def test_of_equals_the_processors_negative_is_chosen(device: torch.device, eithe
     expected = on_processor(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
     ids = torch.arange(400, device=device)
     for block_rows in (37, 4096):
-        found = hardest_negatives(vectors.to(device), ids, **options, bfloat16=True, block_rows=block_rows)
+        found = hardest_negatives(
+            vectors.to(device), ids, **options, precision="bfloat16", block_rows=block_rows
+        )
         assert found.tolist() == expected.tolist()
 
 
 def test_there_may_be_no_negative(device: torch.device) -> None:
     ids = torch.tensor([1, 1, 1, 2, 2, 2], device=device)
-    options = {"either_side": True, "exclude_duplicates": True, "bfloat16": False}
+    options = {"either_side": True, "exclude_duplicates": True, "precision": "float32"}
     assert hardest_negatives(unit_vectors(6).to(device), ids, **options).tolist() == [-1] * 6
     assert hardest_negatives(unit_vectors(2).to(device), ids[2:4], **options).tolist() == [-1] * 2
 
@@ -72,11 +79,11 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
     for megabatch in random_megabatches(3):
         sentences = megabatch[0]
         moved = ours._moved(sentences)
-        assert fingerprints(*moved).tolist() == sentences.fingerprints().view(np.int64).tolist()
+        assert fingerprints(*moved).tolist() == sentences.fingerprints().tolist()
         vectors = theirs.embed(sentences)
         np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
         expected = on_processor(
-            vectors, sentences.fingerprints().view(np.int64), Workers(1),
+            vectors, sentences.fingerprints(), Workers(1),
             either_side=False, exclude_duplicates=True, precision="float32",
         )  # fmt: skip
         found = ours.negatives(*moved).tolist()

@@ -16,7 +16,8 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import in_blocks, in_order
 from paraphrastic.model import kernels
-from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import cosines
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.pieces import MAX_WORD_BYTES
 

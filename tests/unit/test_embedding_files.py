@@ -22,7 +22,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import read_batches
 from paraphrastic.cli import main
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 
 
 def run(command: str, folder: Path, source: object, output: object, *options: str) -> int:

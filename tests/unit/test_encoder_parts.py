@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
+from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
@@ -107,7 +107,7 @@ def test_scrambling_is_for_training_alone() -> None:
 
 
 def test_parts_are_concatenated_or_added(data: Data) -> None:
-    architecture = STRUCTURES["mixed"]
+    architecture = ARCHITECTURES["mixed"]
     with PairDataset(data(architecture)[0]) as pairs:
         sentences, _ = pairs.read(0, 20)
         added = initial_encoder(pairs.units, SHORT, architecture).eval()
@@ -124,7 +124,7 @@ def test_parts_are_concatenated_or_added(data: Data) -> None:
 
 
 def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> None:
-    with PairDataset(data(STRUCTURES["mixed"])[0]) as pairs:
+    with PairDataset(data(ARCHITECTURES["mixed"])[0]) as pairs:
         source, target = pairs.read(0, 50)
         rows = np.array([4, 40, 4])
         taken = Sentences.concatenate([source.part(10, 60), target]).take(rows)
@@ -140,7 +140,7 @@ def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> 
 
 @pytest.mark.parametrize("name", ["separate parameters", "separate vocabularies", "separate averages"])
 def test_separate_languages_have_tables_of_their_own(data: Data, name: str) -> None:
-    architecture = STRUCTURES[name]
+    architecture = ARCHITECTURES[name]
     with PairDataset(data(architecture)[0]) as pairs:
         for unit in pairs.units:
             second = unit.second
@@ -169,16 +169,16 @@ def test_a_separate_lstm_reads_its_language_alone() -> None:
 
 def test_the_engine_is_the_fused_one_for_one_average() -> None:
     assert choose_engine(SHORT, Architecture()) == "fused"
-    assert choose_engine(SHORT, STRUCTURES["separate averages"]) == "fused"
-    assert choose_engine(SHORT, STRUCTURES["mixed"]) == "autograd"
+    assert choose_engine(SHORT, ARCHITECTURES["separate averages"]) == "fused"
+    assert choose_engine(SHORT, ARCHITECTURES["mixed"]) == "autograd"
     assert choose_engine(replace(SHORT, initial_vectors_penalty=0.1), Architecture()) == "autograd"
     assert choose_engine(replace(SHORT, engine="autograd"), Architecture()) == "autograd"
     with pytest.raises(ValueError, match="one averaged part"):
-        choose_engine(replace(SHORT, engine="fused"), STRUCTURES["lstm"])
+        choose_engine(replace(SHORT, engine="fused"), ARCHITECTURES["lstm"])
 
 
 def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None:
-    architecture = STRUCTURES["separate averages"]
+    architecture = ARCHITECTURES["separate averages"]
     with PairDataset(data(architecture)[0]) as pairs:
         source, target = pairs.read(0, 16)
         sentences = Sentences.concatenate([source, target])

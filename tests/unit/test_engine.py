@@ -17,7 +17,7 @@ from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
 from paraphrastic.training.engine import build_engine
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.kernels import EPSILON, add_dropped
+from paraphrastic.training.fused_kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.sparse_rows import Step

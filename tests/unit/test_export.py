@@ -27,7 +27,8 @@ from paraphrastic.interop.export.parity import TEXT, Other, compare
 from paraphrastic.interop.model_card import parts
 from paraphrastic.interop.sentencepiece_proto import read_model_proto
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
-from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import cosines
 from paraphrastic.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]

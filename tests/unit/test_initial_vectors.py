@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoder_corpus import SHORT, STRUCTURES, Data, random_tokens, recurrent
+from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import PairDataset
@@ -40,7 +40,7 @@ def vectors(tmp_path: Path) -> Path:
 def test_words_begin_with_their_vectors_and_the_others_as_without(
     data: Data, vectors: Path, name: str
 ) -> None:
-    architecture = STRUCTURES[name]
+    architecture = ARCHITECTURES[name]
     dataset, models = data(architecture)
     with PairDataset(dataset) as pairs:
         plain = initial_encoder(pairs.units, SHORT, architecture)

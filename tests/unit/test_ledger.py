@@ -13,7 +13,7 @@ from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, Reproduction, write_l
 from paraphrastic.evaluation.results import correlations, write_result
 from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 ROOT = Path(__file__).resolve().parents[2]
 ABOUT = {"paper": "A Paper", "table": "Table 2", "protocol": "by hand", "model": ""}

@@ -17,7 +17,8 @@ import paraphrastic
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import cosines
 
 
 @pytest.fixture(scope="module")

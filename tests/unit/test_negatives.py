@@ -74,7 +74,9 @@ def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: py
         engine = build_engine(initial, SETTINGS, Workers(1), steps=0)
         run = train._Run(pairs, SETTINGS, Workers(1), engine, Checkpoints(tmp_path / "none", identity=""))
         encoder = load_model(model)
-        run.engine.parameters.table.reshape(pairs.n_rows, -1)[:-1, :16] = encoder.embeddings[pairs.pieces]
+        run.engine.parameters.table.reshape(pairs.units[0].n_rows, -1)[:-1, :16] = encoder.embeddings[
+            pairs.units[0].pieces
+        ]
         source, target = pairs.read(0, 64)
         mega = MegaBatch(source, target, 2)
         chosen = run._mine(Sentences.concatenate([mega.source, mega.target]))[:5]

@@ -17,7 +17,8 @@ from training_runs import SETTINGS, history, stopped, train_model, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.files import ModelFiles
+from paraphrastic.model.folder import open_files
 from paraphrastic.report.figures.training import _without_rests, plot_training
 from paraphrastic.training import progress
 from paraphrastic.training.checkpoint import Progress
@@ -38,9 +39,9 @@ class Scores:
         self.scores = list(scores)
         self.digests: list[str] = []
 
-    def __call__(self, model: AverageEncoder, data: Path) -> float:
+    def __call__(self, files: ModelFiles, data: Path) -> float:
         assert data.read_text() == "development"
-        self.digests.append(model.digest)
+        self.digests.append(open_files(files).digest)
         return self.scores[len(self.digests) - 1]
 
 
@@ -73,7 +74,7 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def fails(model: AverageEncoder, data: Path) -> float:
+    def fails(files: ModelFiles, data: Path) -> float:
         raise InputError("sts.parquet: no correlation")
 
     development = Development(fails, data[1])
@@ -154,7 +155,7 @@ def test_other_development_data_are_another_run_only_where_they_decide(
         caplog.clear()
         for content in ("one", "other"):
             (tmp_path / "data").write_text(content)
-            scored = Development(lambda model, data: 50.0, tmp_path / "data")
+            scored = Development(lambda files, data: 50.0, tmp_path / "data")
             stopped(data, tmp_path / "model", settings, monkeypatch, step=9, development=scored)
         assert ("of other settings or data" in caplog.text) == (settings.early_stopping is not None)
         assert ("going on after" in caplog.text) == (settings.early_stopping is None)

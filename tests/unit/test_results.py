@@ -12,7 +12,7 @@ from paraphrastic.evaluation.bootstrap import bootstrap_mean, bootstrap_sums, dr
 from paraphrastic.evaluation.results import Measurement, Result, correlations, samples_of, share, write_result
 from paraphrastic.evaluation.significance import best, p_value, paired_bootstrap, williams
 from paraphrastic.evaluation.tables import EvaluatedSystem, gathered
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 

@@ -19,7 +19,7 @@ from test_matrix_search import plainly
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.system import System
 from paraphrastic.neighbours import dedup_files, matrix_search, search_files
 

@@ -11,7 +11,7 @@ from scipy import stats
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.compression import Reduction, principal_directions, reduce_model, with_dtype
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.packing import pack, quantize, unpack
 

@@ -21,7 +21,7 @@ from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.evaluation.tables import system_name, tabulate_systems
 from paraphrastic.evaluation.tasks import DATASETS
 from paraphrastic.evaluation.testsets import content_digest
-from paraphrastic.model.averaged import cosines
+from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 from paraphrastic.evaluation.render import render_table
 from paraphrastic.evaluation.results import correlations, share, write_result
 from paraphrastic.evaluation.tables import INTERVAL_COLUMNS, tabulate_systems
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "es-en", "en-en"]}
 

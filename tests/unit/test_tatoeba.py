@@ -11,7 +11,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.bitext_data import prepare_tatoeba
 from paraphrastic.evaluation.results import Result
 from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
 

@@ -57,11 +57,11 @@ def test_parameters_and_losses_are_those_of_the_plain_reference(
                     (source[i:][: SETTINGS.batch_size], target[i:][: SETTINGS.batch_size]) for i in starts
                 ]
                 read += len(starts)
-        table = AveragedEmbeddings(pairs.n_rows, 16, init_std=1.0, seed=SETTINGS.seed).table.detach()
+        table = AveragedEmbeddings(pairs.units[0].n_rows, 16, init_std=1.0, seed=SETTINGS.seed).table.detach()
         expected = reference.train(batches, table, margin=0.4, learning_rate=0.03, megabatch=4, anneal=5)
         np.testing.assert_allclose(losses, expected, atol=1e-4)
         assert losses[-1] < 0.75 * losses[0]
-        trained = load_model(weights.parent).embeddings[pairs.pieces]
+        trained = load_model(weights.parent).embeddings[pairs.units[0].pieces]
         np.testing.assert_allclose(trained, table.detach()[:-1], atol=1e-3)
 
 
@@ -167,7 +167,7 @@ def nothing_is_learned(
 ) -> None:
     model = load_model(train_model(data, folder / "model", settings).parent)
     untrained = train.untrained_model(*data, settings=settings, config=CONFIG)
-    assert (model.embeddings == untrained.embeddings).all()
+    assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
         assert f"no sentence had a negative in epoch {epoch}, so that nothing was learned" in caplog.text
 
@@ -179,7 +179,7 @@ def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
     untrained = train.untrained_model(*data, settings=SETTINGS, config=CONFIG)
     assert np.isfinite(model.unknown).all()
-    assert (model.unknown != untrained.unknown).any()
+    assert (model.unknown != untrained.tensors["unknown"]).any()
 
 
 def test_a_megabatch_larger_than_the_corpus_is_the_corpus(data: tuple[Path, Path], tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_a_foreign_vocabulary_is_refused(data: tuple[Path, Path], tmp_path: Path
 def test_dropout_keeps_the_expected_vector_and_is_off_outside_of_training(data: tuple[Path, Path]) -> None:
     with PairDataset(data[0]) as pairs:
         sentences, _ = pairs.read(0, 4)
-        encoder = AveragedEmbeddings(pairs.n_rows, 16, init_std=1.0, seed=1, dropout=0.3)
+        encoder = AveragedEmbeddings(pairs.units[0].n_rows, 16, init_std=1.0, seed=1, dropout=0.3)
     torch.manual_seed(0)
     with torch.no_grad():
         dropped = torch.stack([encoder.train()(sentences) for _ in range(4000)])
@@ -212,11 +212,11 @@ def test_dropout_keeps_the_expected_vector_and_is_off_outside_of_training(data: 
 def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
     with PairDataset(data[0]) as pairs:
         tokens = np.concatenate([side.tokens for side in pairs.read(0, len(pairs))])
-        occurrences = np.array([(tokens == row).sum() for row in range(pairs.n_rows)])
+        occurrences = np.array([(tokens == row).sum() for row in range(pairs.units[0].n_rows)])
         assert (pairs.counts()[0] == occurrences).all()
-        pieces = pairs.pieces
+        pieces = pairs.units[0].pieces
     plain, scaled = (
-        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors()
+        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors
         for a in (None, 0.01)
     )
     expected = 0.01 / (0.01 + occurrences / len(tokens))

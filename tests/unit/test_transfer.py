@@ -22,7 +22,7 @@ from paraphrastic.evaluation.results import Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
 from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
 from paraphrastic.evaluation.transfer_tasks import TASKS
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 from transfer_archives import polish_files, senteval_members, write_senteval
 
 DIM = 12

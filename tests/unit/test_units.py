@@ -6,9 +6,9 @@ import sentencepiece
 from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.base.units import spell
-from paraphrastic.model.averaged import AverageEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.training.inference import embeddings_by_piece
+from paraphrastic.training.model_files import embeddings_by_piece
 from paraphrastic.training.vocabulary import train_vocabulary
 
 
@@ -46,9 +46,9 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
         source, _ = data.read(0, 1)
         known = [piece for piece in expected if piece != processor.unk_id()]
         assert len(known) > 3
-        assert data.pieces[source.tokens].tolist() == known
-        table = np.random.default_rng(1).normal(size=(data.n_rows, 5)).astype(np.float32)
-        tensors = embeddings_by_piece(table, data.pieces, processor.get_piece_size())
+        assert data.units[0].pieces[source.tokens].tolist() == known
+        table = np.random.default_rng(1).normal(size=(data.units[0].n_rows, 5)).astype(np.float32)
+        tensors = embeddings_by_piece(table, data.units[0].pieces, processor.get_piece_size())
     config = {"lowercase": True, "segmentation": {}, "folding": {}, "unit": unit}
     model = AverageEncoder(*tensors, processor, config)
     vectors = model.embed_raw_text([text.upper(), "", "ωξψ"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIGHTS = np.random.default_rng(0).uniform(0.5, 1.5, size=128).astype(np.float32)

@@ -6,9 +6,7 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 from pathlib import Path
 
 from adapter import step, training_inputs
-from paraphrastic.model.folder import save_model
 from paraphrastic.training.train import untrained_model
 
 with step(snakemake):
-    model = untrained_model(**training_inputs(snakemake))
-    save_model(model, Path(snakemake.output[0]).parent, config=model.config)
+    untrained_model(**training_inputs(snakemake)).write(Path(snakemake.output[0]).parent)

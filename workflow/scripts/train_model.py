@@ -7,7 +7,7 @@ history.
 from pathlib import Path
 
 from adapter import step, training_inputs
-from paraphrastic.evaluation.development import development_score
+from paraphrastic.evaluation.development import score_in_training
 from paraphrastic.training.train import Development, train_model
 
 with step(snakemake):
@@ -17,7 +17,7 @@ with step(snakemake):
         output=Path(snakemake.output.weights).parent,
         **training_inputs(snakemake),
         threads=snakemake.threads,
-        development=Development(development_score, Path(snakemake.input.testsets)),
+        development=Development(score_in_training, Path(snakemake.input.testsets)),
         checkpoint_minutes=watching["checkpoint_minutes"],
         tensorboard=watching["tensorboard"],
     )

@@ -9,7 +9,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
 
 if TYPE_CHECKING:
-    from paraphrastic.model.averaged import SentenceEncoder
+    from paraphrastic.model.encoder import SentenceEncoder
 
 _EXAMPLE = """\
 examples:
@@ -77,7 +77,7 @@ def _run(options: argparse.Namespace) -> None:
     from paraphrastic.interop.export.export import export_model
     from paraphrastic.interop.export.folder import CARD
     from paraphrastic.interop.export.parity import TEXT
-    from paraphrastic.model.averaged import AverageEncoder
+    from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.folder import open_folder
 
     card = Path(options.model) / CARD
@@ -107,7 +107,7 @@ def _smaller(model: "SentenceEncoder", options: argparse.Namespace) -> "Sentence
     if not (options.dimension or options.prune or options.dtype):
         return model
     from paraphrastic.interop.compression import Reduction, reduce_model
-    from paraphrastic.model.averaged import AverageEncoder
+    from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.embed_files import read_sentences
 
     if not isinstance(model, AverageEncoder):

@@ -15,9 +15,9 @@ from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.results import Measurement, Source, write_result
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
 from paraphrastic.evaluation.vectors import distinct_entries
+from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
 from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
-from paraphrastic.systems.open import System
 
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]

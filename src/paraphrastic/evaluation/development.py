@@ -9,13 +9,20 @@ import polars as pl
 from paraphrastic.evaluation.correlation import pearson
 from paraphrastic.evaluation.tasks import DEVELOPMENT, YEARS
 from paraphrastic.evaluation.testsets import read_testsets
-from paraphrastic.model.averaged import SentenceEncoder, cosines
+from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.model.files import ModelFiles
+from paraphrastic.model.folder import open_files
 
 
 def development_score(model: SentenceEncoder, testsets: Path) -> float:
     """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     return _pearson(model, pairs, name=f"{testsets}: STS 2017 en-en")
+
+
+def score_in_training(files: ModelFiles, testsets: Path) -> float:
+    """`development_score` of the model that training has reached."""
+    return development_score(open_files(files), testsets)
 
 
 def average_score(model: SentenceEncoder, testsets: Path) -> float:

@@ -21,7 +21,7 @@ from paraphrastic.evaluation.bootstrap import (
     interval,
 )
 from paraphrastic.evaluation.correlation import pearson, spearman
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 Float64 = npt.NDArray[np.float64]
 Source = Literal["measured", "untrained"]

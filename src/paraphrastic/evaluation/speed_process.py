@@ -17,7 +17,8 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
-from paraphrastic.systems.open import Stages, open_system
+from paraphrastic.model.system import Stages
+from paraphrastic.systems.open import open_system
 
 Json = dict[str, Any]
 

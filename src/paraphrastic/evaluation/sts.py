@@ -17,8 +17,8 @@ from paraphrastic.evaluation.results import Measurement, Source, correlations, m
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
 from paraphrastic.evaluation.transfer import pair_features, toolkit_order
-from paraphrastic.model.averaged import cosines
-from paraphrastic.systems.open import System
+from paraphrastic.model.encoder import cosines
+from paraphrastic.model.system import System
 
 Float32 = npt.NDArray[np.float32]
 Measurements = dict[str, Measurement]

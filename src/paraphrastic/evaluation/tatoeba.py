@@ -10,8 +10,8 @@ from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.results import Measurement, Source, share, write_result
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
 from paraphrastic.evaluation.vectors import distinct_entries
+from paraphrastic.model.system import System
 from paraphrastic.neighbours.nearest import nearest_neighbours
-from paraphrastic.systems.open import System
 
 
 def evaluate_tatoeba(

@@ -27,7 +27,7 @@ from paraphrastic.evaluation.results import Measurement, Source, correlations, m
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest
 from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
-from paraphrastic.systems.open import System
+from paraphrastic.model.system import System
 
 Measurements = dict[str, Measurement]
 Details = dict[str, Any]

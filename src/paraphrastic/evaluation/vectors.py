@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import embed_entries
 from paraphrastic.neighbours.kernels import Entries
-from paraphrastic.systems.open import System
 
 _ROUNDING = 1e-6
 _BLOCK = 4096

@@ -22,8 +22,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.interop.unknown_pieces import add_unknown_pieces
-from paraphrastic.model.averaged import AverageEncoder, Float32, SentenceEncoder
-from paraphrastic.model.composite import CompositeEncoder, Vocabulary
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.composite import CompositeEncoder
+from paraphrastic.model.encoder import Float32, SentenceEncoder
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.unknown_pieces import UNKNOWN, with_unknown_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
@@ -136,15 +137,12 @@ def _parts_encoder(
     config: Mapping[str, Any],
 ) -> CompositeEncoder:
     tensors: dict[str, npt.NDArray[Any]] = {}
-    vocabularies = {}
     for side, (embeddings, known, unknown) in zip(sides, tables, strict=True):
         suffix = f".{side.language}" if side.language else ""
         tensors |= {f"0.embeddings{suffix}": embeddings, f"0.unknown{suffix}": unknown}
         tensors |= {f"0.lstm.{key}{suffix}": value for key, value in side.lstm.items()}
-        vocabularies["subword", side.language] = Vocabulary("subword", processor, known)
-    return CompositeEncoder(
-        tensors, vocabularies, architecture, {**config, "architecture": architecture.to_json()}
-    )
+        tensors[f"known.subword{suffix}"] = known
+    return CompositeEncoder(tensors, processor, {**config, "architecture": architecture.to_json()})
 
 
 @dataclass(frozen=True, slots=True)

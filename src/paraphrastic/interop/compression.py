@@ -10,7 +10,8 @@ import sentencepiece
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.sentencepiece_proto import read_model_proto
-from paraphrastic.model.averaged import AverageEncoder, Float32
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Float32
 from paraphrastic.model.packing import pack, quantize
 
 # Sentences that directions are fitted on at a time.

@@ -12,7 +12,8 @@ from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.interop.export import usage
 from paraphrastic.interop.export.folder import CARD
-from paraphrastic.model.averaged import CONFIG, AverageEncoder
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.files import CONFIG
 
 Json = Mapping[str, Any]
 Rows = Sequence[tuple[str, str]]

@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.averaged import SENTENCEPIECE
+from paraphrastic.model.files import SENTENCEPIECE
 
 # A message of sentencepiece's `sentencepiece_model.proto`; the classes that protobuf makes have no types.
 ModelProto: TypeAlias = Any

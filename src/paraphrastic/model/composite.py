@@ -1,22 +1,23 @@
-"""Models of several parts, of LSTMs, or of languages that share nothing, as users load them.
+"""Models of several parts, with LSTMs, or with parameters for each language.
 
-`config.json` has their `architecture`, and `model.safetensors` by name:
+`config.json` holds their `architecture`, and `model.safetensors` these tensors:
 
-    known.{unit}[.{language}]               bool [pieces], as in a `AverageEncoder`
-    sentencepiece.{unit}[.{language}]       uint8, the model; of all vocabularies but the first
+    known.{unit}[.{language}]               bool [pieces], as in an `AverageEncoder`
+    sentencepiece.{unit}[.{language}]       uint8, the sentencepiece model of each vocabulary but the first
     {part}.embeddings[.{language}]          float32 [pieces, dim]
     {part}.unknown[.{language}]             float32 [dim]
     {part}.lstm.{name}[.{language}]         weights of `recurrent.RecurrentPooling`
 
-A language stands where the two do not share; of overlapping vocabularies, each has a copy of what is shared.
+A name ends with a language if the two languages have their own. If their vocabularies overlap, each has a
+copy of the shared embeddings.
 """
 
 import functools
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,120 +25,86 @@ import sentencepiece
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.model.averaged import PARTS, Float32, SentenceEncoder, Vectors
+from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
+from paraphrastic.model.files import PARTS, tensor_name
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
 if TYPE_CHECKING:
     from paraphrastic.model.pieces import Cutter, Pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
+# A sentencepiece model, and which of its pieces count: bool [pieces].
+Vocabulary = tuple[sentencepiece.SentencePieceProcessor, npt.NDArray[np.bool_]]
 
 # Sentences whose token embeddings are gathered at a time: 256 of 20 tokens are 20 MB at 1,024 dimensions.
 _LSTM_SENTENCES = 256
-# Among a sentence's tokens in several units; no piece has this id.
+# Ends a unit's tokens where a sentence has several units; no piece has this id.
 _END_OF_UNIT = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """What one language's sentences are cut into.
-
-    Attributes:
-        unit: one of `units.UNITS`.
-        processor: the sentencepiece model.
-        known: bool [pieces], false for pieces that training never met; they do not count.
-    """
-
-    unit: str
-    processor: sentencepiece.SentencePieceProcessor
-    known: npt.NDArray[np.bool_]
-
-
 class CompositeEncoder(SentenceEncoder):
-    """A trained model of any architecture; see the module for its tensors.
+    """A trained model of any architecture.
 
     Args:
-        tensors: as `tensors` gives them, without the vocabularies'.
-        vocabularies: by unit and language; the language is None where the languages share it.
-        architecture: what the model is made of.
-        config: what `config.json` holds.
+        tensors: those of `model.safetensors`, see the module.
+        processor: the first sentencepiece model.
+        config: the content of `config.json`.
 
     Raises:
-        InputError: the tensors' sizes disagree.
-        KeyError: a tensor is missing.
+        InputError: they do not fit each other.
+        KeyError: a tensor or an entry of the configuration is missing.
     """
 
     kind = PARTS
 
     def __init__(
-        self,
-        tensors: Tensors,
-        vocabularies: Mapping[tuple[str, str | None], Vocabulary],
-        architecture: Architecture,
-        config: Mapping[str, Any],
+        self, tensors: Tensors, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]
     ) -> None:
-        # One for all that share it, by which `tensors` tells vocabularies apart.
-        lowercase = bool(config.get("lowercase"))
-        shared = {id(each.processor): each.processor for each in vocabularies.values()}
-        spelled = {
-            key: with_unknown_pieces(processor, lowercase=lowercase) for key, processor in shared.items()
-        }
-        self.vocabularies = {
-            key: replace(each, processor=spelled[id(each.processor)]) for key, each in vocabularies.items()
-        }
-        super().__init__(next(iter(self.vocabularies.values())).processor, config)
-        self.architecture = architecture
-        self.languages: tuple[str | None, ...] = (
-            tuple(config["languages"]) if architecture.separate else (None,)
-        )
-        self._tensors = dict(tensors)
+        super().__init__(processor, config)
+        try:
+            self.architecture = Architecture.from_json(config["architecture"])
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the architecture in its configuration is not one: {error}") from None
+        separate = self.architecture.separate
+        self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
+        self._tensors = tensors
+        self.vocabularies = dict(self._read_vocabularies())
         self._parts = {
             language: [
-                _part(self._tensors, number, part, architecture, language)
-                for number, part in enumerate(architecture.parts)
+                _part(tensors, number, part, self.architecture, language)
+                for number, part in enumerate(self.architecture.parts)
             ]
             for language in self.languages
         }
-        for (unit, language), vocabulary in self.vocabularies.items():
-            pieces = vocabulary.processor.get_piece_size()
-            for number, part in enumerate(architecture.parts):
-                name = _named(f"{number}.embeddings", language)
+        for (unit, language), (own, known) in self.vocabularies.items():
+            pieces = own.get_piece_size()
+            for number, part in enumerate(self.architecture.parts):
+                name = tensor_name(f"{number}.embeddings", language)
                 rows = len(self._tensors[name]) if part.unit == unit else pieces
-                if rows != pieces or vocabulary.known.shape != (pieces,):
+                if rows != pieces or known.shape != (pieces,):
                     raise InputError(f"{name} has {rows} rows, but its vocabulary {pieces} pieces")
 
-    @classmethod
-    def from_tensors(
-        cls,
-        tensors: Tensors,
-        processor: sentencepiece.SentencePieceProcessor,
-        config: Mapping[str, Any],
-    ) -> Self:
-        """The model of a folder: its tensors, its sentencepiece model and its configuration.
+    def _read_vocabularies(self) -> Iterator[tuple[tuple[str, str | None], Vocabulary]]:
+        """The vocabularies by unit and language; the language is None if the languages share tables."""
+        separate = self.architecture.vocabularies != "shared"
+        for unit in self.architecture.units:
+            processor = None
+            for language in self.languages:
+                if (unit, language) == (self.architecture.units[0], self.languages[0]):
+                    processor = self.processor
+                elif separate or processor is None:
+                    processor = self._read_processor(unit, language if separate else None)
+                known = self._tensors[tensor_name(f"known.{unit}", language)]
+                yield (unit, language), (processor, known)
 
-        Raises:
-            InputError: they do not fit each other.
-            KeyError: a tensor or a key is missing.
-        """
+    def _read_processor(self, unit: str, language: str | None) -> sentencepiece.SentencePieceProcessor:
+        name = tensor_name(f"sentencepiece.{unit}", language)
         try:
-            architecture = Architecture.from_json(config["architecture"])
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the architecture in its configuration is not one: {error}") from None
-        languages = tuple(config["languages"]) if architecture.separate else (None,)
-        separate = architecture.vocabularies != "shared"
-        found: dict[tuple[str, str | None], Vocabulary] = {}
-        for unit in architecture.units:
-            shared = None
-            for language in languages:
-                if found and (separate or shared is None):
-                    name = _named(f"sentencepiece.{unit}", language if separate else None)
-                    shared = _processor(tensors[name], name)
-                else:
-                    shared = shared or processor
-                known = tensors[_named(f"known.{unit}", language)]
-                found[unit, language] = Vocabulary(unit, shared, known)
-        own = {name: value for name, value in tensors.items() if name[0].isdigit()}
-        return cls(own, found, architecture, config)
+            proto = self._tensors[name].tobytes()
+            processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
+        except RuntimeError as error:
+            raise InputError(f"{name} is no sentencepiece model: {error}") from None
+        return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
 
     @property
     def dim(self) -> int:
@@ -146,17 +113,8 @@ class CompositeEncoder(SentenceEncoder):
         return sum(dimensions) if self.architecture.combine == "concatenate" else dimensions[0]
 
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
-        """What `model.safetensors` holds, by name."""
-        found = dict(self._tensors)
-        written = {id(self.processor)}
-        for (unit, language), vocabulary in self.vocabularies.items():
-            found[_named(f"known.{unit}", language)] = vocabulary.known
-            if id(vocabulary.processor) not in written:
-                written.add(id(vocabulary.processor))
-                own = language if self.architecture.vocabularies != "shared" else None
-                proto = np.frombuffer(vocabulary.processor.serialized_model_proto(), np.uint8)
-                found[_named(f"sentencepiece.{unit}", own)] = proto
-        return found
+        """The content of `model.safetensors`, by name."""
+        return dict(self._tensors)
 
     @property
     def digest(self) -> str:
@@ -173,20 +131,17 @@ class CompositeEncoder(SentenceEncoder):
             )
 
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
-        """Ids of the pieces that each sentence's vector is made of; of several units, one after the other."""
+        """Ids of the pieces that count for each sentence's vector; several units follow each other."""
         units = self.tokenize(sentences, language=language).units.values()
         by_unit = zip(*(pieces.lists() for pieces in units), strict=True)
         return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
 
     @functools.cached_property
     def _cutters(self) -> "dict[tuple[str, str | None], Cutter]":
-        # Not at the top: what compiles kernels takes half a second.
+        # A late import, since numba takes half a second to load.
         from paraphrastic.model.pieces import Cutter
 
-        return {
-            key: Cutter(vocabulary.processor, vocabulary.known, vocabulary.unit)
-            for key, vocabulary in self.vocabularies.items()
-        }
+        return {key: Cutter(*own, unit=key[0]) for key, own in self.vocabularies.items()}
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
         language = language if self.architecture.separate else None
@@ -197,7 +152,7 @@ class CompositeEncoder(SentenceEncoder):
     def embed_tokens(
         self, tokens: "_Tokens", *, normalize: bool = False, vectors: Vectors | None = None
     ) -> Vectors:
-        """Vectors of sentences that `tokenize` has cut, [n, dim]; in `vectors`, if they are given."""
+        """Vectors of sentences that `tokenize` has cut, [n, dim]; written to `vectors` if that is given."""
         if vectors is None:
             vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
         parts = [part.embed(tokens.units[part.part.unit]) for part in self._parts[tokens.language]]
@@ -220,7 +175,7 @@ class _Tokens:
     Attributes:
         units: known pieces, by unit.
         has_text: false for sentences without any piece. [n]
-        language: of the tables; None where the languages share them.
+        language: whose tables are meant; None if the languages share them.
     """
 
     units: "Mapping[str, Pieces]"
@@ -229,7 +184,7 @@ class _Tokens:
 
 
 class _AveragePart:
-    """An average; the table's last row is the unknown one, of sentences without any that is known."""
+    """An average. The table's last row stands for a sentence without any known piece."""
 
     def __init__(self, table: Float32, part: Part) -> None:
         self.table = table
@@ -253,7 +208,7 @@ class _RecurrentPart(_AveragePart):
     def __init__(self, table: Float32, part: Part, weights: Tensors) -> None:
         super().__init__(table, part)
         try:
-            # Not at the top: averages do without torch.
+            # A late import, since averages need no torch.
             import torch
 
             from paraphrastic.model.recurrent import RecurrentPooling
@@ -280,14 +235,14 @@ class _RecurrentPart(_AveragePart):
 
         vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
         counts = np.diff(pieces.ends)
-        # As in training, a sentence without any piece has the unknown one.
+        # As in training, a sentence without any piece has the last row.
         rows = np.insert(pieces.pieces, pieces.ends[:-1][counts == 0], len(self.table) - 1)
         counts = np.maximum(counts, 1)
         starts = np.cumsum(counts) - counts
-        # Sentences of about the same length together, which is what LSTMs are fast on.
+        # LSTMs are fast on sentences of about the same length.
         order = np.argsort(counts, kind="stable")
         before = torch.get_num_threads()
-        # Other blocks of sentences have the other threads.
+        # The other threads embed other blocks of sentences.
         torch.set_num_threads(1)
         try:
             with torch.no_grad():
@@ -303,8 +258,8 @@ class _RecurrentPart(_AveragePart):
 def _part(
     tensors: Tensors, number: int, part: Part, architecture: Architecture, language: str | None
 ) -> _AveragePart:
-    embeddings = tensors[_named(f"{number}.embeddings", language)]
-    unknown = tensors[_named(f"{number}.unknown", language)]
+    embeddings = tensors[tensor_name(f"{number}.embeddings", language)]
+    unknown = tensors[tensor_name(f"{number}.unknown", language)]
     if unknown.shape != embeddings.shape[1:]:
         raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
     table = np.concatenate([embeddings, unknown[None]])
@@ -320,14 +275,3 @@ def _part(
     if not weights:
         raise KeyError(f"{prefix}{own or '*'}")
     return _RecurrentPart(table, part, weights)
-
-
-def _named(name: str, language: str | None) -> str:
-    return f"{name}.{language}" if language else name
-
-
-def _processor(proto: npt.NDArray[np.uint8], name: str) -> sentencepiece.SentencePieceProcessor:
-    try:
-        return sentencepiece.SentencePieceProcessor(model_proto=proto.tobytes())
-    except RuntimeError as error:
-        raise InputError(f"{name} is no sentencepiece model: {error}") from None

@@ -18,7 +18,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, unwritable_named
 from paraphrastic.base.lines import read_batches
 from paraphrastic.base.threads import available_cores, in_order
-from paraphrastic.model.averaged import BLOCK_SENTENCES, SentenceEncoder, Vectors
+from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.registry.archive import open_stream
 
 _MAX_FILE_BYTES = 1 << 50

@@ -1,4 +1,4 @@
-"""Model folders: weights, sentencepiece model and configuration, with the digests of both."""
+"""Model folders: a model is saved as one and opened from one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,32 +11,35 @@ import safetensors.numpy
 import sentencepiece
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
-from paraphrastic.model.averaged import (
-    CONFIG,
-    ENCODER,
-    PARTS,
-    SENTENCEPIECE,
-    WEIGHTS,
-    AverageEncoder,
-    SentenceEncoder,
-)
-
-# What model2vec reads of an average's `config.json`: vectors are not normalized, and texts are not cut short.
-_MODEL2VEC = {"normalize": False, "max_length": None}
+from paraphrastic.base.files import read_json, sha256
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.files import CONFIG, ENCODER, PARTS, SENTENCEPIECE, WEIGHTS, ModelFiles
 
 
 def save_model(model: SentenceEncoder, folder: Path, *, config: Mapping[str, Any]) -> None:
-    """Write a model folder: weights, sentencepiece model, and `config.json` with the digests of both."""
-    with atomic_output(folder / WEIGHTS) as temporary:
-        safetensors.numpy.save_file(model.tensors(), temporary)
-    with atomic_output(folder / SENTENCEPIECE) as temporary:
-        temporary.write_bytes(model.processor.serialized_model_proto())
-    digests = {name: sha256(folder / name) for name in (WEIGHTS, SENTENCEPIECE)}
-    about: dict[str, Any] = {"encoder": model.kind, "dimension": model.dim}
-    if model.kind == ENCODER:
-        about |= _MODEL2VEC
-    write_json(folder / CONFIG, {**about, **config, **about, "sha256": digests})
+    """Write a model's folder with these entries in its `config.json`; see `ModelFiles`."""
+    proto = model.processor.serialized_model_proto()
+    ModelFiles(model.kind, model.dim, model.tensors(), proto, config).write(folder)
+
+
+def open_files(files: ModelFiles) -> SentenceEncoder:
+    """The model that a folder with these files holds.
+
+    Raises:
+        InputError: the files do not fit each other.
+        KeyError: a tensor or an entry of the configuration is missing.
+        RuntimeError: the sentencepiece model is none.
+    """
+    tensors, config = files.tensors, files.config
+    processor = sentencepiece.SentencePieceProcessor(model_proto=files.sentencepiece)
+    if files.kind == ENCODER:
+        embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
+        return AverageEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
+    # A late import, since one average needs none of it.
+    from paraphrastic.model.composite import CompositeEncoder
+
+    return CompositeEncoder(tensors, processor, config)
 
 
 def open_folder(path: str | Path) -> SentenceEncoder:
@@ -59,20 +62,8 @@ def open_folder(path: str | Path) -> SentenceEncoder:
             raise InputError(f"{folder / name}: damaged: sha256 is {actual}, {CONFIG} says {expected}")
     try:
         tensors = safetensors.numpy.load_file(folder / WEIGHTS)
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(folder / SENTENCEPIECE))
-    except (safetensors.SafetensorError, RuntimeError, OSError) as error:
-        raise InputError(f"{folder}: cannot be read: {' '.join(str(error).split())}") from None
-    try:
-        if config["encoder"] == ENCODER:
-            embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
-            weights = tensors.get("weights")
-            model: SentenceEncoder
-            model = AverageEncoder(embeddings, known, unknown, processor, config, weights)
-        else:
-            # Not at the top: averages of one table need none of it.
-            from paraphrastic.model.composite import CompositeEncoder
-
-            model = CompositeEncoder.from_tensors(tensors, processor, config)
+        proto = (folder / SENTENCEPIECE).read_bytes()
+        model = open_files(ModelFiles(config["encoder"], config.get("dimension", 0), tensors, proto, config))
         if config.get("dimension", model.dim) != model.dim:
             raise InputError(f"{CONFIG} says {config['dimension']} dimensions, {WEIGHTS} has {model.dim}")
         _check_finite(tensors)
@@ -81,33 +72,29 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(f"{folder}: {WEIGHTS} and {CONFIG} do not agree: {error} is missing") from None
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
+    except (safetensors.SafetensorError, RuntimeError, OSError) as error:
+        raise InputError(f"{folder}: cannot be read: {' '.join(str(error).split())}") from None
 
 
 def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Refuse entries that are not finite, which would be in every vector without a word."""
+    """Refuse entries that are not finite, which would spoil vectors silently."""
     for name, array in tensors.items():
-        # A sum takes no memory, and is not finite either.
+        # A sum needs no memory, and is not finite if an entry is not.
         suspect = array.dtype.kind == "f" and not np.isfinite(array.sum(dtype=np.float32))
         if suspect and not np.isfinite(array).all():
             raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite")
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    """The content of `config.json`, with what earlier versions did not write."""
+    """The content of `config.json`, in which keys of earlier versions have their present form."""
     config = read_json(path)
     if not isinstance(config, dict) or config.get("encoder") not in (ENCODER, PARTS):
         raise InputError(f"{path}: does not describe a model of the kind {ENCODER} or {PARTS}")
     config = {"unit": "subword", "segmentation": {}, "folding": {}, **config}
     if "structure" in config:
         config["architecture"] = config.pop("structure")
-    kinds = {
-        "model": str,
-        "lowercase": bool,
-        "unit": str,
-        "segmentation": dict,
-        "folding": dict,
-        "sha256": dict,
-    }
+    kinds = {"model": str, "lowercase": bool, "unit": str}
+    kinds |= dict.fromkeys(("segmentation", "folding", "sha256"), dict)
     for key, kind in kinds.items():
         if not isinstance(config.get(key), kind):
             found = f"is {config[key]!r}" if key in config else "is missing"

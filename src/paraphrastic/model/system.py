@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.averaged import Float32
+from paraphrastic.model.encoder import Float32
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
-from paraphrastic.model.averaged import Float32, cosines
-from paraphrastic.systems.open import System
+from paraphrastic.model.encoder import Float32, cosines
+from paraphrastic.model.system import System
 
 _log = logging.getLogger(__name__)
 

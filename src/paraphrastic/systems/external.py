@@ -14,7 +14,7 @@ import numpy as np
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.lines import text_lines
-from paraphrastic.model.averaged import Float32
+from paraphrastic.model.encoder import Float32
 from paraphrastic.model.system import Stages, System
 
 T = TypeVar("T")

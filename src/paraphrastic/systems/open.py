@@ -11,15 +11,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.threads import in_blocks
 from paraphrastic.config.architecture import encoder_name
-from paraphrastic.model.averaged import (
-    BLOCK_SENTENCES,
-    CONFIG,
-    ENCODER,
-    PARTS,
-    AverageEncoder,
-    Float32,
-    SentenceEncoder,
-)
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import BLOCK_SENTENCES, Float32, SentenceEncoder
+from paraphrastic.model.files import CONFIG, ENCODER, PARTS
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.system import Stages, System
 from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors

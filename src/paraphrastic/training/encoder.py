@@ -1,7 +1,7 @@
 """Encoders in training: averaged embeddings (the P-SP models), LSTMs over embeddings, and several at once."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -179,26 +179,13 @@ def initial_encoder(
     for number, (part, unit) in enumerate(zip(architecture.parts, inputs, strict=True)):
         rows, dimension = units[unit].n_rows, part.dimension or settings.dimension
         seed = settings.seed + number * SEEDS
+        common: Any = {"init_std": settings.init_std, "seed": seed, "dropout": settings.dropout}
         if not part.recurrent:
-            parts.append(
-                AveragedEmbeddings(
-                    rows, dimension, init_std=settings.init_std, seed=seed, dropout=settings.dropout
-                )
-            )
+            parts.append(AveragedEmbeddings(rows, dimension, **common))
             continue
-        parts.append(
-            RecurrentEmbeddings(
-                rows,
-                settings.dimension,
-                dimension,
-                part=part,
-                second=units[unit].second if architecture.languages == "separate" else None,
-                init_std=settings.init_std,
-                seed=seed,
-                dropout=settings.dropout,
-                scramble=architecture.scramble,
-            )
-        )
+        second = units[unit].second if architecture.languages == "separate" else None
+        more: Any = {"part": part, "second": second, "scramble": architecture.scramble}
+        parts.append(RecurrentEmbeddings(rows, settings.dimension, dimension, **more, **common))
     return TrainableEncoder(parts, inputs, combine=architecture.combine)
 
 

@@ -8,25 +8,18 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.threads import Workers
-from paraphrastic.training import kernels
+from paraphrastic.training import fused_kernels as kernels
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import (
-    Missed,
-    Parameters,
-    Step,
-    distinct_rows,
-    nothing_missed,
-    plan_step,
-)
+from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
 
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
 
 CACHE_LINE = 64
-# A line of the cache.
+# Columns in a line of the cache.
 COLUMNS = CACHE_LINE // 4
 LARGEST_BLOCK = 256
 SMALLEST_BLOCK = 64
@@ -63,7 +56,9 @@ class FusedEngine:
 
     def embed(self, sentences: Sentences) -> Tensor:
         """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
-        self._settle(self.parameters, self.last, distinct_rows(sentences.tokens, self._slots))
+        touched = np.zeros(len(self.last), np.bool_)
+        touched[sentences.tokens] = True
+        self._settle(self.parameters, self.last, np.flatnonzero(touched).astype(np.int32))
         n = len(sentences)
         vectors = np.empty((n, self.width), np.float32)
         squares = np.empty((len(self.edges) - 1, n), np.float32)
@@ -82,30 +77,24 @@ class FusedEngine:
         return torch.from_numpy(vectors)[:, : self.dimension]
 
     def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
-        """One mini-batch of n pairs: loss, gradient, Adam; the loss.
-
-        Args:
-            sentences: of the mega-batch.
-            chosen: [4n], which of them are s, t, t′ and s′.
-            valid: bool [2, n], false where s (first row) or t (second row) has no negative.
-        """
+        """One mini-batch; see `Engine.step`."""
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
-        plan = plan_step(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
-        missed = self._missed(plan.rows, self.last, step)
+        batch = gather(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
+        missed = self._missed(batch.rows, self.last, step)
         vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
 
         def forward(index: int) -> None:
             kernels.forward(
-                self.parameters, self.width, self.edges, *self._blocks(index), plan, self.last, missed, step,
+                self.parameters, self.width, self.edges, *self._blocks(index), batch, self.last, missed, step,
                 vectors, products,
             )  # fmt: skip
 
         def backward(index: int) -> None:
             kernels.backward(
-                self.parameters, self.width, self.edges, *self._blocks(index), plan, missed, step, vectors,
+                self.parameters, self.width, self.edges, *self._blocks(index), batch, missed, step, vectors,
                 factors,
             )  # fmt: skip
 
@@ -113,7 +102,7 @@ class FusedEngine:
         loss = loss_and_factors(products, valid, self.settings.margin, factors)
         self.workers.run(backward)
         self.steps_done = step.number
-        self.last[plan.rows] = step.number
+        self.last[batch.rows] = step.number
         return float(loss)
 
     def table(self) -> Float32:
@@ -156,10 +145,9 @@ class FusedEngine:
         return Step(number, settings.learning_rate, self.falling, settings.weight_decay, seed, dropped)
 
     def _missed(self, rows: Int32, last: Int64, step: Step) -> Missed:
-        # Lazy Adam moves rows only where it touches them: nothing is ever missed.
-        if self.settings.optimizer == "lazy_adam":
-            return nothing_missed(len(rows))
-        return kernels.missed_steps(rows, last, step)
+        # Lazy Adam moves only the rows that a mini-batch touches, so that rows miss nothing.
+        lazy = self.settings.optimizer == "lazy_adam"
+        return kernels.missed_steps(np.full(len(rows), step.number - 1) if lazy else last[rows], step)
 
     def _settle(self, parameters: Parameters, last: Int64, rows: Int32) -> None:
         """Bring rows up to date with the last step; row r is with step `last[r]`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
-from paraphrastic.model.averaged import CONFIG, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.files import CONFIG, SENTENCEPIECE, WEIGHTS
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     If several runs have the highest score, the first one is taken.
 
     Args:
-        scores: one `development.json` a run, in the folder of the run's model.
+        scores: the `development.json` of each run, in the folder of the run's model.
         output: the model's folder.
     """
     values = [float(read_json(score)["pearson"]) for score in scores]
@@ -43,7 +43,7 @@ def tabulate_sweep(sweeps: Mapping[str, Path], output: Path) -> None:
     """Write the sweeps of all models as one table: `model`, and the columns `SWEEP`.
 
     Args:
-        sweeps: CSV file of `choose_model` by model, in the order of the rows.
+        sweeps: the CSV file of `choose_model` for each model, in the order of the rows.
         output: the CSV file.
     """
     rows = [{"model": model, **row} for model, path in sweeps.items() for row in read_csv(path)]

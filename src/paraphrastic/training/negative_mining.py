@@ -10,6 +10,7 @@ from torch import Tensor
 
 from paraphrastic.base.jit import jit
 from paraphrastic.base.threads import Workers
+from paraphrastic.training.fingerprints import occurs_again
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
@@ -64,7 +65,8 @@ def hardest_negatives(
     elif precision == "int8":
         vectors = _in_eight_bits(vectors, workers)
     sides = vectors[:n], vectors[n:]
-    copies = _occurs_again(fingerprints) if exclude_duplicates else np.zeros(2 * n, np.bool_)
+    ids = torch.from_numpy(fingerprints)
+    copies = occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
     size = max(1, min(block_rows, -(-n // 8)))
@@ -170,16 +172,6 @@ def _largest(sample: npt.NDArray[np.float32]) -> float:
         return rounding + float(np.square(np.maximum(entries - largest, 0)).mean())
 
     return max(min(candidates, key=error), float(np.finfo(np.float32).tiny))
-
-
-def _occurs_again(ids: Int64) -> npt.NDArray[np.bool_]:
-    """Whether another element has the same value, bool [n]."""
-    order = np.argsort(ids)
-    equal = ids[order[1:]] == ids[order[:-1]]
-    again = np.zeros(len(ids), np.bool_)
-    again[order[1:]] |= equal
-    again[order[:-1]] |= equal
-    return again
 
 
 @jit

@@ -11,8 +11,8 @@ import torch
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
-from paraphrastic.model.averaged import SentenceEncoder
 from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
 
@@ -133,7 +133,7 @@ def _fingerprints(model: SentenceEncoder, sentences: Sequence[str], language: st
     pieces = model.known_tokens(sentences, language=language)
     tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
     offsets = np.cumsum([0, *map(len, pieces)])
-    return Sentences(tokens, offsets).fingerprints().view(np.int64)
+    return Sentences(tokens, offsets).fingerprints()
 
 
 def read_pairs(path: str) -> Iterator[Pair]:

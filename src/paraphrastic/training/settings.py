@@ -1,7 +1,7 @@
 """Settings of one training run."""
 
 from dataclasses import dataclass
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
@@ -77,3 +77,12 @@ class TrainingSettings:
     initial_vectors_penalty: float = 0.0
     seed: int
     early_stopping: EarlyStopping | None = None
+
+    @property
+    def negative_search(self) -> dict[str, Any]:
+        """The arguments of `hardest_negatives`, on the processor and on a GPU."""
+        return {
+            "either_side": self.negatives == "either_side",
+            "exclude_duplicates": self.exclude_duplicates,
+            "precision": self.mining_precision,
+        }

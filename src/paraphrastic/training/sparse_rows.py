@@ -1,4 +1,4 @@
-"""What the kernels are given: parameters, the step, and which rows of the table a mini-batch touches."""
+"""What the kernels work on: parameters, a step, and the rows of the table that a mini-batch touches."""
 
 from typing import NamedTuple
 
@@ -21,53 +21,47 @@ class Parameters(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What a step of the optimizer depends on beside the gradient."""
+    """All that a step of the optimizer depends on beside the gradient."""
 
     number: int
-    """Of the step, from 1."""
+    """The steps count from 1."""
     learning_rate: float
-    """Of the first step."""
+    """The rate of the first step."""
     steps: int
-    """Over which the learning rate falls to zero; 0 where it stays."""
+    """The learning rate falls to zero over so many steps; 0 if it does not fall."""
     weight_decay: float
     seed: int
-    """Of dropout."""
+    """The seed of dropout."""
     dropped: int
-    """Entries that dropout leaves out, of 65,536."""
+    """So many entries of 65,536 are left out by dropout."""
 
 
 class Missed(NamedTuple):
-    """What rows have missed, each an array with an entry a row."""
+    """What rows have missed, in arrays with an entry for each row; see `training.fused_kernels`."""
 
     steps: npt.NDArray[np.int64]
-    """Number k of the steps."""
+    """The number k of steps."""
     movement: Float32
     """N."""
     mean: Float32
     """d̄."""
     variance: Float32
-    """s²; negative where the sum is to be taken as it stands."""
+    """s², or a negative number if the sum must be taken as it stands."""
     decay: Float32
-    """c_1 · … · c_k, of the row."""
+    """c_1 · … · c_k, the factor of the row."""
     decay1: Float32
-    """β₁^k, of m."""
+    """β₁^k, the factor of m."""
     decay2: Float32
-    """β₂^k, of v."""
+    """β₂^k, the factor of v."""
 
 
-def nothing_missed(n: int) -> Missed:
-    """For n rows that are up to date."""
-    zeros, ones = np.zeros(n, np.float32), np.ones(n, np.float32)
-    return Missed(np.zeros(n, np.int64), zeros, zeros, zeros, ones, ones, ones)
-
-
-class Plan(NamedTuple):
+class MiniBatch(NamedTuple):
     """The sentences of a mini-batch: s of all pairs, then t, t′ and s′."""
 
     rows: Int32
     """The distinct rows of the table."""
     tokens: Int64
-    """Of all sentences, the place of each token's row in the flat table."""
+    """The place of each token's row in the flat table, for all sentences."""
     offsets: Int64
     """Sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
     starts: Int64
@@ -79,23 +73,11 @@ class Plan(NamedTuple):
 
 
 @jit
-def distinct_rows(tokens: Int32, slots: Int32) -> Int32:
-    """The rows in `tokens` by first appearance; `slots` is -1 for all rows, before and after."""
-    rows = np.empty(min(len(tokens), len(slots)), np.int32)
-    size = 0
-    for row in tokens:
-        if slots[row] < 0:
-            slots[row] = size
-            rows[size] = row
-            size += 1
-    for i in range(size):
-        slots[rows[i]] = -1
-    return rows[:size]
+def gather(tokens: Int32, offsets: Int64, chosen: Int64, slots: Int32, width: int) -> MiniBatch:
+    """Gather the sentences `chosen`, and sort their tokens by row.
 
-
-@jit
-def plan_step(tokens: Int32, offsets: Int64, chosen: Int64, slots: Int32, width: int) -> Plan:
-    """Gather the sentences `chosen`, and sort their tokens by row."""
+    `slots` has an entry for each row of the table, which is -1 before and after.
+    """
     starts = np.zeros(len(chosen) + 1, np.int64)
     for i in range(len(chosen)):
         starts[i + 1] = starts[i] + offsets[chosen[i] + 1] - offsets[chosen[i]]
@@ -128,4 +110,4 @@ def plan_step(tokens: Int32, offsets: Int64, chosen: Int64, slots: Int32, width:
             cursor[slot[place]] = at + 1
             order[at] = place
             sentences[at] = i
-    return Plan(rows[:n], places, starts, counts[: n + 1], order, sentences)
+    return MiniBatch(rows[:n], places, starts, counts[: n + 1], order, sentences)

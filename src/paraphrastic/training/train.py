@@ -22,8 +22,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.model.averaged import SentenceEncoder
-from paraphrastic.model.folder import save_model
+from paraphrastic.model.files import ModelFiles
 from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.dataset import PairDataset, Sentences
@@ -32,8 +31,8 @@ from paraphrastic.training.device.negative_mining import hardest_negatives as ha
 from paraphrastic.training.device.selection import choose_device, held_device
 from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scale_by_frequency
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
-from paraphrastic.training.inference import inference_model
 from paraphrastic.training.initial import use_word_vectors
+from paraphrastic.training.model_files import model_files
 from paraphrastic.training.negative_mining import hardest_negatives
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
@@ -42,7 +41,7 @@ from paraphrastic.training.vocabulary import load_sentencepiece
 log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-# The best parameters among the tensors of a checkpoint, where training is to stop early.
+# Prefix of the best parameters among the tensors of a checkpoint, if training stops early.
 BEST = "best."
 LINES_AN_EPOCH = 100
 
@@ -57,9 +56,9 @@ AVERAGE = Architecture()
 
 @dataclass(frozen=True, slots=True)
 class Development:
-    """Data on which a model is scored while it is trained, and how; more is better."""
+    """How a model is scored while it is trained, and on which data; a higher score is better."""
 
-    score: Callable[[SentenceEncoder, Path], float]
+    score: Callable[[ModelFiles, Path], float]
     data: Path
 
 
@@ -78,27 +77,26 @@ def train_model(
     checkpoint_minutes: float = 10.0,
     tensorboard: bool = False,
 ) -> None:
-    """Train a model and write its folder to `output`, with the history of the run (`training.report`).
+    """Train a model and write its folder to `output`, with the history of the run (`training.progress`).
 
-    A run that is started again with the same data and settings after it was killed goes on from its last
-    checkpoint, and ends in the same parameters as one that was never interrupted; on a GPU digits are others
-    than on a processor, so that a checkpoint of one is not used on the other. Neither how often
-    checkpoints are written nor whether the model is scored for a person to see changes a digit of them.
+    A run that was killed and is started again with the same data and settings goes on from its last
+    checkpoint. It ends in the same parameters as one that was never interrupted. A GPU ends in other digits
+    than a processor, so that neither uses a checkpoint of the other. Neither the number of
+    checkpoints nor scores that are only shown change the parameters.
 
     Args:
         dataset: HDF5 file of `encode_dataset`.
-        sentencepiece_model: the model that `dataset` was encoded with, of several the first.
-        architecture: what the encoder is made of.
+        sentencepiece_model: the model that `dataset` was encoded with, or the first one of several.
+        output: folder of the model.
+        architecture: of the encoder.
         more_vocabularies: the other sentencepiece models, in the order of units and languages.
         initial_vectors: text file with the word vectors that tables of words begin with.
-        output: folder of the model; see `paraphrastic.model.folder.save_model`.
         settings: hyperparameters.
-        config: entries of the model's `config.json` beside the ones about training.
-        threads: to work with. The fused engine ends in the same digits with every number of them; autograd
-            sums in another order, and ends in slightly other digits.
-        development: scored after each epoch, for a person to see, or as `settings.early_stopping` says.
-        checkpoint_minutes: from one checkpoint to the next; there is one after each epoch, too.
-        tensorboard: whether to write the history for TensorBoard, too, to `output/tensorboard`.
+        config: entries of the model's `config.json` beside those about training.
+        threads: their number changes no digit with the fused engine, and the last digits with autograd.
+        development: scored after each epoch to be shown, or as `settings.early_stopping` says.
+        checkpoint_minutes: time between checkpoints; there is one after each epoch, too.
+        tensorboard: whether the history is written to `output/tensorboard` as well.
     """
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
@@ -119,7 +117,7 @@ def train_model(
                 "M grows to %d only, not to %d, in %d mini-batches", reached, settings.megabatch, steps
             )
         engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
-        # The fused engine has copied what it needs.
+        # The fused engine has its own copy of the parameters.
         del encoder, anchors
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
         state: dict[str, Any] = {"architecture": architecture.to_json()}
@@ -127,12 +125,14 @@ def train_model(
             config["initial_vectors"] = found
             state["initial_vectors"] = sha256(initial_vectors)
 
-        def model_of(weights: Weights) -> SentenceEncoder:
-            return inference_model(weights, pairs.units, processors, architecture, config)
+        def files_of(weights: Weights) -> ModelFiles:
+            return model_files(
+                weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+            )
 
         def score(weights: Weights) -> float:
             assert development is not None  # noqa: S101 (for the type)
-            return development.score(model_of(weights), development.data)
+            return development.score(files_of(weights), development.data)
 
         identity = _identity(pairs, settings, threads, development, state)
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
@@ -149,8 +149,7 @@ def train_model(
             weights = run.finish(
                 report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
             )
-        model = model_of(weights)
-        save_model(model, output, config=model.config)
+        files_of(weights).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     checkpoints.remove()
@@ -165,13 +164,15 @@ def untrained_model(
     initial_vectors: Path | None = None,
     settings: TrainingSettings,
     config: Mapping[str, Any],
-) -> SentenceEncoder:
+) -> ModelFiles:
     """The model that `train_model` starts from, with the same random parameters."""
     with PairDataset(dataset) as pairs:
         processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
         encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
-        return inference_model(weights, pairs.units, processors, architecture, config)
+        return model_files(
+            weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+        )
 
 
 def _initial(
@@ -181,7 +182,7 @@ def _initial(
     settings: TrainingSettings,
     vectors: Path | None,
 ) -> tuple[TrainableEncoder, dict[str, torch.Tensor], dict[str, int]]:
-    """The encoder before training; tables that began with word vectors, and how many words had one."""
+    """The encoder before training, the tables that began with word vectors, and how many words had one."""
     encoder = initial_encoder(pairs.units, settings, architecture)
     if settings.init_sif is not None:
         scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
@@ -208,7 +209,7 @@ def _identity(
     development: Development | None,
     state: Mapping[str, Any],
 ) -> str:
-    """A digest of all that the run's parameters depend on: of `state`, too."""
+    """A digest of everything that the run's parameters depend on, with `state`."""
     state = {**state, "code": code_version(__name__), "pairs": sha256(pairs.path)}
     if settings.engine == "autograd":
         # Another number of threads sums in another order.
@@ -251,9 +252,9 @@ class _Run:
         *,
         seconds_between_checkpoints: float,
     ) -> Weights:
-        """Train what is left of the run; the parameters by name.
+        """Train the rest of the run and return the parameters by name.
 
-        `score` is of parameters on the development data; None, where there are none.
+        `score` scores parameters on the development data; it is None if there are none.
         """
         progress = self.progress
         while progress.epoch < self.settings.epochs and not self._stopped():
@@ -293,7 +294,7 @@ class _Run:
             report.step(len(pairs))
 
     def _losses(self, sentences: Sentences, batches: Sequence[Rows]) -> Iterator[float]:
-        """Train on the mini-batches of a mega-batch; the loss of each."""
+        """Train on the mini-batches of a mega-batch and yield the loss of each."""
         if isinstance(self.engine, DeviceEngine):
             losses, with_negative = self.engine.train(sentences)
             self.progress.with_negative += with_negative
@@ -305,20 +306,12 @@ class _Run:
             yield self._step(self.engine, sentences, negatives, pairs, n_pairs=len(sentences) // 2)
 
     def _mine(self, sentences: Sentences) -> Rows:
-        """Negatives of all sentences of a mega-batch, by the parameters of the moment, without dropout."""
-        vectors, fingerprints = self.engine.embed(sentences), sentences.fingerprints().view(np.int64)
-        settings = self.settings
-        among = {
-            "either_side": settings.negatives == "either_side",
-            "exclude_duplicates": settings.exclude_duplicates,
-        }
+        """Negatives of all sentences of a mega-batch, by the present parameters without dropout."""
+        vectors, fingerprints = self.engine.embed(sentences), sentences.fingerprints()
         if vectors.is_cuda:
             ids = torch.from_numpy(fingerprints).to(vectors.device)
-            bfloat16 = settings.mining_precision != "float32"
-            return hardest_on_device(vectors, ids, **among, bfloat16=bfloat16).cpu().numpy()
-        return hardest_negatives(
-            vectors, fingerprints, self.workers, **among, precision=settings.mining_precision
-        )
+            return hardest_on_device(vectors, ids, **self.settings.negative_search).cpu().numpy()
+        return hardest_negatives(vectors, fingerprints, self.workers, **self.settings.negative_search)
 
     def _step(
         self, engine: Engine, sentences: Sentences, negatives: Rows, pairs: Rows, *, n_pairs: int
@@ -327,12 +320,12 @@ class _Run:
         own = np.concatenate([pairs, pairs + n_pairs])
         chosen = negatives[own]
         valid = chosen >= 0
-        # A sentence without a negative stands in for it; its term of the loss is masked.
+        # A sentence without a negative is its own; its term of the loss is masked.
         chosen = np.concatenate([own, np.where(valid, chosen, own)])
         return engine.step(sentences, chosen, valid.reshape(2, -1))
 
     def _tell(self, megabatch: MegaBatch, report: Report, score: Score | None) -> None:
-        """After a mega-batch: score the model and write to the history where it is due; begin an epoch."""
+        """Score the model and write to the history if that is due after a mega-batch; end the epoch."""
         progress, n = self.progress, len(self.pairs)
         done = progress.epoch * n + progress.pairs_read
         before = done - len(megabatch)
@@ -340,7 +333,7 @@ class _Run:
         stopping = self.settings.early_stopping
         every = stopping["every"] * n if stopping else n
         last = end_of_epoch and progress.epoch + 1 == self.settings.epochs
-        # A little more, so that a sum of tenths is whole.
+        # The small number makes up for rounding in a sum of tenths.
         due = last or int(done / every + 1e-9) > int(before / every + 1e-9)
         scored = score is not None and due and self._score(score)
         progress.seconds = self.seconds_before + time.monotonic() - self.started
@@ -359,14 +352,14 @@ class _Run:
             progress.pairs_read, progress.epoch_loss, progress.with_negative = 0, 0.0, 0
 
     def _score(self, score: Score) -> bool:
-        """Score the parameters of the moment and keep them if they are the best; whether there is a score."""
+        """Score the present parameters and keep the best ones; return whether there is a score."""
         progress, weights = self.progress, self.engine.weights()
         try:
             value = score(weights)
         except InputError as error:
             if self.settings.early_stopping:
                 raise
-            # It is only to be looked at.
+            # The score would only be shown.
             log.warning("no score: %s", error)
             return False
         progress.development = value

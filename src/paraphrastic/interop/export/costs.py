@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from paraphrastic.model.averaged import AverageEncoder, SentenceEncoder
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import SentenceEncoder
 
 # Sentences that speed is measured on at a time; how long a measurement takes at least, in seconds, and how
 # often each model has its turn.

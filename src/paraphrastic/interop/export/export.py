@@ -11,8 +11,9 @@ from paraphrastic.interop.export.costs import Original, cost_table
 from paraphrastic.interop.export.folder import CARD, new_folder
 from paraphrastic.interop.export.parity import TEXT, Other, Parity, compare
 from paraphrastic.interop.model_card import export_card, size_rows
-from paraphrastic.model.averaged import AverageEncoder, SentenceEncoder
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.model.encoder import SentenceEncoder
 
 
 @dataclass(frozen=True, slots=True)

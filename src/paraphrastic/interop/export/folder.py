@@ -19,7 +19,7 @@ from paraphrastic.base.files import (
 )
 from paraphrastic.interop.export.tokenizer import tokenizer_json
 from paraphrastic.interop.sentencepiece_proto import read_model_proto
-from paraphrastic.model.averaged import CONFIG, ENCODER, SENTENCEPIECE
+from paraphrastic.model.files import CONFIG, ENCODER, SENTENCEPIECE
 
 TOKENIZER = "tokenizer.json"
 MODULES = "modules.json"

@@ -9,7 +9,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import spell
 from paraphrastic.interop.export.parity import Other
 from paraphrastic.interop.export.static import TOLERANCE
-from paraphrastic.model.averaged import SENTENCEPIECE, AverageEncoder, Float32
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Float32
+from paraphrastic.model.files import SENTENCEPIECE
 from paraphrastic.model.unknown_pieces import UnknownPieceProcessor
 
 VECTORS = "vectors.txt"

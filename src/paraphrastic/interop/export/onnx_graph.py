@@ -8,7 +8,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.interop.export.folder import write_tokenizer
 from paraphrastic.interop.export.parity import Other
 from paraphrastic.interop.export.static import TOLERANCE, tokens
-from paraphrastic.model.averaged import AverageEncoder, Float32
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import Float32
 
 GRAPH = "model.onnx"
 # `Where`, `ReduceSum` and `Squeeze` as below; older runtimes can read it.

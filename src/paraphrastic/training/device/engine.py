@@ -19,9 +19,10 @@ from paraphrastic.training.device.formulas import (
     step_constants,
     terms,
 )
-from paraphrastic.training.device.negative_mining import fingerprints, hardest_negatives
-from paraphrastic.training.device.sparse_rows import Bags, MegaBatchPlan, StepPlan
-from paraphrastic.training.kernels import HORIZON
+from paraphrastic.training.device.negative_mining import hardest_negatives
+from paraphrastic.training.device.sparse_rows import Bags, MiniBatch, MiniBatches
+from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.fused_kernels import HORIZON
 from paraphrastic.training.settings import TrainingSettings
 
 Float32 = npt.NDArray[np.float32]
@@ -86,15 +87,8 @@ class DeviceEngine:
 
     def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
         """Each sentence's negative by the parameters of the moment, int64 [2n]; -1 where there is none."""
-        precision = self.settings.mining_precision
-        return hardest_negatives(
-            self._embed(tokens, offsets),
-            fingerprints(tokens, offsets),
-            either_side=self.settings.negatives == "either_side",
-            exclude_duplicates=self.settings.exclude_duplicates,
-            bfloat16=precision in ("bfloat16", "int8")
-            or (precision == "auto" and self.device.type == "cuda"),
-        )
+        ids = fingerprints(tokens, offsets)
+        return hardest_negatives(self._embed(tokens, offsets), ids, **self.settings.negative_search)
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
         """Train on the mini-batches of a mega-batch with these negatives; the loss of each.
@@ -107,19 +101,20 @@ class DeviceEngine:
         """
         size = self.settings.batch_size
         keep = 1.0 / (1.0 - self.settings.dropout)
-        plan = MegaBatchPlan(tokens, offsets, negatives, batch_size=size, n_rows=len(self.last), keep=keep)
-        last, k, missed = self._missed_between(plan)
+        batches = MiniBatches(tokens, offsets, negatives, batch_size=size, n_rows=len(self.last), keep=keep)
+        last, k, missed = self._missed_between(batches)
         # The sums as they stand are of the first steps of a run, or of much weight decay.
         exact = bool((missed[:, 2] < 0).any())
-        numbers = self.steps_done + 1 + torch.arange(plan.size, device=self.device)
+        numbers = self.steps_done + 1 + torch.arange(batches.size, device=self.device)
         constants = step_constants(numbers, self.rates)
         losses = []
-        for number, (step, own_valid) in enumerate(zip(plan, valid.view(2, -1).T.split(size), strict=True)):
+        valid_parts = valid.view(2, -1).T.split(size)
+        for number, (step, own_valid) in enumerate(zip(batches, valid_parts, strict=True)):
             part = slice(step.begin, step.end)
             times = (last[part], k[part]) if exact else None
             losses.append(self._step(step, own_valid, missed[part], times, constants[number]))
             self.steps_done += 1
-        self.last.scatter_reduce_(0, plan.rows, numbers[plan.batch], "amax")
+        self.last.scatter_reduce_(0, batches.rows, numbers[batches.batch], "amax")
         return torch.stack(losses).tolist()
 
     def table(self) -> Float32:
@@ -188,45 +183,46 @@ class DeviceEngine:
                 table[exact] = caught_up_exactly(rows[exact], missed[exact], n, d)
         return table
 
-    def _missed_between(self, plan: MegaBatchPlan) -> tuple[Tensor, Tensor, Tensor]:
+    def _missed_between(self, batches: MiniBatches) -> tuple[Tensor, Tensor, Tensor]:
         """For each row of each mini-batch, the step that it is up to date with, k, and what it missed."""
-        last = self.steps_done + plan.previous()
-        k = self.steps_done + plan.batch - last
+        last = self.steps_done + batches.previous()
+        k = self.steps_done + batches.batch - last
         if self.settings.optimizer == "lazy_adam":
             # It moves rows only where it touches them: nothing is ever missed.
             k = torch.zeros_like(k)
-        codes, index = ((last - self.steps_done) * (plan.size + 1) + k).unique(return_inverse=True)
-        missed = missed_steps(self.steps_done + codes // (plan.size + 1), codes % (plan.size + 1), self.rates)
+        base = batches.size + 1
+        codes, index = ((last - self.steps_done) * base + k).unique(return_inverse=True)
+        missed = missed_steps(self.steps_done + codes // base, codes % base, self.rates)
         return last, k, missed[index]
 
     def _step(
         self,
-        plan: StepPlan,
+        batch: MiniBatch,
         valid: Tensor,
         missed: Tensor,
         times: tuple[Tensor, Tensor] | None,
         constants: Tensor,
     ) -> Tensor:
         """One mini-batch: loss, gradient, Adam; the loss, on the device."""
-        rows = self.rows.index_select(0, plan.rows)
+        rows = self.rows.index_select(0, batch.rows)
         table = self._moved_on(rows, missed, times)
-        kept = self._kept(len(plan.sentence), table.shape[1]) if self.settings.dropout else None
+        kept = self._kept(len(batch.sentence), table.shape[1]) if self.settings.dropout else None
         if kept is None:
-            sums = plan.sentences.sums(table)
+            sums = batch.sentences.sums(table)
         else:
-            values = table[plan.sentences.indices] * kept
-            every = Bags(torch.arange(len(values), device=self.device), plan.sentences.starts)
+            values = table[batch.sentences.indices] * kept
+            every = Bags(torch.arange(len(values), device=self.device), batch.sentences.starts)
             sums = every.sums(values)
-        vectors = (sums * plan.shares).view(len(valid), 4, -1)
+        vectors = (sums * batch.shares).view(len(valid), 4, -1)
         hinge, factors = self._hinge_and_factors(vectors @ vectors.mT, valid, self.settings.margin)
-        gradients = (factors @ vectors).view(len(sums), -1) * plan.shares
+        gradients = (factors @ vectors).view(len(sums), -1) * batch.shares
         # By part of a row's tokens, and then by row.
         if kept is None:
-            parts = plan.token_sentences.sums(gradients)
+            parts = batch.token_sentences.sums(gradients)
         else:
-            parts = plan.tokens.sums(gradients[plan.sentence] * kept)
-        moved = self._adam(rows, table, plan.parts.sums(parts), missed, constants)
-        self.rows.index_copy_(0, plan.rows, moved)
+            parts = batch.tokens.sums(gradients[batch.sentence] * kept)
+        moved = self._adam(rows, table, batch.parts.sums(parts), missed, constants)
+        self.rows.index_copy_(0, batch.rows, moved)
         return hinge.sum()
 
     def _kept(self, tokens: int, dimension: int) -> Tensor:

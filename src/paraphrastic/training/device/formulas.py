@@ -1,12 +1,12 @@
 """What a training step computes, as functions of tensors: the loss, its gradient, and Adam in closed form.
 
-`paraphrastic.training.kernels` says how the steps that a row missed are made up for.
+`paraphrastic.training.fused_kernels` says how the steps that a row missed are made up for.
 """
 
 import torch
 from torch import Tensor
 
-from paraphrastic.training.kernels import BETA1, BETA2, EPSILON, HORIZON, MAX_RELATIVE_VARIANCE
+from paraphrastic.training.fused_kernels import BETA1, BETA2, EPSILON, HORIZON, MAX_RELATIVE_VARIANCE
 from paraphrastic.training.loss import COSINE_EPSILON
 
 # Pairs of a step and a number of steps whose sums are taken at a time: 50 MB.

@@ -1,9 +1,11 @@
-"""Hard negatives on a device: what `paraphrastic.training.negative_mining` finds, by torch's operations."""
+"""Hard negatives on a device: those of `training.negative_mining`, found by torch's operations."""
 
 import torch
 from torch import Tensor
 
+from paraphrastic.training.fingerprints import occurs_again
 from paraphrastic.training.negative_mining import NO_NEGATIVE
+from paraphrastic.training.settings import MiningPrecision
 
 # Rows of the similarity matrix at a time: with 12,800 columns in bfloat16, 100 MB.
 BLOCK_ROWS = 4096
@@ -15,7 +17,7 @@ def hardest_negatives(
     *,
     either_side: bool,
     exclude_duplicates: bool,
-    bfloat16: bool,
+    precision: MiningPrecision,
     block_rows: int = BLOCK_ROWS,
 ) -> Tensor:
     """The negative of every sentence, int64 [2n]; see `training.negative_mining`.
@@ -23,12 +25,13 @@ def hardest_negatives(
     Args:
         vectors: [2n, dim] of unit length; the n sources, then their targets.
         fingerprints: int64 [2n], equal for equal sentences.
-        either_side: look among all sentences, not only among those of the other side.
-        exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
-        bfloat16: whether similarities are in bfloat16, and not in float32.
+        either_side: whether negatives may come from the sentence's own side, too.
+        exclude_duplicates: whether pairs that share a sentence with the own pair are barred.
+        precision: of the similarities; int8 is taken as bfloat16, and `auto` as bfloat16 on a GPU.
         block_rows: rows of the similarity matrix at a time.
     """
     n = len(vectors) // 2
+    bfloat16 = precision in ("bfloat16", "int8") or (precision == "auto" and vectors.is_cuda)
     sides = (vectors.bfloat16() if bfloat16 else vectors).split(n)
     values = sides[0].new_full((2 * n,), -torch.inf)
     negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)
@@ -37,7 +40,7 @@ def hardest_negatives(
     copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
     bounds = [0] * (len(starts) + 1)
     if exclude_duplicates:
-        again = _occurs_again(fingerprints)
+        again = occurs_again(fingerprints)
         copied = (again[:n] | again[n:]).nonzero().squeeze(1)
         edges = torch.tensor([*starts, n], device=vectors.device)
         bounds = torch.searchsorted(copied, edges).tolist()
@@ -67,37 +70,3 @@ def hardest_negatives(
                 highest, found = similarity.max(dim=0)
                 offer(n, found, start, highest)
     return negatives
-
-
-def fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:
-    """The numbers of `Sentences.fingerprints` of sentences in one unit, int64 [n].
-
-    Args:
-        tokens: int64 [tokens], of all sentences.
-        offsets: int64 [n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
-    """
-    lengths = offsets.diff()
-    starts = torch.repeat_interleave(offsets[:-1], lengths, output_size=len(tokens))
-    position = torch.arange(1, len(tokens) + 1, device=tokens.device) - starts
-    # Integers of 64 bits wrap around, so that differences of sums are exact.
-    sums = torch.nn.functional.pad(_mix((tokens << 32) | position).cumsum(0), (1, 0))[offsets].diff()
-    return _mix(sums)
-
-
-def _mix(values: Tensor) -> Tensor:
-    """The finaliser of splitmix64, whose shifts are of unsigned numbers."""
-    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
-        values = (values ^ _shifted(values, shift)) * factor
-    return values ^ _shifted(values, 31)
-
-
-def _shifted(values: Tensor, bits: int) -> Tensor:
-    return (values >> bits) & ((1 << (64 - bits)) - 1)
-
-
-def _occurs_again(ids: Tensor) -> Tensor:
-    """Whether another element has the same value, bool [n]."""
-    ordered, order = ids.sort()
-    equal = ordered.diff() == 0
-    again = torch.nn.functional.pad(equal, (1, 0)) | torch.nn.functional.pad(equal, (0, 1))
-    return torch.empty_like(again).scatter_(0, order, again)

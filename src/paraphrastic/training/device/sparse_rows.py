@@ -24,7 +24,7 @@ class Bags:
 
 
 @dataclass(frozen=True, slots=True)
-class StepPlan:
+class MiniBatch:
     """One mini-batch of n pairs; sentences are s, t, t′ and s′ of the first pair, then of the second."""
 
     rows: Tensor
@@ -46,8 +46,8 @@ class StepPlan:
     """By row, the parts."""
 
 
-class MegaBatchPlan:
-    """The mini-batches of a mega-batch of n pairs.
+class MiniBatches:
+    """The mini-batches of a mega-batch of n pairs, in order.
 
     Args:
         tokens: int64 [tokens], of the 2n sentences.
@@ -122,12 +122,12 @@ class MegaBatchPlan:
         before[1:] = torch.where(row.diff() == 0, batch[:-1] + 1, 0)
         return torch.empty_like(before).scatter_(0, order, before)
 
-    def __iter__(self) -> Iterator[StepPlan]:
+    def __iter__(self) -> Iterator[MiniBatch]:
         for now, after in zip(self.bounds, self.bounds[1:], strict=False):
             sentences, tokens, rows, parts = (
                 slice(start, stop) for start, stop in zip(now, after, strict=True)
             )
-            yield StepPlan(
+            yield MiniBatch(
                 self.rows[rows],
                 rows.start,
                 rows.stop,

@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from encoder_corpus import LSTM, SHORT, STRUCTURES, Data
+from encoder_corpus import ARCHITECTURES, LSTM, SHORT, Data
 from small_corpus import sentence_pairs
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256, write_json
 from paraphrastic.config.architecture import Architecture, Part, architecture_of, encoder_name, vocabularies
-from paraphrastic.model.averaged import AverageEncoder, cosines
+from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
+from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
 from paraphrastic.training import train
 from paraphrastic.training.dataset import PairDataset
@@ -30,10 +31,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
     return Data(tmp_path_factory.mktemp("data"))
 
 
-@pytest.mark.parametrize("name", STRUCTURES)
+@pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path, name: str) -> None:
     """From parameters in training to a folder and raw text, for every kind of architecture."""
-    architecture = STRUCTURES[name]
+    architecture = ARCHITECTURES[name]
     dataset, _ = data(architecture)
     model = load_model(data.train(architecture, tmp_path, replace(SHORT, epochs=0)))
     with PairDataset(dataset) as pairs:
@@ -57,7 +58,7 @@ def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path,
 @pytest.mark.parametrize("name", ["bilstm", "mixed", "separate in everything"])
 def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: str) -> None:
     settings = replace(SHORT, epochs=15, init_std=0.3, learning_rate=0.02, dropout=0.0)
-    model = load_model(data.train(STRUCTURES[name], tmp_path, settings))
+    model = load_model(data.train(ARCHITECTURES[name], tmp_path, settings))
     sides = zip((ENGLISH, GERMAN), ("en", "de"), strict=True)
     english, german = (model.embed_raw_text(texts, language=language) for texts, language in sides)
     unit = [side / np.linalg.norm(side, axis=1, keepdims=True) for side in (english, german)]
@@ -66,7 +67,7 @@ def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: s
 
 
 def test_only_one_average_is_embedded_on_a_gpu(data: Data, tmp_path: Path) -> None:
-    model = load_model(data.train(STRUCTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
+    model = load_model(data.train(ARCHITECTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
     with pytest.raises(InputError, match=r"^Random LSTM .*: only one average is embedded on cuda$"):
         system_of(model, device="cuda")
 
@@ -74,17 +75,17 @@ def test_only_one_average_is_embedded_on_a_gpu(data: Data, tmp_path: Path) -> No
 def test_a_killed_run_goes_on_to_the_same_parameters(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    architecture = STRUCTURES["concatenated"]
+    architecture = ARCHITECTURES["concatenated"]
     whole = data.train(architecture, tmp_path / "whole")
     assert interrupt(data, architecture, tmp_path / "killed", monkeypatch)
     resumed = data.train(architecture, tmp_path / "killed")
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
 
 
-def test_a_checkpoint_of_another_structure_is_not_used(
+def test_a_checkpoint_of_another_architecture_is_not_used(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    architecture = STRUCTURES["lstm"]
+    architecture = ARCHITECTURES["lstm"]
     assert interrupt(data, architecture, tmp_path / "model", monkeypatch)
     other = replace(architecture, scramble=0.0)
     weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
@@ -112,7 +113,7 @@ def interrupt(
 
 
 def test_a_separate_model_asks_for_the_language(data: Data, tmp_path: Path) -> None:
-    model = load_model(data.train(STRUCTURES["separate parameters"], tmp_path, replace(SHORT, epochs=0)))
+    model = load_model(data.train(ARCHITECTURES["separate parameters"], tmp_path, replace(SHORT, epochs=0)))
     message = "language is to be 'en' or 'de', not "
     with pytest.raises(InputError, match=message + "None"):
         model.embed_raw_text(["the dog"])
@@ -162,7 +163,7 @@ def rewritten(folder: Path, change) -> None:
 def test_a_folder_that_does_not_fit_together_is_one_line(
     data: Data, tmp_path: Path, change, message: str
 ) -> None:
-    folder = data.train(STRUCTURES["concatenated"], tmp_path, replace(SHORT, epochs=0))
+    folder = data.train(ARCHITECTURES["concatenated"], tmp_path, replace(SHORT, epochs=0))
     rewritten(folder, change)
     with pytest.raises(InputError, match=message) as caught:
         load_model(folder)
@@ -173,7 +174,7 @@ def test_a_folder_that_does_not_fit_together_is_one_line(
 def test_an_lstm_without_torch_is_one_line(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = data.train(STRUCTURES["lstm"], tmp_path, replace(SHORT, epochs=0))
+    folder = data.train(ARCHITECTURES["lstm"], tmp_path, replace(SHORT, epochs=0))
     monkeypatch.setitem(__import__("sys").modules, "torch", None)
     with pytest.raises(InputError, match="an LSTM needs torch, which is not installed"):
         load_model(folder)
@@ -186,9 +187,9 @@ def test_an_lstm_without_torch_is_one_line(
         (Architecture(parts=(LSTM,)), "LSTM"),
         (Architecture(parts=(Part(kind="bilstm", pooling="max"),)), "BLSTM-SP max"),
         (Architecture(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
-        (STRUCTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),
-        (STRUCTURES["separate averages"], "P-SP (separate languages)"),
-        (STRUCTURES["overlapping averages"], "P-SP (overlapping vocabularies)"),
+        (ARCHITECTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),
+        (ARCHITECTURES["separate averages"], "P-SP (separate languages)"),
+        (ARCHITECTURES["overlapping averages"], "P-SP (overlapping vocabularies)"),
         (Architecture(languages="separate", vocabularies="overlapping"), "P-SP (separate languages)"),
     ],
 )

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.jit import jit, jit_sum, prefetch
-from paraphrastic.training.sparse_rows import Missed, Parameters, Plan, Step
+from paraphrastic.training.sparse_rows import MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 # 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
@@ -79,15 +79,15 @@ def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int,
 
 
 @jit
-def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
-    """What `rows` have missed before `step`, where row r is up to date with step `last[r]`."""
-    size = len(rows)
+def missed_steps(last: Int64, step: Step) -> Missed:
+    """What rows have missed before `step`, if row i is up to date with step `last[i]`."""
+    size = len(last)
     steps, figures = np.empty(size, np.int64), np.empty((6, size), np.float32)
     n, d = np.empty(HORIZON), np.empty(HORIZON)
-    # By the number of steps, since there are many rows and few numbers.
+    # Rows that missed as many steps share a result: there are many rows and few numbers.
     seen = np.full(HORIZON, -1, np.int64)
     for i in range(size):
-        k = step.number - 1 - last[rows[i]]
+        k = step.number - 1 - last[i]
         steps[i] = k
         if k < HORIZON and seen[k] >= 0:
             figures[:, i] = figures[:, seen[k]]
@@ -95,8 +95,8 @@ def missed_steps(rows: Int32, last: Int64, step: Step) -> Missed:
         total = mean = variance = 0.0
         decay = 1.0
         # A row that no step has touched has no momentum.
-        if k > 0 and (last[rows[i]] > 0 or step.weight_decay > 0):
-            terms, decay = weights(last[rows[i]], k, step, n, d)
+        if k > 0 and (last[i] > 0 or step.weight_decay > 0):
+            terms, decay = weights(last[i], k, step, n, d)
             for j in range(terms):
                 total += n[j]
                 mean += n[j] * d[j]
@@ -293,7 +293,7 @@ def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
 
 @jit
 def forward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, batch: MiniBatch,
     last: Int64, missed: Missed, step: Step, vectors: Float32, products: Float64,
 ) -> None:  # fmt: skip
     """Bring the rows of a mini-batch up to date, average them to sentences, multiply these.
@@ -301,25 +301,25 @@ def forward(
     The moments are left to `backward`. Output: `vectors`, float32 [blocks, 4n, largest block], and
     `products`, float64 [blocks, n, PRODUCTS].
     """
-    n = len(plan.offsets) // 4
+    n = len(batch.offsets) // 4
     keep = np.float32(65536.0 / (65536.0 - step.dropped))
     sums = np.empty(width, np.float32)
     for block in range(first_block, end_block):
         shift, size = edges[block], edges[block + 1] - edges[block]
-        for i in range(len(plan.rows)):
-            if i + AHEAD < len(plan.rows):
-                fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
+        for i in range(len(batch.rows)):
+            if i + AHEAD < len(batch.rows):
+                fetch(parameters, np.int64(batch.rows[i + AHEAD]) * width + shift, size)
             if missed.steps[i]:
-                start = np.int64(plan.rows[i]) * width + shift
-                catch_up(parameters, start, size, last[plan.rows[i]], missed, i, step, sums)
+                start = np.int64(batch.rows[i]) * width + shift
+                catch_up(parameters, start, size, last[batch.rows[i]], missed, i, step, sums)
         for i in range(4 * n):
-            begin, end = plan.offsets[i], plan.offsets[i + 1]
+            begin, end = batch.offsets[i], batch.offsets[i + 1]
             sums[:size] = 0.0
             if step.dropped:
                 for place in range(begin, end):
-                    add_dropped(sums, parameters.table, plan.tokens[place] + shift, size, place, shift, step)
+                    add_dropped(sums, parameters.table, batch.tokens[place] + shift, size, place, shift, step)
             else:
-                add_rows(sums, parameters.table, plan.tokens, begin, end, shift, size)
+                add_rows(sums, parameters.table, batch.tokens, begin, end, shift, size)
             scale = keep / np.float32(max(1, end - begin))
             for d in range(size):
                 vectors[block, i, d] = sums[d] * scale
@@ -352,7 +352,7 @@ def sentence_gradients(
 
 @jit
 def backward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, plan: Plan,
+    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, batch: MiniBatch,
     missed: Missed, step: Step, vectors: Float32, factors: Float64,
 ) -> None:  # fmt: skip
     """Gradient by the rows of a mini-batch, and the step of Adam with it."""
@@ -363,28 +363,28 @@ def backward(
     scale = np.float32(1.0 / np.sqrt(1.0 - BETA2**step.number))
     epsilon, decay = np.float32(EPSILON), np.float32(1.0 - learning_rate * step.weight_decay)
     new1, new2 = np.float32(1.0 - BETA1), np.float32(1.0 - BETA2)
-    gradients = np.empty((len(plan.offsets) - 1) * width, np.float32)
-    places = np.empty(len(plan.sentences), np.int64)
+    gradients = np.empty((len(batch.offsets) - 1) * width, np.float32)
+    places = np.empty(len(batch.sentences), np.int64)
     sums = np.empty(width, np.float32)
     # The last block of `forward` first: it is still in the cache.
     for block in range(end_block - 1, first_block - 1, -1):
         shift, size = edges[block], edges[block + 1] - edges[block]
-        sentence_gradients(vectors, block, size, factors, plan.offsets, keep, gradients)
+        sentence_gradients(vectors, block, size, factors, batch.offsets, keep, gradients)
         for i in range(len(places)):
-            places[i] = plan.sentences[i] * size
-        for i in range(len(plan.rows)):
-            if i + AHEAD < len(plan.rows):
-                fetch(parameters, np.int64(plan.rows[i + AHEAD]) * width + shift, size)
-            begin, end = plan.starts[i], plan.starts[i + 1]
+            places[i] = batch.sentences[i] * size
+        for i in range(len(batch.rows)):
+            if i + AHEAD < len(batch.rows):
+                fetch(parameters, np.int64(batch.rows[i + AHEAD]) * width + shift, size)
+            begin, end = batch.starts[i], batch.starts[i + 1]
             sums[:size] = 0.0
             if step.dropped:
                 for place in range(begin, end):
-                    add_dropped(sums, gradients, places[place], size, plan.order[place], shift, step)
+                    add_dropped(sums, gradients, places[place], size, batch.order[place], shift, step)
             else:
                 add_rows(sums, gradients, places, begin, end, 0, size)
             old1 = np.float32(BETA1) * missed.decay1[i]
             old2 = np.float32(BETA2) * missed.decay2[i]
-            at = np.uintp(np.int64(plan.rows[i]) * width + shift)
+            at = np.uintp(np.int64(batch.rows[i]) * width + shift)
             for d in range(np.uintp(size)):
                 m = old1 * first[at + d] + new1 * sums[d]
                 v = old2 * second[at + d] + new2 * (sums[d] * sums[d])

@@ -1,0 +1,198 @@
+"""What every model can do. `load_model(folder)` gives a `SentenceEncoder`, which embeds and scores text."""
+
+import hashlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.base.threads import available_cores, in_blocks
+from paraphrastic.model.unknown_pieces import with_unknown_pieces
+
+# Sentences that are embedded at a time: their vectors are 8 MB at 1,024 dimensions.
+BLOCK_SENTENCES = 2048
+# Pairs that are scored at a time.
+BLOCK_PAIRS = 1 << 15
+
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+
+Float32 = npt.NDArray[np.float32]
+# float32 or float16.
+Vectors = npt.NDArray[Any]
+Int64 = npt.NDArray[np.int64]
+
+
+class SentenceEncoder(ABC):
+    """Turns raw sentences into vectors, and pairs of them into cosines.
+
+    Args:
+        processor: the sentencepiece model, or the first one if there are several.
+        config: the content of `config.json`.
+    """
+
+    kind: str
+    """The kind of the encoder, as `config.json` names it."""
+
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
+        self.processor = with_unknown_pieces(processor, lowercase=bool(config.get("lowercase")))
+        self.config = config
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """Dimension of the sentence vectors."""
+
+    @abstractmethod
+    def tensors(self) -> dict[str, npt.NDArray[Any]]:
+        """The content of `model.safetensors`, by name."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that decides a sentence's vector."""
+        digest = hashlib.sha256(self.processor.serialized_model_proto())
+        for _, array in sorted(self.tensors().items()):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    @abstractmethod
+    def _tokens(self, texts: Sequence[str], language: str | None) -> Any:
+        """Cut texts, which are spelled as in training; the result is what `embed_tokens` takes."""
+
+    @abstractmethod
+    def embed_tokens(
+        self, tokens: Any, *, normalize: bool = False, vectors: Vectors | None = None
+    ) -> Vectors:
+        """Vectors of sentences that `tokenize` has cut, [n, dim]; written to `vectors` if that is given."""
+
+    @abstractmethod
+    def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
+        """Ids of the pieces that count for each sentence's vector; several units follow each other."""
+
+    def _check_language(self, language: str | None) -> None:
+        """Refuse a language that the model does not know, if it keeps its languages apart."""
+        return
+
+    def embed_raw_text(
+        self,
+        sentences: Iterable[str],
+        *,
+        language: str | None = None,
+        threads: int | None = None,
+        normalize: bool = False,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> Vectors:
+        """Vectors of raw sentences, [n, dim]; that of an empty sentence is zero.
+
+        Args:
+            sentences: raw text; it is prepared as training saw it.
+            language: of the sentences. Only a model that keeps its languages apart needs it.
+            threads: None for all cores that the process may use. Vectors do not depend on the number.
+            normalize: scale vectors to length 1, so that products are cosines; zero stays zero.
+            dtype: of the vectors, float32 or float16.
+
+        Raises:
+            InputError: the model needs the language, and it is missing or none of the model's.
+            TypeError: a sentence is no string.
+        """
+        if isinstance(sentences, str):
+            raise TypeError("embed_raw_text takes a list of sentences, not one string")
+        if np.dtype(dtype) not in (np.float32, np.float16):
+            raise ValueError(f"dtype is {np.dtype(dtype)}; vectors are float32 or float16")
+        sentences = sentences if isinstance(sentences, list | tuple) else list(sentences)
+        _check_strings(sentences, "number {}")
+        self._check_language(language)
+        vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
+
+        def embed(rows: slice) -> None:
+            tokens = self.tokenize(sentences[rows], language=language)
+            self.embed_tokens(tokens, normalize=normalize, vectors=vectors[rows])
+
+        in_blocks(embed, len(sentences), BLOCK_SENTENCES, threads or available_cores())
+        return vectors
+
+    def tokenize(self, sentences: Sequence[str], *, language: str | None = None) -> Any:
+        """The first stage of `embed_raw_text`; `embed_tokens` is the second one."""
+        self._check_language(language)
+        try:
+            return self._tokens(self._prepare(sentences), language)
+        except UnicodeEncodeError:
+            return self._tokens(self._prepare([_without_surrogates(text) for text in sentences]), language)
+
+    def _prepare(self, sentences: Sequence[str]) -> list[str]:
+        """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
+        texts = list(sentences)
+        if mode := self.config["segmentation"].get("zh"):
+            # A late import, since few models need the packages that this module needs.
+            from paraphrastic.base.text import segment
+
+            chinese = [index for index, text in enumerate(texts) if HAN.search(text)]
+            for index, text in zip(chinese, segment([texts[i] for i in chinese], "zh", mode), strict=True):
+                texts[index] = text
+        if folding := self.config["folding"]:
+            from paraphrastic.base.text import fold
+
+            texts = fold(texts, folding)
+        if self.config["lowercase"]:
+            texts = [text.lower() for text in texts]
+        return texts
+
+    def score_raw_text(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        languages: tuple[str, str] | None = None,
+        threads: int | None = None,
+    ) -> list[float]:
+        """Cosine of each pair's vectors, in [-1, 1]; 0 where a sentence is empty.
+
+        `languages` are those of the two sides; see `embed_raw_text`.
+
+        Raises:
+            InputError: see `embed_raw_text`.
+            TypeError: a pair is not two strings.
+        """
+        pairs = list(pairs)
+        for index, pair in enumerate(pairs):
+            if isinstance(pair, str) or len(pair) != 2:
+                raise TypeError(f"pair {index} is {pair!r}, not two sentences")
+        _check_strings([pair[0] for pair in pairs], "the first of pair {}")
+        _check_strings([pair[1] for pair in pairs], "the second of pair {}")
+        scores: list[float] = []
+        # In blocks, since vectors take far more memory than text.
+        for start in range(0, len(pairs), BLOCK_PAIRS):
+            block = pairs[start : start + BLOCK_PAIRS]
+            first, second = (
+                self.embed_raw_text(
+                    [pair[side] for pair in block],
+                    language=languages[side] if languages else None,
+                    threads=threads,
+                )
+                for side in range(2)
+            )
+            scores += cosines(first, second).tolist()
+        return scores
+
+
+def _check_strings(sentences: Sequence[Any], place: str) -> None:
+    """Refuse anything but strings; `place` says where the sentence with a given number stands."""
+    for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
+        if not isinstance(text, str):
+            raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
+
+
+def _without_surrogates(text: str) -> str:
+    """Text with U+FFFD for each lone surrogate, and the character itself for two that belong together."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
+    """Cosine of row i of one matrix with row i of the other, [n]; 0 where a row is zero."""
+    from paraphrastic.model.kernels import cosine_rows
+
+    found = np.empty(len(first), np.float64)
+    cosine_rows(first, second, found)
+    return found

@@ -1,0 +1,57 @@
+"""The files of a model folder: weights, sentencepiece model, and configuration with the digests of both."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import safetensors.numpy
+
+from paraphrastic.base.files import atomic_output, sha256, write_json
+
+WEIGHTS = "model.safetensors"
+SENTENCEPIECE = "sentencepiece.model"
+CONFIG = "config.json"
+# Kinds of encoders, as `config.json` names them: one average, or what `model.composite` has.
+ENCODER = "averaged_subwords"
+PARTS = "parts"
+
+# What model2vec reads of an average's `config.json`: vectors are not normalized, and texts are not cut short.
+_MODEL2VEC = {"normalize": False, "max_length": None}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """All that a model folder holds. Training writes it without the code that embeds sentences.
+
+    Attributes:
+        kind: of the encoder, `ENCODER` or `PARTS`.
+        dimension: of the sentence vectors.
+        tensors: the content of `model.safetensors`, as `AverageEncoder` or `CompositeEncoder` takes it.
+        sentencepiece: the serialized sentencepiece model, or the first one if there are several.
+        config: the other entries of `config.json`.
+    """
+
+    kind: str
+    dimension: int
+    tensors: Mapping[str, npt.NDArray[Any]]
+    sentencepiece: bytes
+    config: Mapping[str, Any]
+
+    def write(self, folder: Path) -> None:
+        """Write the folder; each file is whole or not there."""
+        with atomic_output(folder / WEIGHTS) as temporary:
+            safetensors.numpy.save_file(dict(self.tensors), temporary)
+        with atomic_output(folder / SENTENCEPIECE) as temporary:
+            temporary.write_bytes(self.sentencepiece)
+        digests = {name: sha256(folder / name) for name in (WEIGHTS, SENTENCEPIECE)}
+        about: dict[str, Any] = {"encoder": self.kind, "dimension": self.dimension}
+        if self.kind == ENCODER:
+            about |= _MODEL2VEC
+        write_json(folder / CONFIG, {**about, **self.config, **about, "sha256": digests})
+
+
+def tensor_name(name: str, language: str | None) -> str:
+    """Name of a tensor, or of one language's own."""
+    return f"{name}.{language}" if language else name

@@ -1,0 +1,96 @@
+"""From parameters in training, whose rows follow the data, to the files of a model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.config.architecture import Architecture
+from paraphrastic.model.files import ENCODER, PARTS, ModelFiles, tensor_name
+from paraphrastic.training.dataset import UnitTable
+
+Float32 = npt.NDArray[np.float32]
+# A table by piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
+Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
+
+
+def model_files(
+    weights: Mapping[str, Float32],
+    units: Sequence[UnitTable],
+    processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
+    architecture: Architecture,
+    config: Mapping[str, Any],
+    *,
+    dimension: int,
+) -> ModelFiles:
+    """The files of the model with these parameters.
+
+    Args:
+        weights: parameters of a `TrainableEncoder`, by name.
+        units: rows of the tables, in the order of `architecture.units`.
+        processors: the sentencepiece models of each unit, one for both languages or one for each.
+        architecture: of the encoder.
+        config: entries of `config.json`.
+        dimension: of the embeddings, and of the vectors of parts that have none of their own.
+    """
+    protos = {unit: [each.serialized_model_proto() for each in own] for unit, own in processors.items()}
+    first, *others = [
+        (unit, place, proto) for unit in architecture.units for place, proto in enumerate(protos[unit])
+    ]
+    if architecture.averaged and not architecture.separate:
+        (tables,) = _by_language(weights["parts.0.table"], units[0])
+        tensors = dict(zip(("embeddings", "known", "unknown"), tables, strict=True))
+        return ModelFiles(ENCODER, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
+    languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
+    found: dict[str, npt.NDArray[Any]] = {}
+    for unit, place, proto in others:
+        own = languages[place] if architecture.vocabularies != "shared" else None
+        found[tensor_name(f"sentencepiece.{unit}", own)] = np.frombuffer(proto, np.uint8)
+    for number, part in enumerate(architecture.parts):
+        by_language = _by_language(
+            weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)]
+        )
+        for place, (language, tables) in enumerate(zip(languages, by_language, strict=True)):
+            names = (f"{number}.embeddings", f"known.{part.unit}", f"{number}.unknown")
+            found |= {tensor_name(name, language): table for name, table in zip(names, tables, strict=True)}
+            own = language if architecture.languages == "separate" else None
+            prefix = f"parts.{number}.lstms.{place}."
+            for name, value in weights.items():
+                if name.startswith(prefix):
+                    found[tensor_name(f"{number}.lstm.{name.removeprefix(prefix)}", own)] = value
+    dimensions = [part.dimension or dimension for part in architecture.parts]
+    total = sum(dimensions) if architecture.combine == "concatenate" else dimensions[0]
+    config = {**config, "architecture": architecture.to_json()}
+    return ModelFiles(PARTS, total, found, first[2], config)
+
+
+def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
+    """The table in sentencepiece's order; two of them if each language has its own."""
+    found, start = [], 0
+    for number, size in enumerate(unit.sizes):
+        rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
+        pieces = unit.pieces[rows] - start
+        if number:
+            # The second language has a copy of the embeddings of pieces that are spelled alike.
+            source, target = unit.alike[np.isin(unit.alike[:, 0], unit.pieces)].T
+            place = np.argsort(unit.pieces)
+            shared = place[np.searchsorted(unit.pieces, source, sorter=place)]
+            rows, pieces = np.append(rows, shared), np.append(pieces, target)
+        own = table[np.append(rows, len(unit.pieces) + number)]
+        found.append(embeddings_by_piece(own, pieces, size))
+        start += size
+    return found
+
+
+def embeddings_by_piece(table: Float32, pieces: npt.NDArray[np.int32], n_pieces: int) -> Tables:
+    """Reorder a training table, whose rows follow `pieces` and end with the unknown one.
+
+    Pieces without a row have a row of zeros among the [n_pieces, dim] embeddings.
+    """
+    embeddings = np.zeros((n_pieces, table.shape[1]), dtype=np.float32)
+    embeddings[pieces] = table[:-1]
+    known = np.zeros(n_pieces, dtype=np.bool_)
+    known[pieces] = True
+    return embeddings, known, table[-1].astype(np.float32)
