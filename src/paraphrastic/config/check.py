@@ -23,6 +23,7 @@ from paraphrastic.config.recipes import RECIPES
 from paraphrastic.config.studies import add_seeds, add_variants
 from paraphrastic.config.validation import semantic_faults
 from paraphrastic.registry.datasets import Dataset, read_registry
+from paraphrastic.registry.kinds import FILE_KINDS
 
 Json = dict[str, Any]
 
@@ -44,6 +45,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         InputError: one line for each fault, with the path of the key.
     """
     rules = yaml.safe_load(schema.read_text(encoding="utf-8"))
+    rules["$defs"]["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
     checked = _plain(config)
     errors = _Validator(rules).iter_errors(checked)
     _refuse(sorted(fault for error in errors for fault in _schema_faults(error)))

@@ -15,27 +15,11 @@ from paraphrastic.config.language_choice import choice_faults
 from paraphrastic.config.local_files import dataset_faults, looks_like_a_path
 from paraphrastic.config.testset_validation import testset_faults
 from paraphrastic.registry.datasets import Dataset
+from paraphrastic.registry.kinds import CORPUS_KINDS, may_have
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
 
 Json = dict[str, Any]
 
-# Kinds of data sets that hold training pairs.
-CORPUS_KINDS = (
-    "opus",
-    "manythings",
-    "aligned",
-    "paranmt",
-    "captions",
-    "tsv",
-    "jsonl",
-    "parquet",
-    "tmx",
-    "mined",
-)
-# Those of them that never come with paraphrase scores.
-UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx", "mined")
-# Those that never come with translation scores.
-UNTRANSLATED_KINDS = (*UNSCORED_KINDS, "paranmt")
 # Scores of pairs that a filter study can rank by.
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
@@ -113,12 +97,11 @@ def _study_faults(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return
-    unscored: dict[str, tuple[str, ...]] = {"translation_score": UNTRANSLATED_KINDS}
-    if config["word_vectors"] is None:
-        unscored["paraphrase_score"] = UNSCORED_KINDS
-    for measure in study["rank_by"]:
+    # The pipeline measures the other scores itself, the paraphrase score only by word vectors.
+    given = ["translation_score"] if config["word_vectors"] else ["translation_score", "paraphrase_score"]
+    for measure in (measure for measure in study["rank_by"] if measure in given):
         for name in definition["corpora"]:
-            if name in registry and registry[name].kind in unscored.get(measure, ()):
+            if name in registry and not may_have(measure, registry[name].kind):
                 hint = ", and word_vectors is null" if measure == "paraphrase_score" else ""
                 yield f"filter_study.rank_by: {name!r} has no {measure.replace('_', ' ')} of its own{hint}"
 
@@ -145,7 +128,7 @@ def _selection_faults(
         yield f"{path}.language: needs language_id, which is null"
     if needed and thresholds.get("paraphrase_score") and config["word_vectors"] is None:
         for name in definition["corpora"]:
-            if name in registry and registry[name].kind in UNSCORED_KINDS:
+            if name in registry and not may_have("paraphrase_score", registry[name].kind):
                 yield f"{path}.paraphrase_score: {name!r} has no score of its own, and word_vectors is null"
 
 
