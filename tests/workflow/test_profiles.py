@@ -147,7 +147,8 @@ RULES = [
 def test_every_rule_says_what_it_takes(block: str) -> None:
     assert re.search(r"^    threads: ", block, re.M)
     (step,) = re.findall(r'^        \*\*needs\("([a-z_{}]+)"(?:, shared=False)?\),$', block, re.M)
-    assert steps_of(step) <= {*NEEDS, "measure_speed"}
+    # The needs of these depend on the model and on the settings alone.
+    assert steps_of(step) <= {*NEEDS, "measure_speed", "train_model"}
 
 
 def steps_of(step: str) -> set[str]:
