@@ -11,7 +11,7 @@ from test_docs import blocks
 
 Edit = Callable[[Path, str, str], None]
 
-TASK, SCRIPT, RULE, KIND, READER = blocks(ROOT / "docs" / "extending.md", "python")
+TASK, SCRIPT, RULE, KIND, READER = blocks(ROOT / "docs" / "extending.md", "py")
 CONFIG = """
 models: [fr]
 definitions:
