@@ -12,8 +12,6 @@ if not workflow.overwrite_configfiles:
 
 
 include: "rules/common.smk"
-include: "rules/needs.smk"
-include: "rules/systems.smk"
 
 
 # Shards of a corpus that are scored side by side.
@@ -39,14 +37,14 @@ include: "rules/hooks.smk"
 
 
 wildcard_constraints:
-    corpus=one_of(CORPORA),
-    dataset=one_of(REGISTRY),
+    corpus=one_of(corpora.corpora),
+    dataset=one_of(datasets),
     mined=one_of(config["mined"]),
     measure=one_of(MEASURES),
     model="|".join(config["definitions"]),
     part=r"\d+",
     pair="[a-z]{2,3}-[a-z]{2,3}",
-    system=one_of([*SYSTEMS, *config["definitions"]]),
+    system=one_of([*evaluations.systems, *config["definitions"]]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
     vocabulary="sentencepiece(-[a-z]+)*",
 
@@ -60,16 +58,12 @@ localrules:
 rule all:
     default_target: True
     input:
-        lambda wildcards: default_targets(),
+        lambda wildcards: results.default_targets(workflow.dag_settings.forcerun),
 
 
 # All tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
         "results/tables/ledger.csv",
-        expand("results/tables/{table}.{format}", table=TABLES, format=["csv", "md", "tex"]),
-        expand(
-            "results/figures/{figure}.{format}",
-            figure=[*FIGURES, *training_figures()],
-            format=["svg", "png"],
-        ),
+        expand("results/tables/{table}.{format}", table=results.tables, format=["csv", "md", "tex"]),
+        expand("results/figures/{figure}.{format}", figure=results.figures, format=["svg", "png"]),

@@ -3,10 +3,7 @@
 
 rule gather_testsets:
     input:
-        downloads=lambda wildcards: [
-            ancient(file.location) if file.path else file.location
-            for _, file in testset_files(wildcards.model)
-        ],
+        downloads=evaluations.contamination_downloads,
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -17,17 +14,11 @@ rule gather_testsets:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("gather_testsets"),
-        runtime=runtime("gather_testsets"),
+        **needs("gather_testsets"),
     params:
-        files=lambda wildcards: [
-            {"testset": testset, "languages": file.languages, "members": file.members}
-            for testset, file in testset_files(wildcards.model)
-        ],
+        files=evaluations.contamination_texts,
         # As the training data of the model were segmented.
-        segmentation=lambda wildcards: text_modes(
-            config["definitions"][wildcards.model]["languages"], "segmentation"
-        ),
+        segmentation=models.model_modes("segmentation"),
         code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"
@@ -56,8 +47,7 @@ rule mark_contamination:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("mark_contamination"),
-        runtime=runtime("mark_contamination"),
+        **needs("mark_contamination"),
     params:
         near_duplicates=config["contamination"]["near_duplicates"],
         seed=config["seed"],
@@ -70,10 +60,7 @@ rule mark_contamination:
 
 rule tabulate_contamination:
     input:
-        counts=[
-            f"results/contamination/{DATA_MODELS[model]}/{corpus}.counts.json"
-            for model, corpus in MODEL_CORPORA
-        ],
+        counts=models.of_model_corpora("results/contamination/{data}/{corpus}.counts.json"),
     output:
         table="results/tables/contamination.csv",
     log:
@@ -82,11 +69,10 @@ rule tabulate_contamination:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        corpora=MODEL_CORPORA,
-        drop=dropped_kinds(config),
+        corpora=models.model_corpora,
+        drop=models.dropped_kinds,
         code=code_of("tabulate_contamination"),
     message:
         "Tabulate contamination"

@@ -3,7 +3,7 @@
 
 rule extract_corpus:
     input:
-        downloads=lambda wildcards: downloads(wildcards.corpus, languages_of(wildcards.pair)),
+        downloads=corpora.corpus_downloads,
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
         unreadable="results/pairs/{corpus}/{pair}.unreadable.tsv",
@@ -12,16 +12,15 @@ rule extract_corpus:
     benchmark:
         "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
     wildcard_constraints:
-        corpus=one_of(name for name in CORPORA if name not in config["mined"]),
+        corpus=one_of(corpora.extracted_corpora),
     conda:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("extract_corpus"),
-        runtime=runtime("extract_corpus"),
+        **needs("extract_corpus"),
     params:
-        kind=lambda wildcards: REGISTRY[wildcards.corpus].kind,
-        files=lambda wildcards: corpus_files(wildcards.corpus, languages_of(wildcards.pair)),
+        kind=corpora.corpus_kind,
+        files=corpora.corpus_files,
         max_unreadable=config["extraction"]["max_unreadable"],
         code=code_of("extract_corpus"),
     message:
@@ -32,7 +31,7 @@ rule extract_corpus:
 
 rule train_language_id:
     input:
-        downloads=lambda wildcards: downloads(wildcards.dataset),
+        downloads=corpora.dataset_downloads,
     output:
         model="resources/language_id/{dataset}.bin",
     log:
@@ -43,8 +42,7 @@ rule train_language_id:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("train_language_id"),
-        runtime=runtime("train_language_id"),
+        **needs("train_language_id"),
     params:
         seed=config["seed"],
         code=code_of("train_language_id"),
@@ -58,12 +56,8 @@ rule score_pairs:
     input:
         # By its path: mined pairs are made by another rule.
         pairs="results/pairs/{corpus}/{pair}.parquet",
-        language_id=lambda wildcards: language_id_model(),
-        word_vectors=lambda wildcards: (
-            downloads(config["word_vectors"])
-            if config["word_vectors"] and len(languages_of(wildcards.pair)) == 1
-            else []
-        ),
+        language_id=corpora.language_id,
+        word_vectors=corpora.paraphrase_vectors,
     output:
         scored="results/scored/{corpus}/{pair}/{scatteritem}.parquet",
     log:
@@ -74,14 +68,11 @@ rule score_pairs:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory(scoring_need),
-        runtime=runtime(scoring_need),
+        **needs("score_pairs"),
     params:
-        segmentation=lambda wildcards: text_modes(languages_of(wildcards.pair), "segmentation"),
-        folding=lambda wildcards: text_modes(languages_of(wildcards.pair), "folding"),
-        overlap_tokenizer=lambda wildcards: (
-            config["text"]["overlap_tokenizer"] if len(languages_of(wildcards.pair)) == 1 else "word"
-        ),
+        segmentation=corpora.pair_modes("segmentation"),
+        folding=corpora.pair_modes("folding"),
+        overlap_tokenizer=corpora.overlap_tokenizer,
         code=code_of("score_pairs"),
     message:
         "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"
@@ -92,7 +83,7 @@ rule score_pairs:
 rule select_pairs:
     input:
         scored=lambda wildcards: gather.shard(
-            f"results/scored/{wildcards.corpus}/{pair_name(wildcards.model)}/{{scatteritem}}.parquet"
+            f"results/scored/{wildcards.corpus}/{models.pair(wildcards)}/{{scatteritem}}.parquet"
         ),
     output:
         selected="results/selected/{model}/{corpus}.parquet",
@@ -116,14 +107,11 @@ rule select_pairs:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("select_pairs"),
-        runtime=runtime("select_pairs"),
+        **needs("select_pairs"),
     params:
-        languages=lambda wildcards: pair_of(config["definitions"][wildcards.model]),
-        settings=lambda wildcards: config["definitions"][wildcards.model]["selection"][
-            selection_kind(config["definitions"][wildcards.model])
-        ],
-        folding=lambda wildcards: text_modes(config["definitions"][wildcards.model]["languages"], "folding"),
+        languages=models.pair_languages,
+        settings=models.selection,
+        folding=models.model_modes("folding"),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         keep=[],
@@ -136,20 +124,8 @@ rule select_pairs:
 
 rule merge_pairs:
     input:
-        selected=lambda wildcards: expand(
-            "results/selected/{model}/{corpus}.parquet",
-            model=wildcards.model,
-            corpus=config["definitions"][wildcards.model]["corpora"],
-        ),
-        contaminated=lambda wildcards: (
-            expand(
-                "results/contamination/{model}/{corpus}.parquet",
-                model=wildcards.model,
-                corpus=config["definitions"][wildcards.model]["corpora"],
-            )
-            if dropped_kinds(config)
-            else []
-        ),
+        selected=models.of_corpora("results/selected/{model}/{corpus}.parquet"),
+        contaminated=models.if_dropped("results/contamination/{model}/{corpus}.parquet"),
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
@@ -163,23 +139,19 @@ rule merge_pairs:
     benchmark:
         "results/benchmarks/merge_pairs/{model}.tsv"
     wildcard_constraints:
-        model=one_of(CORPUS_MODELS),
+        model=one_of(models.corpus_models),
     conda:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory(merging_need),
-        runtime=runtime(merging_need),
+        **needs("merge_pairs"),
     params:
         # The order of inputs is no reason for Snakemake to run a step again.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
-        drop=dropped_kinds(config),
+        drop=models.dropped_kinds,
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
-        max_pairs=lambda wildcards: [
-            config["definitions"][wildcards.model]["max_pairs"].get(corpus)
-            for corpus in config["definitions"][wildcards.model]["corpora"]
-        ],
+        max_pairs=models.max_pairs,
         seed=config["seed"],
         code=code_of("merge_pairs"),
     message:

@@ -4,7 +4,7 @@
 rule encode_dataset:
     input:
         pairs=rules.merge_pairs.output.pairs,
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        sentencepiece=models.vocabulary_files,
     output:
         dataset="results/datasets/{model}/train.h5",
     log:
@@ -12,16 +12,15 @@ rule encode_dataset:
     benchmark:
         "results/benchmarks/encode_dataset/{model}.tsv"
     wildcard_constraints:
-        model=one_of(CORPUS_MODELS),
+        model=one_of(models.corpus_models),
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory("encode_dataset"),
-        runtime=runtime("encode_dataset"),
+        **needs("encode_dataset"),
     params:
-        units=lambda wildcards: dataset_units(wildcards.model),
-        tables=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).tables,
+        units=models.units,
+        tables=models.tables,
         code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"
@@ -32,9 +31,9 @@ rule encode_dataset:
 # In the place of select_pairs, merge_pairs, train_vocabulary and encode_dataset.
 rule import_dataset:
     input:
-        hdf5=dataset_file("hdf5"),
-        vocabulary=dataset_file("vocabulary"),
-        sentencepiece=dataset_file("sentencepiece"),
+        hdf5=models.dataset_file("hdf5"),
+        vocabulary=models.dataset_file("vocabulary"),
+        sentencepiece=models.dataset_file("sentencepiece"),
     output:
         dataset="results/datasets/{model}/train.h5",
         sentencepiece="results/vocabulary/{model}/sentencepiece.model",
@@ -44,17 +43,14 @@ rule import_dataset:
     benchmark:
         "results/benchmarks/import_dataset/{model}.tsv"
     wildcard_constraints:
-        model=one_of(DATASET_MODELS),
+        model=one_of(models.dataset_models),
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory("import_dataset"),
-        runtime=runtime("import_dataset"),
+        **needs("import_dataset"),
     params:
-        versions=lambda wildcards: dataset_versions(
-            wildcards.model, config["definitions"][wildcards.model]["dataset"]
-        ),
+        versions=models.dataset_versions,
         code=code_of("import_dataset"),
     message:
         "Import the training data of {wildcards.model}"

@@ -14,11 +14,10 @@ rule download_file:
         "../envs/download.yaml"
     threads: 1
     resources:
-        mem_mb=memory("download_file"),
-        runtime=runtime("download_file"),
+        **needs("download_file"),
     params:
         # Addresses and mirror may change without a new download; version and digest may not.
-        version=lambda wildcards: expected_file(wildcards.dataset, wildcards.file),
+        version=corpora.expected_file,
     message:
         "Fetch {wildcards.dataset}: {wildcards.file}"
     script:

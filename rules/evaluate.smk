@@ -3,7 +3,7 @@
 
 rule prepare_sts:
     input:
-        downloads=downloads(config["evaluation"]["sts"]),
+        downloads=corpora.downloads(config["evaluation"]["sts"]),
     output:
         testsets="results/testsets/sts.parquet",
     log:
@@ -12,8 +12,7 @@ rule prepare_sts:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("prepare"),
-        runtime=runtime("prepare"),
+        **needs("prepare"),
     params:
         code=code_of("prepare_sts"),
     message:
@@ -24,9 +23,9 @@ rule prepare_sts:
 
 rule initialise_model:
     input:
-        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
-        vectors=lambda wildcards: initial_vectors(wildcards.model),
+        dataset=models.training_data,
+        sentencepiece=models.vocabulary_files,
+        vectors=models.initial_vectors,
     output:
         multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:
@@ -37,12 +36,11 @@ rule initialise_model:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("initialise_model")),
-        runtime=runtime(model_need("initialise_model")),
+        **needs("initialise_model"),
     params:
-        settings=lambda wildcards: next(iter(sweep_runs(config, wildcards.model).values())),
-        architecture=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).to_json(),
-        about=lambda wildcards: model_description(wildcards.model),
+        settings=models.first_run,
+        architecture=models.architecture,
+        about=models.about,
         code=code_of("initialise_model"),
     message:
         "Write {wildcards.model} as it is before training"
@@ -53,7 +51,7 @@ rule initialise_model:
 # A system's folder in results/eval is named after it; that of a model before training says so.
 rule evaluate_sts:
     input:
-        encoder=lambda wildcards: system_files(wildcards.system),
+        encoder=evaluations.files,
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
@@ -67,16 +65,10 @@ rule evaluate_sts:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(task_need),
-        runtime=runtime(task_need),
+        **needs("evaluate_{task}"),
     params:
-        encoder=lambda wildcards: system_encoder(wildcards.system),
-        evaluation=lambda wildcards: {
-            "task": wildcards.task,
-            "tracks": tracks_of(wildcards.system) if wildcards.task == "xling_sts" else [],
-            "source": system_source(wildcards.system),
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-        },
+        encoder=evaluations.encoder,
+        evaluation=evaluations.sts_settings,
         code=code_of("evaluate_sts"),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
@@ -89,9 +81,9 @@ rule write_card:
     input:
         config="results/models/{model}/config.json",
         sweep="results/models/{model}/sweep.csv",
-        counts=lambda wildcards: f"results/corpora/{DATA_MODELS[wildcards.model]}/counts.json",
-        results=lambda wildcards: card_results(wildcards.model),
-        tokenizer=lambda wildcards: tokenizer_files(wildcards.model),
+        counts=models.counts,
+        results=evaluations.card_results,
+        tokenizer=evaluations.tokenizer_files,
     output:
         card="results/models/{model}/README.md",
     log:
@@ -100,12 +92,9 @@ rule write_card:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("write_card"),
-        runtime=runtime("write_card"),
+        **needs("write_card"),
     params:
-        licences=lambda wildcards: {
-            name: licence for name, (_, licence) in corpora_of(wildcards.model).items()
-        },
+        licences=models.licences,
         code=code_of("write_card"),
     message:
         "Write the card of {wildcards.model}"
@@ -116,7 +105,7 @@ rule write_card:
 # For who makes vectors elsewhere.
 rule gather_sentences:
     input:
-        testsets=testset_tables(),
+        testsets=evaluations.prepared_testsets,
     output:
         sentences="results/testsets/sentences.txt",
     log:
@@ -125,8 +114,7 @@ rule gather_sentences:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("prepare"),
-        runtime=runtime("prepare"),
+        **needs("prepare"),
     params:
         code=code_of("gather_sentences"),
     message:
@@ -137,7 +125,7 @@ rule gather_sentences:
 
 rule prepare_tatoeba:
     input:
-        downloads=lambda wildcards: downloads(testsets_of("tatoeba"), (wildcards.language, "en")),
+        downloads=evaluations.tatoeba_downloads,
     output:
         testset="results/testsets/tatoeba/{language,[a-z]+}.parquet",
     log:
@@ -146,8 +134,7 @@ rule prepare_tatoeba:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("prepare"),
-        runtime=runtime("prepare"),
+        **needs("prepare"),
     params:
         code=code_of("prepare_tatoeba"),
     message:
@@ -158,10 +145,8 @@ rule prepare_tatoeba:
 
 rule evaluate_tatoeba:
     input:
-        encoder=lambda wildcards: system_files(wildcards.system),
-        testsets=lambda wildcards: expand(
-            rules.prepare_tatoeba.output.testset, language=evaluated_on("tatoeba", wildcards.system)
-        ),
+        encoder=evaluations.files,
+        testsets=evaluations.part_files("tatoeba", "results/testsets/tatoeba/{language}.parquet"),
         official="config/published/tatoeba_digests.json",
     output:
         result="results/eval/{system}/tatoeba.json",
@@ -174,15 +159,11 @@ rule evaluate_tatoeba:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("evaluate_tatoeba")),
-        runtime=runtime(model_need("evaluate_tatoeba")),
+        **needs("evaluate_tatoeba"),
     params:
-        encoder=lambda wildcards: system_encoder(wildcards.system),
-        languages=lambda wildcards: evaluated_on("tatoeba", wildcards.system),
-        evaluation=lambda wildcards: {
-            "source": system_source(wildcards.system),
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-        },
+        encoder=evaluations.encoder,
+        languages=evaluations.parts_of("tatoeba"),
+        evaluation=evaluations.settings(),
         code=code_of("evaluate_tatoeba"),
     message:
         "Evaluate {wildcards.system} on Tatoeba"
@@ -192,7 +173,7 @@ rule evaluate_tatoeba:
 
 rule prepare_bucc:
     input:
-        downloads=lambda wildcards: downloads(testsets_of("bucc"), languages_of(wildcards.pair)),
+        downloads=evaluations.bucc_downloads,
     output:
         sentences="results/testsets/bucc/{pair}.parquet",
         gold="results/testsets/bucc/{pair}.gold.parquet",
@@ -204,10 +185,9 @@ rule prepare_bucc:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("prepare"),
-        runtime=runtime("prepare"),
+        **needs("prepare"),
     params:
-        files=lambda wildcards: corpus_files(testsets_of("bucc"), languages_of(wildcards.pair)),
+        files=evaluations.bucc_files,
         code=code_of("prepare_bucc"),
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
@@ -217,13 +197,9 @@ rule prepare_bucc:
 
 rule evaluate_bucc:
     input:
-        encoder=lambda wildcards: system_files(wildcards.system),
-        sentences=lambda wildcards: expand(
-            rules.prepare_bucc.output.sentences, pair=evaluated_on("bucc", wildcards.system)
-        ),
-        gold=lambda wildcards: expand(
-            rules.prepare_bucc.output.gold, pair=evaluated_on("bucc", wildcards.system)
-        ),
+        encoder=evaluations.files,
+        sentences=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.parquet"),
+        gold=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.gold.parquet"),
         official="config/published/bucc_digests.json",
     output:
         result="results/eval/{system}/bucc.json",
@@ -236,15 +212,11 @@ rule evaluate_bucc:
         "../envs/evaluate.yaml"
     threads: 4
     resources:
-        mem_mb=memory(bucc_needed),
-        runtime=runtime(bucc_needed),
+        **needs("evaluate_bucc"),
     params:
-        encoder=lambda wildcards: system_encoder(wildcards.system),
-        pairs=lambda wildcards: evaluated_on("bucc", wildcards.system),
-        evaluation=lambda wildcards: {
-            "source": system_source(wildcards.system),
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-        },
+        encoder=evaluations.encoder,
+        pairs=evaluations.parts_of("bucc"),
+        evaluation=evaluations.settings(),
         code=code_of("evaluate_bucc"),
     message:
         "Evaluate {wildcards.system} on BUCC"
@@ -254,7 +226,7 @@ rule evaluate_bucc:
 
 rule prepare_transfer:
     input:
-        downloads=lambda wildcards: sum(transfer_files(wildcards.suite).values(), []),
+        downloads=evaluations.suite_downloads,
     output:
         testsets="results/testsets/{suite,senteval|polish}.parquet",
     log:
@@ -265,10 +237,9 @@ rule prepare_transfer:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("prepare"),
-        runtime=runtime("prepare"),
+        **needs("prepare"),
     params:
-        files=lambda wildcards: transfer_files(wildcards.suite),
+        files=evaluations.suite_files,
         code=code_of("prepare_transfer"),
     message:
         "Prepare the data of {wildcards.suite}"
@@ -279,7 +250,7 @@ rule prepare_transfer:
 # One thread, since systems side by side gain more than the threads of one.
 rule evaluate_transfer:
     input:
-        encoder=lambda wildcards: system_files(wildcards.system),
+        encoder=evaluations.files,
         testsets="results/testsets/{suite}.parquet",
         official="config/published/{suite}_digests.json",
     output:
@@ -293,15 +264,10 @@ rule evaluate_transfer:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(task_need),
-        runtime=runtime(task_need),
+        **needs("evaluate_{suite}"),
     params:
-        encoder=lambda wildcards: system_encoder(wildcards.system),
-        evaluation=lambda wildcards: {
-            "suite": wildcards.suite,
-            "source": system_source(wildcards.system),
-            "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
-        },
+        encoder=evaluations.encoder,
+        evaluation=evaluations.settings(suite="suite"),
         code=code_of("evaluate_transfer"),
     message:
         "Evaluate {wildcards.system} on {wildcards.suite}"

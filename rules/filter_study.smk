@@ -39,22 +39,13 @@ use rule mark_contamination as mark_candidates with:
 
 rule rank_pairs:
     input:
-        candidates=lambda wildcards: expand(
-            "results/filter_study/{model}/candidates/{corpus}.parquet",
-            model=wildcards.model,
-            corpus=config["definitions"][wildcards.model]["corpora"],
-        ),
-        contaminated=lambda wildcards: (
-            expand(
-                "results/filter_study/{model}/contamination/{corpus}.parquet",
-                model=wildcards.model,
-                corpus=config["definitions"][wildcards.model]["corpora"],
-            )
-            if dropped_kinds(config)
-            else []
-        ),
+        candidates=models.of_corpora("results/filter_study/{model}/candidates/{corpus}.parquet"),
+        contaminated=models.if_dropped("results/filter_study/{model}/contamination/{corpus}.parquet"),
     output:
-        parts=expand("results/filter_study/{{model}}/{{measure}}/{part}/pairs.parquet", part=STUDY_PARTS),
+        parts=expand(
+            "results/filter_study/{{model}}/{{measure}}/{part}/pairs.parquet",
+            part=range(1, config["filter_study"]["parts"] + 1),
+        ),
         summary="results/filter_study/{model}/{measure}/parts.json",
     log:
         "results/logs/rank_pairs/{model}/{measure}.log",
@@ -64,13 +55,12 @@ rule rank_pairs:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("rank_pairs"),
-        runtime=runtime("rank_pairs"),
+        **needs("rank_pairs"),
     params:
         # Neither the order of inputs nor fewer outputs are a reason for Snakemake to run a step again.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
         parts=config["filter_study"]["parts"],
-        drop=dropped_kinds(config),
+        drop=models.dropped_kinds,
         sample=config["filter_study"]["sample"],
         seed=config["seed"],
         code=code_of("rank_pairs"),
@@ -84,7 +74,7 @@ rule rank_pairs:
 use rule encode_dataset as encode_part with:
     input:
         pairs="results/filter_study/{model}/{measure}/{part}/pairs.parquet",
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        sentencepiece=models.vocabulary_files,
     output:
         dataset="results/filter_study/{model}/{measure}/{part}/train.h5",
     log:
@@ -98,9 +88,9 @@ use rule encode_dataset as encode_part with:
 use rule train_model as train_part with:
     input:
         dataset=rules.encode_part.output.dataset,
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
-        vectors=lambda wildcards: initial_vectors(wildcards.model),
-        testsets=lambda wildcards: development_testsets(study_settings(config, wildcards.model)),
+        sentencepiece=models.vocabulary_files,
+        vectors=models.initial_vectors,
+        testsets=models.development_testsets,
     output:
         weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",
         sentencepiece="results/filter_study/{model}/{measure}/{part}/sentencepiece.model",
@@ -110,14 +100,6 @@ use rule train_model as train_part with:
         "results/logs/train_part/{model}/{measure}/{part}.log",
     benchmark:
         "results/benchmarks/train_part/{model}/{measure}/{part}.tsv"
-    params:
-        settings=lambda wildcards: study_settings(config, wildcards.model),
-        about=lambda wildcards: {
-            **model_description(wildcards.model),
-            "rank_by": wildcards.measure,
-            "part": int(wildcards.part),
-        },
-        code=lambda wildcards: training_code(study_settings(config, wildcards.model)),
     message:
         "Train on part {wildcards.part} of {wildcards.model} by {wildcards.measure}"
 
@@ -148,6 +130,8 @@ use rule evaluate_sts as evaluate_part with:
         "results/logs/evaluate_part/{model}/{measure}/{part}.log",
     benchmark:
         "results/benchmarks/evaluate_part/{model}/{measure}/{part}.tsv"
+    resources:
+        **needs("evaluate_sts"),
     params:
         encoder=lambda wildcards, input: str(Path(input.encoder[0]).parent),
         evaluation={
@@ -161,9 +145,9 @@ use rule evaluate_sts as evaluate_part with:
 
 rule tabulate_filter_study:
     input:
-        summaries=lambda wildcards: study_files("parts.json"),
-        development=lambda wildcards: study_files("{part}/development.json"),
-        sts=lambda wildcards: study_files("{part}/sts.json"),
+        summaries=models.filter_study_files("parts.json"),
+        development=models.filter_study_files("{part}/development.json"),
+        sts=models.filter_study_files("{part}/sts.json"),
         published="config/published/filter_study.csv",
     output:
         table="results/tables/filter_study.csv",
@@ -173,8 +157,7 @@ rule tabulate_filter_study:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
         code=code_of("tabulate_filter_study"),
     message:
@@ -200,8 +183,7 @@ rule plot_filter_study:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         code=code_of("plot_filter_study"),
     message:

@@ -3,8 +3,8 @@
 
 rule measure_overlap:
     input:
-        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
+        dataset=models.training_data,
+        sentencepiece=models.vocabulary_files,
     output:
         overlap="results/language_choice/{model}.json",
     log:
@@ -15,8 +15,7 @@ rule measure_overlap:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory("measure_overlap"),
-        runtime=runtime("measure_overlap"),
+        **needs("measure_overlap"),
     params:
         languages=lookup(dpath="definitions/{model}/languages", within=config),
         code=code_of("measure_overlap"),
@@ -28,10 +27,10 @@ rule measure_overlap:
 
 rule tabulate_language_choice:
     input:
-        overlaps=lambda wildcards: choice_files("results/language_choice/{model}.json"),
-        sts=lambda wildcards: choice_files("results/eval/{model}/sts.json"),
-        prefixed=lambda wildcards: choice_files("results/eval/{model}/sts.json", prefixed=True),
-        uriel=downloads(config["language_choice"]["uriel"]) if config["language_choice"]["uriel"] else [],
+        overlaps=models.choice_files("results/language_choice/{model}.json"),
+        sts=models.choice_files("results/eval/{model}/sts.json"),
+        prefixed=models.choice_files("results/eval/{model}/sts.json", prefixed=True),
+        uriel=corpora.downloads(config["language_choice"]["uriel"]),
         published="config/published/language_choice_correlations.csv",
     output:
         table="results/tables/language_choice.csv",
@@ -44,8 +43,7 @@ rule tabulate_language_choice:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
         bootstrap_samples=config["evaluation"]["bootstrap_samples"],
         max_bytes=config["max_member_bytes"],
@@ -73,8 +71,7 @@ rule plot_language_choice:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         code=code_of("plot_language_choice"),
     message:

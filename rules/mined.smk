@@ -3,8 +3,8 @@
 
 rule measure_similarity:
     input:
-        pairs=lambda wildcards: f"results/pairs/{wildcards.corpus}/{bitext_pair(wildcards.mined)}.parquet",
-        encoder=lambda wildcards: encoder_files(wildcards.mined),
+        pairs=corpora.bitext,
+        encoder=corpora.mining_encoder_files,
     output:
         similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
     log:
@@ -16,10 +16,9 @@ rule measure_similarity:
     # Shards share the work; a profile can give more to an encoder that uses them (set-threads).
     threads: 1
     resources:
-        mem_mb=memory(similarity_need),
-        runtime=runtime(similarity_need),
+        **needs("measure_similarity"),
     params:
-        encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
+        encoder=corpora.mining_encoder,
         languages=lookup(dpath="mined/{mined}/languages", within=config),
         code=code_of("measure_similarity"),
     message:
@@ -59,8 +58,7 @@ rule sample_paraphrases:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("sample_paraphrases"),
-        runtime=runtime("sample_paraphrases"),
+        **needs("sample_paraphrases"),
     params:
         # The order of inputs is no reason for Snakemake to run a step again.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),

@@ -5,9 +5,8 @@ from paraphrastic.report.provenance import config_digest
 
 # The page's template, style and script, which no version of the code tells of.
 PAGE_PARTS = sorted(Path(workflow.basedir, "src/paraphrastic/report").glob("page.[chj]*"))
-PAGE_TABLES = expand("results/tables/{table}.csv", table=[*TABLES, "ledger"])
-PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES)
-PAGE_FIGURES = [*FIGURES, *training_figures()]
+PAGE_TABLES = expand("results/tables/{table}.csv", table=[*results.tables, "ledger"])
+PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
 
 
 report: "../workflow/report/workflow.rst"
@@ -18,13 +17,9 @@ rule write_provenance:
     input:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
-        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
-        models=expand(
-            "results/models/{model}/{file}", model=config["models"], file=[*MODEL_FILES, "README.md"]
-        ),
-        results=sorted(
-            {path for table in SYSTEM_TABLES for paths in system_results(table).values() for path in paths}
-        ),
+        figures=expand("results/figures/{figure}.svg", figure=results.figures),
+        models=results.model_files,
+        results=results.all_files,
     output:
         provenance="results/provenance.json",
     log:
@@ -33,8 +28,7 @@ rule write_provenance:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
         config=config_digest(config),
         code=code_of("write_provenance"),
@@ -48,7 +42,7 @@ rule write_report:
     input:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
-        figures=expand("results/figures/{figure}.svg", figure=PAGE_FIGURES),
+        figures=expand("results/figures/{figure}.svg", figure=results.figures),
         provenance=rules.write_provenance.output.provenance,
     output:
         page=report(
@@ -63,12 +57,11 @@ rule write_report:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        captions=TABLES,
-        figures=PAGE_FIGURES,
-        absent=absent_tables(),
+        captions=results.captions,
+        figures=results.figures,
+        absent=results.absent,
         parts=[sha256(path) for path in PAGE_PARTS],
         code=code_of("write_report"),
     message:

@@ -3,8 +3,8 @@
 
 rule measure_speed:
     input:
-        encoders=lambda wildcards: [file for system in systems_of("speed") for file in system_files(system)],
-        corpora=lambda wildcards: list(speed_corpora()),
+        encoders=evaluations.speed_encoders,
+        corpora=evaluations.speed_corpora,
     output:
         speeds="results/eval/speed.json",
     log:
@@ -16,12 +16,11 @@ rule measure_speed:
     # All of the run's, so that no other job disturbs the clock.
     threads: lambda wildcards: workflow.resource_settings.cores or 1
     resources:
-        mem_mb=memory(speed_need),
-        runtime=runtime(speed_need, shared=False),
+        **needs("measure_speed", shared=False),
     params:
-        systems=lambda wildcards: {system: system_encoder(system) for system in systems_of("speed")},
-        columns=lambda wildcards: list(speed_corpora().values()),
-        settings=lambda wildcards: {"language": "en", **config["evaluation"]["speed"]},
+        systems=evaluations.speed_systems,
+        columns=evaluations.speed_columns,
+        settings=evaluations.speed_settings,
         code=code_of("measure_speed"),
     message:
         "Measure the speed of all systems"
@@ -41,8 +40,7 @@ rule tabulate_speed:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
         code=code_of("tabulate_speed"),
     message:
@@ -68,8 +66,7 @@ rule plot_speed:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         code=code_of("plot_speed"),
     message:

@@ -17,8 +17,7 @@ rule describe_corpus:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("describe_corpus"),
-        runtime=runtime("describe_corpus"),
+        **needs("describe_corpus"),
     params:
         sentences=config["statistics"]["sentences"],
         parsers=config["statistics"]["parsers"],
@@ -32,12 +31,9 @@ rule describe_corpus:
 
 rule tabulate_corpora:
     input:
-        statistics=[f"results/statistics/{corpus}/{pair_name(model)}.json" for model, corpus in MODEL_CORPORA],
-        samples=[
-            f"results/statistics/{corpus}/{pair_name(model)}.sample.parquet"
-            for model, corpus in MODEL_CORPORA
-        ],
-        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in TABLE_MODELS],
+        statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
+        samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
+        merged=models.merged_counts,
     output:
         table="results/tables/corpora.csv",
     log:
@@ -48,11 +44,10 @@ rule tabulate_corpora:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate_corpora"),
-        runtime=runtime("tabulate_corpora"),
+        **needs("tabulate_corpora"),
     params:
-        corpora=MODEL_CORPORA,
-        models=TABLE_MODELS,
+        corpora=models.model_corpora,
+        models=models.table_models,
         code=code_of("tabulate_corpora"),
     message:
         "Tabulate the corpora"
@@ -62,10 +57,8 @@ rule tabulate_corpora:
 
 rule tabulate_funnel:
     input:
-        selected=[
-            f"results/selected/{DATA_MODELS[model]}/{corpus}.counts.json" for model, corpus in MODEL_CORPORA
-        ],
-        merged=[f"results/corpora/{DATA_MODELS[model]}/counts.json" for model in TABLE_MODELS],
+        selected=models.of_model_corpora("results/selected/{data}/{corpus}.counts.json"),
+        merged=models.merged_counts,
     output:
         funnel="results/tables/funnel.csv",
         overlap="results/tables/filter_overlap.csv",
@@ -75,11 +68,10 @@ rule tabulate_funnel:
         "../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        corpora=MODEL_CORPORA,
-        models=TABLE_MODELS,
+        corpora=models.model_corpora,
+        models=models.table_models,
         code=code_of("tabulate_funnel"),
     message:
         "Tabulate the filter funnel"
@@ -105,8 +97,7 @@ rule plot_funnel:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         code=code_of("plot_funnel"),
     message:

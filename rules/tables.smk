@@ -3,25 +3,22 @@
 
 rule tabulate_systems:
     input:
-        results=lambda wildcards: [
-            path for paths in system_results(wildcards.table).values() for path in paths
-        ],
-        published=lambda wildcards: published_file(wildcards.table),
+        results=results.files,
+        published=results.published_file,
     output:
         table="results/tables/{table}.csv",
         intervals="results/tables/intervals/{table}.csv",
     log:
         "results/logs/tabulate_systems/{table}.log",
     wildcard_constraints:
-        table=one_of(SYSTEM_TABLES),
+        table=one_of(results.system_tables),
     conda:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        systems=lambda wildcards: system_results(wildcards.table),
+        systems=results.systems,
         gather=config["models"],
         code=code_of("tabulate_systems"),
     message:
@@ -44,15 +41,14 @@ rule plot_systems:
     log:
         "results/logs/plot_systems/{table}.log",
     wildcard_constraints:
-        table=one_of(SYSTEM_TABLES),
+        table=one_of(results.system_tables),
     conda:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
-        title=lambda wildcards: SYSTEM_CAPTIONS[wildcards.table],
+        title=results.caption,
         code=code_of("plot_systems"),
     message:
         "Draw the systems of {wildcards.table}"
@@ -62,7 +58,7 @@ rule plot_systems:
 
 rule tabulate_differences:
     input:
-        results=lambda wildcards: [paths[0] for paths in trained_results("sts").values()],
+        results=list(results.differing.values()),
         published="config/published/dataset_differences.csv",
         captions="config/published/caption_differences.csv",
     output:
@@ -73,10 +69,9 @@ rule tabulate_differences:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        systems=lambda wildcards: list(trained_results("sts")),
+        systems=list(results.differing),
         code=code_of("tabulate_differences"),
     message:
         "Tabulate how systems differ from data set to data set"
@@ -87,9 +82,9 @@ rule tabulate_differences:
 # Every cell of every published table, whether it was reproduced here or not.
 rule write_ledger:
     input:
-        published=expand("config/published/{table}.csv", table=PUBLISHED),
-        intervals=expand("results/tables/intervals/{table}.csv", table=SYSTEM_TABLES),
-        tables=expand("results/tables/{table}.csv", table=LEDGER_TABLES),
+        published=expand("config/published/{table}.csv", table=results.published),
+        intervals=expand("results/tables/intervals/{table}.csv", table=results.system_tables),
+        tables=expand("results/tables/{table}.csv", table=results.compared),
     output:
         ledger=report(
             "results/tables/ledger.csv",
@@ -103,13 +98,12 @@ rule write_ledger:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        published_as=published_as(),
-        config_digests=config_digests(),
+        published_as=results.published_as,
+        config_digests=results.config_digests,
         gathered=config["models"],
-        off=tables_off(),
+        off=results.off,
         code=code_of("write_ledger"),
     message:
         "Write the ledger"
@@ -128,8 +122,7 @@ rule tabulate_sweep:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
         models=config["models"],
         code=code_of("tabulate_sweep"),
@@ -141,8 +134,8 @@ rule tabulate_sweep:
 
 rule tabulate_studies:
     input:
-        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in STUDY_MODELS],
-        sts=[f"results/eval/{model}/sts.json" for _, _, model in STUDY_MODELS],
+        sweeps=[f"results/models/{model}/sweep.csv" for _, _, model in models.study_models],
+        sts=[f"results/eval/{model}/sts.json" for _, _, model in models.study_models],
         published="config/published/studies.csv",
     output:
         table="results/tables/studies.csv",
@@ -152,10 +145,9 @@ rule tabulate_studies:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        models=[(study, setting) for study, setting, _ in STUDY_MODELS],
+        models=[(study, setting) for study, setting, _ in models.study_models],
         code=code_of("tabulate_studies"),
     message:
         "Tabulate the studies"
@@ -180,8 +172,7 @@ rule plot_sweep:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         code=code_of("plot_sweep"),
     message:
@@ -207,8 +198,7 @@ rule plot_training:
         "../envs/figures.yaml"
     threads: 1
     resources:
-        mem_mb=memory("plot"),
-        runtime=runtime("plot"),
+        **needs("plot"),
     params:
         title="{model}, {run}",
         code=code_of("plot_training"),
@@ -221,9 +211,7 @@ rule plot_training:
 rule render_table:
     input:
         table="results/tables/{table}.csv",
-        intervals=lambda wildcards: (
-            [f"results/tables/intervals/{wildcards.table}.csv"] if wildcards.table in SYSTEM_TABLES else []
-        ),
+        intervals=results.intervals,
     output:
         markdown=report(
             "results/tables/{table}.md",
@@ -238,12 +226,9 @@ rule render_table:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory("tabulate"),
-        runtime=runtime("tabulate"),
+        **needs("tabulate"),
     params:
-        caption=lambda wildcards: (TABLES | STUDY_TABLES | STUDIES_TABLES | CHOICE_TABLES | SPEED_TABLES)[
-            wildcards.table
-        ],
+        caption=results.caption,
         code=code_of("render_table"),
     message:
         "Render the table {wildcards.table}"

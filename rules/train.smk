@@ -3,10 +3,10 @@
 
 rule train_model:
     input:
-        dataset=lambda wildcards: f"results/datasets/{DATA_MODELS[wildcards.model]}/train.h5",
-        sentencepiece=lambda wildcards: vocabulary_files(wildcards.model),
-        vectors=lambda wildcards: initial_vectors(wildcards.model),
-        testsets=lambda wildcards: development_testsets(sweep_runs(config, wildcards.model)[wildcards.run]),
+        dataset=models.training_data,
+        sentencepiece=models.vocabulary_files,
+        vectors=models.initial_vectors,
+        testsets=models.development_testsets,
     # The checkpoints in the same folder are none of these: Snakemake deletes the outputs of a job that failed.
     output:
         weights="results/training/{model}/{run}/model.safetensors",
@@ -22,14 +22,13 @@ rule train_model:
     # The runs of a sweep share the cores; a profile can give one more (set-threads), which changes no digit.
     threads: 1
     resources:
-        mem_mb=memory(training_needed),
-        runtime=runtime(training_needed),
-        gpu=lambda wildcards: gpus(wildcards.model),
+        **needs("train_model"),
+        gpu=models.gpus,
     params:
-        settings=lambda wildcards: sweep_runs(config, wildcards.model)[wildcards.run],
-        architecture=lambda wildcards: architecture_of(config["definitions"][wildcards.model]).to_json(),
-        about=lambda wildcards: model_description(wildcards.model),
-        code=lambda wildcards: training_code(sweep_runs(config, wildcards.model)[wildcards.run]),
+        settings=models.run,
+        architecture=models.architecture,
+        about=models.about,
+        code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
     message:
         "Train {wildcards.model}, {wildcards.run}"
     script:
@@ -50,8 +49,7 @@ rule evaluate_run:
         "../envs/evaluate.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("evaluate_run")),
-        runtime=runtime(model_need("evaluate_run")),
+        **needs("evaluate_run"),
     params:
         code=code_of("evaluate_run"),
     message:
@@ -62,16 +60,11 @@ rule evaluate_run:
 
 rule choose_model:
     input:
-        scores=lambda wildcards: expand(
-            "results/training/{model}/{run}/development.json",
-            model=wildcards.model,
-            run=sweep_runs(config, wildcards.model),
-        ),
-        models=lambda wildcards: expand(
-            "results/training/{model}/{run}/{file}",
-            model=wildcards.model,
-            run=sweep_runs(config, wildcards.model),
-            file=["model.safetensors", "sentencepiece.model", "config.json"],
+        scores=models.of_runs("results/training/{model}/{run}/development.json"),
+        models=models.of_runs(
+            "results/training/{model}/{run}/model.safetensors",
+            "results/training/{model}/{run}/sentencepiece.model",
+            "results/training/{model}/{run}/config.json",
         ),
     output:
         weights="results/models/{model}/model.safetensors",
@@ -84,8 +77,7 @@ rule choose_model:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory(model_need("choose_model")),
-        runtime=runtime(model_need("choose_model")),
+        **needs("choose_model"),
     params:
         code=code_of("choose_model"),
     message:
@@ -108,8 +100,7 @@ rule convert_tokenizer:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory("convert_tokenizer"),
-        runtime=runtime("convert_tokenizer"),
+        **needs("convert_tokenizer"),
     params:
         code=code_of("convert_tokenizer"),
     message:

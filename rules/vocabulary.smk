@@ -11,15 +11,14 @@ rule train_vocabulary:
     benchmark:
         "results/benchmarks/train_vocabulary/{model}/{vocabulary}.tsv"
     wildcard_constraints:
-        model=one_of(CORPUS_MODELS),
+        model=one_of(models.corpus_models),
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
-        mem_mb=memory(vocabulary_needed),
-        runtime=runtime(vocabulary_needed),
+        **needs("train_vocabulary"),
     params:
-        settings=lambda wildcards: vocabulary_training(wildcards.model, wildcards.vocabulary),
+        settings=models.vocabulary_training,
         seed=config["seed"],
         code=code_of("train_vocabulary"),
     message:

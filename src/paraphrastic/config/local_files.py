@@ -13,16 +13,11 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.registry.datasets import Dataset, RemoteFile, columns_fault
+from paraphrastic.registry.kinds import KINDS
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
 # Kinds that are one file, by the endings of their names.
-ENDINGS = {
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".tmx": "tmx",
-}
+ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
 _COMPRESSED = (".gz", ".bz2", ".zst")
 DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have in the place of corpora.

@@ -13,6 +13,7 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.config.names import did_you_mean
+from paraphrastic.registry.kinds import FILE_KINDS
 
 Json = dict[str, Any]
 
@@ -42,7 +43,9 @@ class Schema:
     """A JSON Schema in a YAML file, whose references all lead to its own `$defs`."""
 
     def __init__(self, path: Path) -> None:
-        self.root: Json = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self.root: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        # The kinds of corpora are those of the registry's table.
+        self.root["$defs"]["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
 
     def rule(self, name: str) -> Json:
         """The rule that stands under `$defs`."""

@@ -13,16 +13,12 @@ from paraphrastic.config.evaluation_validation import evaluation_faults
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_faults
 from paraphrastic.config.names import dataset_faults, did_you_mean, undefined
 from paraphrastic.registry.datasets import Dataset
+from paraphrastic.registry.kinds import CORPUS_KINDS, may_have
 from paraphrastic.registry.opus import list_command, read_list
 
 Json = dict[str, Any]
 Registry = Mapping[str, Dataset]
 
-# Corpora that never come with paraphrase scores, those that never come with translation scores, and all kinds
-# of data sets that hold training pairs.
-UNSCORED_KINDS = ("opus", "manythings", "aligned", "captions", "tmx", "mined")
-UNTRANSLATED_KINDS = (*UNSCORED_KINDS, "paranmt")
-CORPUS_KINDS = (*UNTRANSLATED_KINDS, "tsv", "jsonl", "parquet")
 # Scores of pairs that a filter study can rank by.
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
@@ -173,7 +169,7 @@ def _selection_faults(path: str, definition: Json, config: Json, registry: Regis
         if thresholds["language"] and config["language_id"] is None:
             yield f"{path}.{kind}.language: needs language_id, which is null"
         if thresholds.get("paraphrase_score") and config["word_vectors"] is None:
-            for name in _of_kinds(UNSCORED_KINDS, definition, registry):
+            for name in _without("paraphrase_score", definition, registry):
                 missing = f"{name!r} has no score of its own, and word_vectors is null"
                 yield f"{path}.{kind}.paraphrase_score: {missing}"
 
@@ -204,16 +200,17 @@ def _filter_study_faults(config: Json, registry: Registry) -> Iterator[str]:
         return
     at = "filter_study.rank_by"
     if "translation_score" in study["rank_by"]:
-        for name in _of_kinds(UNTRANSLATED_KINDS, definition, registry):
+        for name in _without("translation_score", definition, registry):
             yield f"{at}: {name!r} has no translation score of its own"
     if "paraphrase_score" in study["rank_by"] and config["word_vectors"] is None:
-        for name in _of_kinds(UNSCORED_KINDS, definition, registry):
+        for name in _without("paraphrase_score", definition, registry):
             yield f"{at}: {name!r} has no paraphrase score of its own, and word_vectors is null"
 
 
-def _of_kinds(kinds: tuple[str, ...], definition: Json, registry: Registry) -> list[str]:
-    """Those of a definition's corpora that are of these kinds."""
-    return [name for name in definition["corpora"] if name in registry and registry[name].kind in kinds]
+def _without(score: str, definition: Json, registry: Registry) -> list[str]:
+    """A definition's corpora whose files never have this score."""
+    known = (name for name in definition["corpora"] if name in registry)
+    return [name for name in known if not may_have(score, registry[name].kind)]
 
 
 def _language_choice_faults(config: Json, registry: Registry) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """Read the files of a corpus, as published or as people have them, into one Parquet file of pairs."""
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import combinations, islice
 from pathlib import Path
@@ -94,8 +94,9 @@ def extract_corpus(
     lines = 0
     with (
         unreadable_rows(unreadable, max_unreadable) as bad,
-        _open_rows(kind, files, languages, max_member_bytes, bad) as rows,
+        ExitStack() as opened,
     ):
+        rows = _READERS[kind](_Source(files, languages, max_member_bytes, bad, opened))
         schema = pa.schema([*_PAIR_FIELDS, *((score, pa.float32()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
             while block := list(islice(rows.rows, block_rows)):
@@ -112,59 +113,132 @@ def extract_corpus(
     return counts
 
 
-@contextmanager
-def _open_rows(
-    kind: str,
-    files: Sequence[CorpusFile],
-    languages: tuple[str, str],
-    max_bytes: int,
-    unreadable: UnreadableRows,
-) -> Iterator[Rows]:
-    """Rows `source, target, line[, scores]` of a corpus."""
-    first = files[0]
-    with ExitStack() as stack:
-        if kind == "opus":
-            # Each language's member has several possible names: OPUS writes a pair in either order.
-            width = len(first.languages)
-            names = [first.members[first.languages.index(code) :: width] for code in languages]
-            streams = stack.enter_context(open_members(first.path, names, max_bytes=max_bytes))
-            labels = [f"{first.path}: {code} side" for code in languages]
-            yield Rows(_aligned_rows(streams, labels, unreadable))
-        elif kind in ("aligned", "captions"):
-            paths = [file.path for file in files]
-            if kind == "aligned":
-                paths = [next(f.path for f in files if f.languages == (code,)) for code in languages]
-            streams = tuple(stack.enter_context(open_stream(path, max_bytes=max_bytes)) for path in paths)
-            pairs_of = _aligned_rows if kind == "aligned" else _caption_rows
-            yield Rows(pairs_of(streams, list(map(str, paths)), unreadable))
-        else:
-            rows = _open_pairs(kind, first, max_bytes, unreadable, stack)
-            yield rows if languages[0] == first.languages[0] else Rows(_swapped(rows.rows), rows.scores)
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The files of a corpus while they are read.
+
+    Attributes:
+        files: of the corpus.
+        languages: of the sources and of the targets, in the order that is asked for.
+        max_bytes: no file or member may hold more, unpacked.
+        unreadable: takes note of rows that cannot be read.
+        opened: closes the streams at the end.
+    """
+
+    files: Sequence[CorpusFile]
+    languages: tuple[str, str]
+    max_bytes: int
+    unreadable: UnreadableRows
+    opened: ExitStack
+
+    @property
+    def label(self) -> str:
+        """What the first file is called in messages."""
+        return str(self.files[0].path)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The languages of the first file's two sides, in its own order."""
+        languages = self.files[0].languages
+        return languages[0], languages[-1]
+
+    def stream(self, file: CorpusFile | None = None) -> BinaryIO:
+        """The content of a file, by default the first, which may be compressed."""
+        path = (file or self.files[0]).path
+        return self.opened.enter_context(open_stream(path, max_bytes=self.max_bytes))
+
+    def members(self, *names: tuple[str, ...]) -> Sequence[BinaryIO]:
+        """Members of the first file, an archive; each is given by the names that it may have."""
+        return self.opened.enter_context(
+            open_members(self.files[0].path, list(names), max_bytes=self.max_bytes)
+        )
+
+    def lines(self) -> tuple[BinaryIO, str]:
+        """The member of an archive with the lines of both sides, and what it is called in messages."""
+        names = self.files[0].members[:1]
+        (stream,) = self.members(names)
+        return stream, f"{self.label}: {names[0]}"
 
 
-def _open_pairs(
-    kind: str, file: CorpusFile, max_bytes: int, unreadable: UnreadableRows, stack: ExitStack
-) -> Rows:
-    """Rows of the kinds that have both sides in one file, in the order of the file's languages."""
-    if kind in ("manythings", "paranmt"):
-        (stream,) = stack.enter_context(open_members(file.path, [file.members[:1]], max_bytes=max_bytes))
-        label = f"{file.path}: {file.members[0]}"
-        lines = readable_lines(stream, label, unreadable)
-        if kind == "manythings":
-            return Rows(parse_rows(lines, _manythings_row, label, unreadable))
-        return Rows(parse_rows(lines, _paranmt_row, label, unreadable), ("paraphrase_score",))
-    sides = file.languages[0], file.languages[-1]
-    if kind == "parquet":
-        return parquet_rows(file.path, sides, file.members, unreadable)
-    stream = stack.enter_context(open_stream(file.path, max_bytes=max_bytes))
-    label = str(file.path)
-    if kind == "tsv":
-        return tsv_rows(stream, label, file.members, unreadable)
-    if kind == "jsonl":
-        return jsonl_rows(stream, label, sides, file.members, unreadable)
-    if kind == "tmx":
-        return Rows(tmx_rows(stream, label, sides, unreadable))
-    raise ValueError(f"{kind!r} is not a kind of corpus")
+_Reader = Callable[[_Source], Rows]
+_READERS: dict[str, _Reader] = {}
+
+
+def _reads(kind: str) -> Callable[[_Reader], _Reader]:
+    """Mark the reader of a kind of corpus, which yields rows `source, target, line[, scores]`."""
+
+    def register(reader: _Reader) -> _Reader:
+        _READERS[kind] = reader
+        return reader
+
+    return register
+
+
+def _reads_sides(kind: str) -> Callable[[_Reader], _Reader]:
+    """Mark a reader whose rows have the order of the file's languages: they are swapped as asked."""
+
+    def register(reader: _Reader) -> _Reader:
+        def ordered(source: _Source) -> Rows:
+            rows = reader(source)
+            asked = source.languages[0] == source.sides[0]
+            return rows if asked else Rows(_swapped(rows.rows), rows.scores)
+
+        return _reads(kind)(ordered)
+
+    return register
+
+
+@_reads("opus")
+def _opus(source: _Source) -> Rows:
+    # Each language's member has several possible names: OPUS writes a pair in either order.
+    first, width = source.files[0], len(source.files[0].languages)
+    names = [first.members[first.languages.index(code) :: width] for code in source.languages]
+    labels = [f"{source.label}: {code} side" for code in source.languages]
+    return Rows(_aligned_rows(source.members(*names), labels, source.unreadable))
+
+
+@_reads("aligned")
+def _aligned(source: _Source) -> Rows:
+    files = [next(f for f in source.files if f.languages == (code,)) for code in source.languages]
+    labels = [str(file.path) for file in files]
+    return Rows(_aligned_rows([source.stream(file) for file in files], labels, source.unreadable))
+
+
+@_reads("captions")
+def _captions(source: _Source) -> Rows:
+    labels = [str(file.path) for file in source.files]
+    return Rows(_caption_rows([source.stream(file) for file in source.files], labels, source.unreadable))
+
+
+@_reads("paranmt")
+def _paranmt(source: _Source) -> Rows:
+    return Rows(_rows_of_lines(source, _paranmt_row), ("paraphrase_score",))
+
+
+@_reads_sides("manythings")
+def _manythings(source: _Source) -> Rows:
+    return Rows(_rows_of_lines(source, _manythings_row))
+
+
+@_reads_sides("tsv")
+def _tsv(source: _Source) -> Rows:
+    return tsv_rows(source.stream(), source.label, source.files[0].members, source.unreadable)
+
+
+@_reads_sides("jsonl")
+def _jsonl(source: _Source) -> Rows:
+    return jsonl_rows(source.stream(), source.label, source.sides, source.files[0].members, source.unreadable)
+
+
+@_reads_sides("parquet")
+def _parquet(source: _Source) -> Rows:
+    first = source.files[0]
+    return parquet_rows(first.path, source.sides, first.members, source.unreadable)
+
+
+@_reads_sides("tmx")
+def _tmx(source: _Source) -> Rows:
+    return Rows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
 
 
 def _swapped(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
@@ -185,6 +259,13 @@ def _caption_rows(
     for number, sentences in aligned_lines(streams, labels, unreadable):
         for rank, (one, other) in enumerate(combinations(sentences, 2)):
             yield (other, one, number) if (number + rank) % 2 else (one, other, number)
+
+
+def _rows_of_lines(source: _Source, parse: Callable[[int, str], Any]) -> Iterator[Any]:
+    """The rows of an archive whose member has a line for each pair."""
+    stream, label = source.lines()
+    lines = readable_lines(stream, label, source.unreadable)
+    return parse_rows(lines, parse, label, source.unreadable)
 
 
 def _manythings_row(number: int, line: str) -> tuple[str, str, int]:

@@ -1,9 +1,13 @@
-"""What each table of systems shows of their results."""
+"""The tasks that systems are evaluated on: which systems they are for, what they take, and their tables.
+
+`TASKS` is the one place in the library that names a task. A rule and its script evaluate a system on it; the
+catalogue of the pipeline, the page, the ledger and the plan take from here whatever else they need.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log10
-from typing import Any
+from typing import Any, Literal
 
 from paraphrastic.evaluation.tasks import BENCHMARK, TRACKS, YEARS
 
@@ -33,7 +37,8 @@ class Layout:
     """A table of systems.
 
     Attributes:
-        task: whose results it shows.
+        title: above it in the page of results.
+        caption: which statistic it shows, of what.
         lines: the rows of a result, from the content of its JSON file.
         columns: all columns of figures, from the contents of all results.
         fields: other columns, between `data` and the figures.
@@ -41,9 +46,13 @@ class Layout:
         scale: what figures are multiplied by.
         digits: after the point.
         published_scale: what published figures of a column are multiplied by, to be in the table's unit.
+        lower_is_better: whether the figures count errors.
+        needs: the part of the task that a system must be evaluated on to have a row; any if it is empty.
+        task: whose results it shows; `LAYOUTS` has filled it in.
     """
 
-    task: str
+    title: str
+    caption: str
     lines: Callable[[Mapping[str, Any]], Sequence[Line]]
     columns: Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
     fields: tuple[str, ...] = ()
@@ -51,6 +60,9 @@ class Layout:
     scale: float = 100.0
     digits: int = 1
     published_scale: Mapping[str, float] = field(default_factory=dict)
+    lower_is_better: bool = False
+    needs: str = ""
+    task: str = ""
 
     def published(self, column: str, printed: str) -> str:
         """A published figure in the table's unit, with as many digits as are printed."""
@@ -61,18 +73,46 @@ class Layout:
         return f"{scale * float(printed):.{max(0, digits)}f}"
 
 
-def _fixed(task: str, columns: Mapping[str, str], fields: tuple[str, ...] = (), *, digits: int = 1) -> Layout:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """A task that systems are evaluated on.
+
+    Attributes:
+        tables: the tables of its results, by name.
+        memory_mb: what evaluating a system takes at most, beside the system's weights.
+        seconds: of one core, usually; both measured as `pipeline/resources.py` says.
+        testsets: the prepared test sets; `{part}` in the path is a part of the task.
+        languages: a system must know them.
+        related: whether a system that `evaluation.only` names may know a related language instead.
+        parts: what a task in several languages is made of, of which a system is evaluated on those in its
+            languages: `tracks` of STS 2017; `languages` or `pairs` of the data set in the section
+            `evaluation.TASK`, whose key of that name may choose among them.
+    """
+
+    tables: Mapping[str, Layout]
+    memory_mb: float
+    seconds: float
+    testsets: str
+    languages: tuple[str, ...] = ("en",)
+    related: bool = False
+    parts: Literal["", "tracks", "languages", "pairs"] = ""
+
+
+def _fixed(
+    title: str, caption: str, columns: Mapping[str, str], fields: tuple[str, ...] = (), **others: Any
+) -> Layout:
     """A table with a row for each result, and the same columns whatever these have."""
     return Layout(
-        task=task,
+        title=title,
+        caption=caption,
         lines=lambda _: [Line(columns)],
         columns=lambda _: list(columns),
         fields=fields,
-        digits=digits,
+        **others,
     )
 
 
-def _named(task: str, prefix: str) -> Layout:
+def _named(title: str, caption: str, prefix: str, **others: Any) -> Layout:
     """A table with a column for every measurement whose name is a word and one more, and their mean."""
 
     def names(contents: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -80,10 +120,12 @@ def _named(task: str, prefix: str) -> Layout:
         return sorted({words[1] for words in split if words[0] == prefix and "-" not in words[1]})
 
     return Layout(
-        task=task,
+        title=title,
+        caption=caption,
         lines=lambda content: [Line({name: f"{prefix} {name}" for name in names([content])})],
         columns=lambda contents: [*names(contents), "avg"],
         average=True,
+        **others,
     )
 
 
@@ -129,26 +171,141 @@ _POLISH = {
     "8TAGS": "accuracy 8TAGS",
 }
 
+_YEARLY = (*YEARS, "avg")
+_BENCHMARK_PARTS = "on STS Benchmark: all pairs, captions only, and without captions"
+
+# In the order of the tables.
+TASKS = {
+    "sts": Task(
+        tables={
+            "sts": _fixed(
+                "English STS 2012–2016",
+                "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
+                {name: f"pearson {name}" for name in _YEARLY},
+            ),
+            "sts_spearman": _fixed(
+                "English STS 2012–2016, ranks",
+                "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's "
+                "SMT",
+                {name: f"spearman {name}" for name in _YEARLY},
+            ),
+        },
+        memory_mb=680,
+        seconds=5,
+        testsets="results/testsets/sts.parquet",
+    ),
+    "xling_sts": Task(
+        tables={
+            "xling_sts": _fixed(
+                "STS 2017, in and across languages",
+                "Pearson's r × 100 on the tracks of STS 2017",
+                _tracks("pearson", _TRACKS),
+                ("dim",),
+            ),
+            "xling_sts_spearman": _fixed(
+                "STS 2017, ranks",
+                "Spearman's ρ × 100 on the tracks of STS 2017",
+                _tracks("spearman", _TRACKS),
+                ("dim",),
+            ),
+            "xling_sts_4b": _fixed(
+                "STS 2017, quality of translations",
+                "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of "
+                "translation quality",
+                {name: f"{name} 2017/{TRANSLATION_QUALITY}" for name in ("pearson", "spearman")},
+                ("dim",),
+                needs=TRANSLATION_QUALITY,
+            ),
+        },
+        memory_mb=500,
+        seconds=2.4,
+        testsets="results/testsets/sts.parquet",
+        parts="tracks",
+    ),
+    "stsb": Task(
+        tables={
+            "stsb": _fixed(
+                "STS Benchmark", f"Pearson's r × 100 {_BENCHMARK_PARTS}", _parts("pearson"), ("dim",)
+            ),
+            "stsb_spearman": _fixed(
+                "STS Benchmark, ranks",
+                f"Spearman's ρ × 100 {_BENCHMARK_PARTS}",
+                _parts("spearman"),
+                ("dim",),
+            ),
+        },
+        memory_mb=590,
+        seconds=25,
+        testsets="results/testsets/sts.parquet",
+    ),
+    "tatoeba": Task(
+        tables={
+            "tatoeba": _named(
+                "Tatoeba",
+                "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their "
+                "translation",
+                "error",
+                lower_is_better=True,
+            )
+        },
+        memory_mb=580,
+        seconds=1.5,
+        testsets="results/testsets/tatoeba/{part}.parquet",
+        parts="languages",
+    ),
+    "bucc": Task(
+        tables={
+            "bucc": Layout(
+                title="BUCC 2018",
+                caption="Precision, recall and F1 × 100 of the translations mined from BUCC 2018's "
+                "sentences, "
+                "at the threshold of the highest F1",
+                lines=_bucc,
+                columns=lambda _: ["precision", "recall", "f1", "threshold"],
+                fields=("pair",),
+            )
+        },
+        # For so many sentences that they do not count.
+        memory_mb=690,
+        seconds=4,
+        testsets="results/testsets/bucc/{part}.parquet",
+        parts="pairs",
+    ),
+    "senteval": Task(
+        tables={
+            "senteval": _fixed(
+                "SentEval",
+                "SentEval's tasks, a logistic regression on fixed vectors: accuracy × 100, of MRPC also "
+                "F1 × 100; of SICK-R Pearson's r × 100",
+                _SENTEVAL,
+                ("dim",),
+                # The papers print it as a share, beside accuracies in per cent.
+                published_scale={"SICK-R": 100.0},
+            )
+        },
+        memory_mb=1070,
+        seconds=60,
+        testsets="results/testsets/senteval.parquet",
+        related=True,
+    ),
+    "polish": Task(
+        tables={
+            "polish": _fixed(
+                "Polish tasks",
+                "Polish tasks, a network with a hidden layer on fixed vectors: accuracy × 100; of CDSC-R and "
+                "SICK-R Spearman's ρ × 100",
+                _POLISH,
+                ("dim",),
+                digits=2,
+            )
+        },
+        memory_mb=670,
+        seconds=200,
+        testsets="results/testsets/polish.parquet",
+        languages=("pl",),
+        related=True,
+    ),
+}
 LAYOUTS = {
-    "sts": _fixed("sts", {name: f"pearson {name}" for name in (*YEARS, "avg")}),
-    "sts_spearman": _fixed("sts", {name: f"spearman {name}" for name in (*YEARS, "avg")}),
-    "xling_sts": _fixed("xling_sts", _tracks("pearson", _TRACKS), ("dim",)),
-    "xling_sts_spearman": _fixed("xling_sts", _tracks("spearman", _TRACKS), ("dim",)),
-    "xling_sts_4b": _fixed(
-        "xling_sts",
-        {statistic: f"{statistic} 2017/{TRANSLATION_QUALITY}" for statistic in ("pearson", "spearman")},
-        ("dim",),
-    ),
-    "stsb": _fixed("stsb", _parts("pearson"), ("dim",)),
-    "stsb_spearman": _fixed("stsb", _parts("spearman"), ("dim",)),
-    "tatoeba": _named("tatoeba", "error"),
-    "bucc": Layout(
-        task="bucc",
-        lines=_bucc,
-        columns=lambda _: ["precision", "recall", "f1", "threshold"],
-        fields=("pair",),
-    ),
-    # The papers print it as a share, beside accuracies in per cent.
-    "senteval": replace(_fixed("senteval", _SENTEVAL, ("dim",)), published_scale={"SICK-R": 100.0}),
-    "polish": _fixed("polish", _POLISH, ("dim",), digits=2),
+    table: replace(layout, task=name) for name, task in TASKS.items() for table, layout in task.tables.items()
 }

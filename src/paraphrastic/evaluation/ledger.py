@@ -209,7 +209,7 @@ def _verdict(
     printed = float(text)
     # Half a unit of the last digit that is printed.
     slack = 0.5 * 10.0 ** -len(text.partition(".")[2])
-    lower_is_better = table == "tatoeba"
+    lower_is_better = table in LAYOUTS and LAYOUTS[table].lower_is_better
     why = _other_data(table, row, column, figure, {key[2] for key in measured if key[0] == name})
     if why:
         verdict = "not run"

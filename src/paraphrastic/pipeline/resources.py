@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic.evaluation.layouts import TASKS
 
 # A job may take so many times what was measured, on machines and data that are not those.
 _MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
@@ -74,13 +75,8 @@ NEEDS = {
     "import_dataset": Need(180, 2, seconds_per_mb=0.02),
     # Beside the weights.
     "initialise_model": Need(385, 1.3),
-    "evaluate_sts": Need(680, 5),
-    "evaluate_xling_sts": Need(500, 2.4),
-    "evaluate_stsb": Need(590, 25),
     "evaluate_run": Need(270, 0.9),
-    "evaluate_tatoeba": Need(580, 1.5),
-    "evaluate_senteval": Need(1070, 60),
-    "evaluate_polish": Need(670, 200),
+    **{f"evaluate_{name}": Need(task.memory_mb, task.seconds) for name, task in TASKS.items()},
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
     "choose_model": Need(255, 1.35),
     "convert_tokenizer": Need(120, 0.5),
@@ -167,5 +163,5 @@ def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
 def bucc_need(dimension: int, size_mb: float) -> Need:
     """For mining translations among BUCC's sentences: vectors of both languages, and all their products."""
     sentences = size_mb * _BUCC_SENTENCES
-    mb = 690 + sentences * (650 + 4 * dimension) / 1e6
-    return Need(mb, 4 + 98 * (sentences / 400_000) ** 2 * dimension / 300)
+    mb = sentences * (650 + 4 * dimension) / 1e6
+    return NEEDS["evaluate_bucc"] + Need(mb, 98 * (sentences / 400_000) ** 2 * dimension / 300)

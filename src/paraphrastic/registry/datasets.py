@@ -1,7 +1,7 @@
 """The registry of data sets: what each is, where its files are, and how to know them again.
 
 `config/datasets.tsv` has one row a file, or one row a family of files (one file a language pair); its
-first lines explain the columns. This module imports nothing but the standard library, because every dry
+first lines explain the columns. This module imports little but the standard library, because every dry
 run of the pipeline reads the registry.
 """
 
@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.registry.kinds import FILE_KINDS, KINDS
 
 COLUMNS = (
     "name",
@@ -26,27 +27,6 @@ COLUMNS = (
     "members",
     "licence",
 )
-
-# How many languages a row of each kind may have: a pair, one (paraphrases), or none.
-KINDS: dict[str, tuple[int, ...]] = {
-    "opus": (2,),  # a zip in Moses layout: one member a language, aligned by line
-    "manythings": (2,),  # a zip with lines `text TAB translation [TAB attribution]`; the pair in that order
-    "aligned": (1,),  # one file a language, aligned by line with the data set's other files
-    "paranmt": (1,),  # a zip with lines `reference TAB paraphrase TAB score`
-    "captions": (1,),  # several files of one language, aligned by line, whose lines are paraphrases
-    "tsv": (1, 2),  # lines `source TAB target [TAB score]`, or the columns that `members` names
-    "jsonl": (1, 2),  # a JSON object a line, with keys named by the languages or by `members`
-    "parquet": (1, 2),  # columns named by the languages or by `members`
-    "tmx": (1, 2),  # a translation memory
-    "labelled": (0, 1, 2),  # lines `__label__CODE text`, to train language identification on
-    "fasttext": (0,),  # a language-identification model
-    "vectors": (0, 1),  # word vectors as text
-    "sts": (0,),  # the archive of the STS test sets
-    "uriel": (0,),  # distances between languages, as lang2vec's archives have them
-    "file": (0, 1, 2),  # any other file, read by the step that names it
-}
-# Kinds whose `members` are the columns of source and target, and optionally of scores.
-TABLES = ("tsv", "jsonl", "parquet")
 
 _NAME = re.compile(r"[a-z0-9_]+")
 _CODE = re.compile(r"[a-z]{2,3}")
@@ -157,7 +137,7 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
             known = {file.name for file in dataset.files}
             held = {frozenset(file.languages) for file in dataset.files}
             for file in files:
-                if row["kind"] in (*TABLES, "tmx") and frozenset(file.languages) in held:
+                if row["kind"] in FILE_KINDS and frozenset(file.languages) in held:
                     pair = "-".join(file.languages)
                     raise _CellError("languages", f"data set {row['name']!r} has another file in {pair}")
                 if file.name in known:
@@ -238,7 +218,7 @@ def _files(row: dict[str, str]) -> list[RemoteFile]:
 
 def _languages(row: dict[str, str]) -> list[tuple[str, ...]]:
     groups = [tuple(group.split("-")) for group in row["languages"].split()] or [()]
-    allowed = KINDS[row["kind"]]
+    allowed = KINDS[row["kind"]].languages
     for group in groups:
         if not all(_CODE.fullmatch(code) for code in group):
             raise _CellError("languages", f"{'-'.join(group)!r} is not made of codes of 2 or 3 letters a-z")
@@ -275,9 +255,11 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
     for member in members:
         if PurePosixPath(member).is_absolute() or ".." in PurePosixPath(member).parts:
             raise _CellError("members", f"{member!r} leaves the archive's folder")
-    if row["kind"] == "opus" and (not members or len(members) % 2):
-        raise _CellError("members", "kind 'opus' needs one member a language, in the order of the languages")
-    if row["kind"] in ("manythings", "paranmt") and not members:
+    named = KINDS[row["kind"]].members
+    if named == "sides" and (not members or len(members) % 2):
+        wanted = "one member a language, in the order of the languages"
+        raise _CellError("members", f"kind {row['kind']!r} needs {wanted}")
+    if named == "lines" and not members:
         raise _CellError("members", f"kind {row['kind']!r} needs the name of the member with the lines")
     if fault := columns_fault(row["kind"], members):
         raise _CellError("members", fault)
@@ -295,10 +277,10 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
 
 def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
     """Why `columns` cannot name the sides in a file of `kind`; None where they can, or where it has none."""
-    if kind == "tmx" and columns:
-        return "kind 'tmx' has no columns"
-    if kind not in TABLES or not columns:
+    if not columns or kind not in FILE_KINDS:
         return None
+    if KINDS[kind].members != "columns":
+        return f"kind {kind!r} has no columns"
     if len(columns) not in (2, 3, 4) or len(set(columns)) < len(columns):
         return (
             f"kind {kind!r} needs two to four different columns: source, target, paraphrase score, "

@@ -125,7 +125,8 @@ class _Page:
         if names:
             figures = self.folder / "figures"
             parts = [
-                Part(name, words(name), None if (figures / f"{name}.svg").exists() else "") for name in names
+                Part(name, words(name), figures=None if (figures / f"{name}.svg").exists() else "")
+                for name in names
             ]
             yield Chapter("more", "More", "Other tables of this run.", parts)
 

@@ -94,7 +94,8 @@ def planned_run(
 
 def _run(workflow: Any) -> Run:
     names = workflow.globals
-    run = Run(names["config"], names["REGISTRY"], names["OPUS_CORPORA"])
+    corpora = names["corpora"]
+    run = Run(corpora.config, corpora.datasets, corpora.opus_corpora)
     places: dict[Any, int] = {}
     for level in workflow.dag.toposorted():
         for job in sorted(level, key=lambda job: (job.rule.name, job.format_wildcards("{wildcards}"))):
@@ -102,13 +103,14 @@ def _run(workflow: Any) -> Run:
             if workflow.dag.needrun(job) and job.output:
                 after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
                 places[job] = len(run.jobs)
-                run.jobs.append(_job(job, after, names["need"]))
+                run.jobs.append(_job(job, after))
     return run
 
 
-def _job(job: Any, after: tuple[int, ...], need: Callable[..., Need]) -> Job:
+def _job(job: Any, after: tuple[int, ...]) -> Job:
     wildcards = dict(job.wildcards_dict)
-    step = job.rule.resources["mem_mb"]._evaluator.step
+    # Of `needs.Needs`, for the rule's step.
+    need = job.rule.resources["mem_mb"]._evaluator.need
     return Job(
         step=job.rule.name,
         of=next(
@@ -119,5 +121,5 @@ def _job(job: Any, after: tuple[int, ...], need: Callable[..., Need]) -> Job:
         outputs=tuple(map(str, job.output)),
         threads=job.threads,
         after=after,
-        need=lambda megabytes: need(step, job.wildcards, job.input, megabytes),
+        need=lambda megabytes: need(job.wildcards, job.input, megabytes),
     )

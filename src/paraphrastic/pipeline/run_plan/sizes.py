@@ -10,7 +10,6 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import vocabularies
-from paraphrastic.config.validation import CORPUS_KINDS
 from paraphrastic.pipeline.estimate import (
     ARCHIVE_BYTES,
     ENCODED,
@@ -27,6 +26,7 @@ from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
 from paraphrastic.registry.datasets import RemoteFile
 from paraphrastic.registry.download import source_of
+from paraphrastic.registry.kinds import CORPUS_KINDS
 
 # Share of the pairs that the selection keeps, where nobody says otherwise: 0.8 to 0.9 of the sample, 0.9 and
 # more of captions and verses; of sentences for learners, many of which are short, a third to four fifths.

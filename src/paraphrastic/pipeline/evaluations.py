@@ -1,0 +1,353 @@
+"""Systems, the tasks that they are evaluated on, and the tables of the results, as the rules ask for them.
+
+What a task is stands in `evaluation.layouts.TASKS`. As in `corpora`, a method that takes `wildcards` serves a
+rule as an input or params function.
+"""
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import architecture_of
+from paraphrastic.config.definitions import pair_of
+from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
+from paraphrastic.evaluation.layouts import TASKS
+from paraphrastic.evaluation.tasks import TRACKS
+from paraphrastic.pipeline.corpora import (
+    MODEL_FILES,
+    Corpora,
+    Json,
+    OfWildcards,
+    Wildcards,
+    folder_files,
+    languages_of,
+)
+from paraphrastic.pipeline.models import Models
+from paraphrastic.registry.datasets import RemoteFile
+
+
+@dataclass(frozen=True)
+class Evaluations:
+    """What a checked configuration says of the evaluation.
+
+    Attributes:
+        models: the models that are evaluated.
+
+    Raises:
+        InputError: `evaluation.only` names a task that there is not.
+    """
+
+    models: Models
+
+    def __post_init__(self) -> None:
+        known = [*TASKS, "speed"]
+        for task in self.config["evaluation"]["only"]:
+            if task not in known:
+                guess = difflib.get_close_matches(task, known, n=1)
+                hint = f"did you mean {guess[0]!r}?" if guess else f"known keys are {', '.join(known)}"
+                raise InputError(f"config: evaluation.only.{task}: unknown key; {hint}")
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration."""
+        return self.models.config
+
+    @property
+    def corpora(self) -> Corpora:
+        """Data sets and corpora."""
+        return self.models.corpora
+
+    # Systems: our models, before and after training, and other people's encoders.
+
+    @cached_property
+    def untrained(self) -> dict[str, str]:
+        """Models by the names that they have as systems before training."""
+        return {f"{model}-untrained": model for model in self.config["definitions"]}
+
+    @cached_property
+    def systems(self) -> list[str]:
+        """All systems that are evaluated, in the order of the tables' rows."""
+        systems = [*self.config["systems"]]
+        for model in self.config["models"]:
+            # A model without epochs is untrained itself.
+            twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
+            systems += [f"{model}-untrained", model] if twice else [model]
+        return systems
+
+    def trained_name(self, system: str) -> str:
+        """The name of a system's definition, if it is a model of ours."""
+        return self.untrained.get(system, system)
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """The files of a system's encoder; none of one that has only a name."""
+        return self.system_files(wildcards.system)
+
+    def system_files(self, system: str) -> list[str]:
+        """The same, of a system by its name."""
+        if system not in self.config["systems"]:
+            return [f"{self.system_encoder(system)}/{name}" for name in MODEL_FILES]
+        kind, place = self._external(system)
+        return [place["sentences"], place["vectors"]] if kind == "vectors" else folder_files(place)
+
+    def encoder(self, wildcards: Wildcards) -> Any:
+        """A system's encoder, as `open_system` takes it."""
+        return self.system_encoder(wildcards.system)
+
+    def system_encoder(self, system: str) -> Any:
+        """The same, of a system by its name."""
+        if system in self.config["systems"]:
+            kind, place = self._external(system)
+            return {kind: place, "label": self.config["systems"][system]["label"] or system}
+        model = self.untrained.get(system)
+        return f"results/untrained/{model}" if model else f"results/models/{system}"
+
+    def _external(self, system: str) -> tuple[str, Any]:
+        """What an entry under `systems` is opened by, and where it is."""
+        entry = self.config["systems"][system]
+        return next((kind, entry[kind]) for kind in SYSTEM_KINDS if entry.get(kind))
+
+    def source(self, system: str) -> str:
+        """What the tables say of a system's figures."""
+        return "untrained" if system in self.untrained else "measured"
+
+    def knows(self, system: str, *languages: str) -> bool:
+        """Whether a system knows languages; other people's are taken to know all, if nothing is said."""
+        external = self.config["systems"].get(system)
+        entry = external or self.config["definitions"][self.trained_name(system)]
+        return entry["languages"] is None or set(languages) <= set(entry["languages"])
+
+    # Tasks.
+
+    def settings(self, **of_task: str) -> OfWildcards:
+        """A function for the settings of an evaluation; each of `of_task` is a wildcard's name by its own."""
+
+        def settings(wildcards: Wildcards) -> Json:
+            return {
+                **{name: getattr(wildcards, wildcard) for name, wildcard in of_task.items()},
+                "source": self.source(wildcards.system),
+                "bootstrap_samples": self.config["evaluation"]["bootstrap_samples"],
+            }
+
+        return settings
+
+    def sts_settings(self, wildcards: Wildcards) -> Json:
+        """The settings of an evaluation on STS."""
+        tracks = self.parts("xling_sts", wildcards.system) if wildcards.task == "xling_sts" else []
+        return {**self.settings(task="task")(wildcards), "tracks": tracks}
+
+    def systems_of(self, task: str) -> list[str]:
+        """The systems that a task is done with, in the order of the tables' rows."""
+        chosen = self.config["evaluation"]["only"].get(task)
+        return [
+            system
+            for system in self.systems
+            if (chosen is None or system in chosen) and self.is_for(task, system)
+        ]
+
+    def is_for(self, task: str, system: str) -> bool:
+        """Whether a system knows the languages of a task, which the configuration asks for."""
+        if task == "speed":
+            # Before training, a model is as fast as after it.
+            return system not in self.untrained and self.knows(system, "en")
+        of_task = TASKS[task]
+        if of_task.parts:
+            return bool(self.parts(task, system))
+        named = of_task.related and system in self.config["evaluation"]["only"].get(task, [])
+        # A task without test data of its own has no key.
+        wanted = self.config["evaluation"].get(task, "") is not None
+        return wanted and (named or self.knows(system, *of_task.languages))
+
+    def parts(self, task: str, system: str) -> list[str]:
+        """The tracks, languages or pairs of a task that a system is evaluated on."""
+        if TASKS[task].parts == "tracks":
+            tracks = self.config["evaluation"]["tracks"]
+            return [name for name in tracks if self.knows(system, *TRACKS[name].languages)]
+        settings = self.config["evaluation"][task]
+        if settings is None:
+            return []
+        if TASKS[task].parts == "languages":
+            pairs = self._language_pairs(settings)
+            return [language for language, english in pairs if self.knows(system, language, english)]
+        return ["-".join(pair) for pair in self._pairs(settings) if self.knows(system, *pair)]
+
+    def evaluated(self, task: str, wildcards: Wildcards) -> list[str]:
+        """The parts of a task that a system is evaluated on, one at least."""
+        testsets = self._testsets(task)
+        if found := self.parts(task, wildcards.system):
+            return found
+        raise InputError(f"{wildcards.system}: knows none of the languages that are evaluated of {testsets}")
+
+    def parts_of(self, task: str) -> OfWildcards:
+        """A function for these parts."""
+        return lambda wildcards: self.evaluated(task, wildcards)
+
+    def part_files(self, task: str, path: str) -> OfWildcards:
+        """A function for a file of each of these parts, which the path calls as its rule does."""
+
+        def files(wildcards: Wildcards) -> list[str]:
+            names = self.evaluated(task, wildcards)
+            return [path.format(language=name, pair=name) for name in names]
+
+        return files
+
+    def _testsets(self, task: str) -> Any:
+        """The data set, or the data sets by name, that a task is done on."""
+        settings = self.config["evaluation"][task]
+        if settings is None:
+            raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
+        return settings["testsets"] if TASKS[task].parts else settings
+
+    @cached_property
+    def _model_languages(self) -> list[str]:
+        models = self.config["models"]
+        definitions = self.config["definitions"]
+        return list(dict.fromkeys(code for model in models for code in definitions[model]["languages"]))
+
+    def _language_pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """The languages that the settings name, each with English, or those of the models in the data set."""
+        if settings["languages"] is not None:
+            return [(language, "en") for language in settings["languages"]]
+        there = {frozenset(pair) for pair in self.corpora.datasets[settings["testsets"]].pairs}
+        return [(code, "en") for code in self._model_languages if {code, "en"} in there]
+
+    def _pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """The pairs that the settings name, or those of the models' languages in the data set."""
+        named = None if settings["pairs"] is None else [set(pair.split("-")) for pair in settings["pairs"]]
+        known = set(self._model_languages)
+        pairs = self.corpora.datasets[settings["testsets"]].pairs
+        return [pair for pair in pairs if (set(pair) <= known if named is None else set(pair) in named)]
+
+    # Test sets.
+
+    def tatoeba_downloads(self, wildcards: Wildcards) -> list[str]:
+        """The files of Tatoeba in a language and English."""
+        return self.corpora.downloads(self._testsets("tatoeba"), (wildcards.language, "en"))
+
+    def bucc_downloads(self, wildcards: Wildcards) -> list[str]:
+        """The files of BUCC in a pair of languages."""
+        return self.corpora.downloads(self._testsets("bucc"), languages_of(wildcards.pair))
+
+    def bucc_files(self, wildcards: Wildcards) -> list[Json]:
+        """What is to be known of these files to read them."""
+        return self.corpora.described_files(self._testsets("bucc"), languages_of(wildcards.pair))
+
+    def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """The files with the data of a suite of transfer tasks, by data set."""
+        named = self._testsets(wildcards.suite)
+        by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
+        return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
+
+    def suite_downloads(self, wildcards: Wildcards) -> list[str]:
+        """The same files in one list."""
+        return [path for paths in self.suite_files(wildcards).values() for path in paths]
+
+    @cached_property
+    def prepared_testsets(self) -> list[str]:
+        """The prepared test sets of all tasks that a system is evaluated on."""
+        found: dict[str, None] = {}
+        for name, task in TASKS.items():
+            for system in self.systems_of(name):
+                parts = self.parts(name, system) if "{part}" in task.testsets else [""]
+                found |= dict.fromkeys(task.testsets.format(part=part) for part in parts)
+        return list(found)
+
+    def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
+        """The files with the sentences that a model's training data must not have, each after its test set.
+
+        Files in two languages are those that the model knows, and among these the ones that the evaluation
+        names, if it names any: which other models there are is no reason to train it again.
+        """
+        known = set(self.models.definition(wildcards)["languages"])
+        # Two test sets of one data set are read once.
+        testsets = self.config["contamination"]["testsets"].items()
+        by_name = {name: testset for testset, name in testsets if name is not None}
+        return [
+            (testset, file)
+            for name, testset in by_name.items()
+            for file in self.corpora.datasets[name].files
+            if self._is_tested(testset, name, set(file.languages), known)
+        ]
+
+    def _is_tested(self, task: str, name: str, pair: set[str], known: set[str]) -> bool:
+        if len(pair) < 2:
+            return True
+        chosen = None
+        if task in TASKS and (parts := TASKS[task].parts):
+            settings = self.config["evaluation"][task]
+            if settings and settings["testsets"] == name:
+                chosen = settings[parts]
+        # A language stands for its pair with English.
+        named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
+        return pair <= known and (chosen is None or pair in named)
+
+    def contamination_downloads(self, wildcards: Wildcards) -> list[str]:
+        """Where these files are."""
+        return self.corpora.locations(file for _, file in self.contamination_files(wildcards))
+
+    def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
+        """What is to be known of these files to read them."""
+        return [
+            {"testset": testset, "languages": file.languages, "members": file.members}
+            for testset, file in self.contamination_files(wildcards)
+        ]
+
+    # Model cards.
+
+    def card_results(self, wildcards: Wildcards) -> list[str]:
+        """The results that a model's card tells of, in the languages that the model knows."""
+        model = wildcards.model
+        tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
+        return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
+
+    def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
+        """The files by which other libraries load a model; none if only this library can."""
+        architecture = architecture_of(self.models.definition(wildcards))
+        loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
+        names = ("tokenizer", "modules") if loads else ()
+        return [f"results/models/{wildcards.model}/{name}.json" for name in names]
+
+    # Speed.
+
+    @cached_property
+    def speed_models(self) -> list[str]:
+        """The models on whose English sentences speed is measured, as in the papers; none if it is not."""
+        definitions = self.config["definitions"]
+        models = [model for model in self.models.table_models if "en" in definitions[model]["languages"]]
+        return models if self.config["evaluation"]["speed"] else []
+
+    def speed_encoders(self, wildcards: Wildcards) -> list[str]:
+        """The files of all systems whose speed is measured."""
+        return [file for system in self.systems_of("speed") for file in self.system_files(system)]
+
+    def speed_systems(self, wildcards: Wildcards) -> Json:
+        """These systems, as `open_system` takes them, by name."""
+        return {system: self.system_encoder(system) for system in self.systems_of("speed")}
+
+    def speed_settings(self, wildcards: Wildcards) -> Json:
+        """How speed is measured."""
+        return {"language": "en", **self.config["evaluation"]["speed"]}
+
+    def speed_corpora(self, wildcards: Wildcards) -> list[str]:
+        """The training pairs whose English sentences are embedded."""
+        return list(self._speed_columns())
+
+    def speed_columns(self, wildcards: Wildcards) -> list[list[str]]:
+        """The columns of these pairs that are English."""
+        return list(self._speed_columns().values())
+
+    def _speed_columns(self) -> dict[str, list[str]]:
+        if not self.speed_models:
+            why = "is null, or no model knows English: there is no speed"
+            raise InputError(f"config: evaluation.speed: {why}")
+        definitions = self.config["definitions"]
+        return {
+            f"results/corpora/{self.models.data_models[model]}/pairs.parquet": [
+                column
+                for column, language in zip(("source", "target"), pair_of(definitions[model]), strict=True)
+                if language == "en"
+            ]
+            for model in self.speed_models
+        }

@@ -1,0 +1,223 @@
+"""The tables and figures of a run, and why others are not made, as the rules ask for them."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.config.definitions import sweep_runs
+from paraphrastic.config.studies import seed_runs
+from paraphrastic.evaluation.layouts import LAYOUTS
+from paraphrastic.pipeline.corpora import MODEL_FILES, Wildcards
+from paraphrastic.pipeline.evaluations import Evaluations
+from paraphrastic.report.contents import CAPTIONS
+
+# The languages of the paper's correlations; those of fewer languages are not compared with them.
+PAPER_LANGUAGES = 46
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a checked configuration says of tables and figures.
+
+    Attributes:
+        evaluations: the evaluations that tables are made of.
+        root: the folder of the project, whose `config/published/` has a CSV file for each published table.
+    """
+
+    evaluations: Evaluations
+    root: Path
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """The configuration."""
+        return self.evaluations.config
+
+    @cached_property
+    def system_tables(self) -> list[str]:
+        """The tables of systems that have a row."""
+        return [table for table in LAYOUTS if self.rows(table)]
+
+    @cached_property
+    def _others(self) -> dict[str, bool]:
+        """All other tables, and whether they are made."""
+        models = self.evaluations.models
+        corpora = bool(models.model_corpora)
+        study = models.filter_study in self.config["models"]
+        choice = bool(self.config["language_choice"]["models"])
+        return {
+            "dataset_differences": len(self.trained("sts")) > 1,
+            "contamination": corpora,
+            "corpora": corpora,
+            "funnel": corpora,
+            "filter_overlap": corpora,
+            "sweep": True,
+            "filter_study": study,
+            "studies": bool(models.study_models),
+            "language_choice": choice,
+            "language_choice_correlations": choice,
+            "speed": bool(self.evaluations.speed_models),
+        }
+
+    @cached_property
+    def tables(self) -> list[str]:
+        """All tables that are made."""
+        return [*self.system_tables, *(table for table, is_made in self._others.items() if is_made)]
+
+    @cached_property
+    def captions(self) -> dict[str, str]:
+        """Their captions."""
+        return {table: CAPTIONS[table] for table in self.tables}
+
+    @cached_property
+    def training_figures(self) -> list[str]:
+        """The pictures of every run of the models' sweeps."""
+        models = self.config["models"]
+        return [f"training/{model}/{run}" for model in models for run in sweep_runs(self.config, model)]
+
+    @cached_property
+    def figures(self) -> list[str]:
+        """All pictures that are made."""
+        drawn = ("funnel", "sweep", "filter_study", "language_choice", "speed")
+        others = [table for table in drawn if self._others[table]]
+        return [*self.system_tables, *others, *self.training_figures]
+
+    def caption(self, wildcards: Wildcards) -> str:
+        """The caption of a table, whether it is among those that are made or asked for by its name."""
+        return CAPTIONS[wildcards.table]
+
+    def default_targets(self, forced: Iterable[object]) -> list[str]:
+        """The cards of all models and their table; or the files among what is to be forced (`--forcerun`).
+
+        Snakemake takes every word after that option as something to run again, so that in
+        `--forcerun train_model results/models/fr/model.safetensors` the file is no target, although it is
+        meant.
+        """
+        cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
+        files = sorted(str(name) for name in forced if str(name).startswith("results/"))
+        return files or ["results/tables/sts.csv", *cards]
+
+    # Tables of systems.
+
+    def rows(self, table: str) -> list[str]:
+        """The systems that a table has rows of."""
+        layout = LAYOUTS[table]
+        systems = self.evaluations.systems_of(layout.task)
+        if not layout.needs:
+            return systems
+        return [each for each in systems if layout.needs in self.evaluations.parts(layout.task, each)]
+
+    def of_systems(self, table: str) -> dict[str, list[str]]:
+        """The results of all training runs of each system of a table, by the system's name."""
+        task = LAYOUTS[table].task
+        return {
+            system: [f"results/eval/{run}/{task}.json" for run in seed_runs(self.config, system)]
+            for system in self.rows(table)
+        }
+
+    def trained(self, table: str) -> dict[str, list[str]]:
+        """The same, without models before training."""
+        untrained = self.evaluations.untrained
+        return {name: paths for name, paths in self.of_systems(table).items() if name not in untrained}
+
+    @cached_property
+    def differing(self) -> dict[str, str]:
+        """The results on STS that are compared with each other, by the system's name."""
+        return {system: paths[0] for system, paths in self.trained("sts").items()}
+
+    def systems(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """The results of a table of systems, by the system's name."""
+        return self.of_systems(wildcards.table)
+
+    def files(self, wildcards: Wildcards) -> list[str]:
+        """The same in one list."""
+        return _all(self.systems(wildcards))
+
+    @cached_property
+    def all_files(self) -> list[str]:
+        """The results of all tables of systems."""
+        return sorted({path for table in self.system_tables for path in _all(self.of_systems(table))})
+
+    def intervals(self, wildcards: Wildcards) -> list[str]:
+        """The intervals of a table's figures, if it is a table of systems."""
+        table = wildcards.table
+        return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
+
+    @cached_property
+    def model_files(self) -> list[str]:
+        """The files of all models, with their cards."""
+        names = [*MODEL_FILES, "README.md"]
+        return [f"results/models/{model}/{name}" for model in self.config["models"] for name in names]
+
+    # Published figures.
+
+    def published_file(self, wildcards: Wildcards) -> list[str]:
+        """The file of published figures for a table; none if there are no such figures."""
+        path = f"config/published/{wildcards.table}.csv"
+        return [path] if (self.root / path).exists() else []
+
+    @cached_property
+    def published(self) -> list[str]:
+        """All tables with published figures."""
+        return sorted(path.stem for path in (self.root / "config" / "published").glob("*.csv"))
+
+    @cached_property
+    def compared(self) -> list[str]:
+        """Tables of other forms that are compared with published ones."""
+        return [
+            table
+            for table in self.published
+            if table in self.tables and table not in self.system_tables and table not in self.off
+        ]
+
+    @cached_property
+    def published_as(self) -> dict[str, list[str]]:
+        """Names of the published systems that each system stands for."""
+        return {name: entry["published_as"] for name, entry in self._entries() if entry["published_as"]}
+
+    @cached_property
+    def config_digests(self) -> dict[str, str]:
+        """Digest of what defines each system."""
+        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self._entries()}
+        return {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
+
+    def _entries(self) -> Iterable[tuple[str, Any]]:
+        return {**self.config["definitions"], **self.config["systems"]}.items()
+
+    @cached_property
+    def off(self) -> dict[str, str]:
+        """Why published tables are not among those that are made."""
+        reasons = {
+            "caption_differences": "the other system is InferSent, "
+            "and dataset_differences.csv has no figure of it",
+            "corpus_choice": "back-translations of its corpora are not published",
+        }
+        if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
+            over = f"{PAPER_LANGUAGES} languages, the configuration's over {languages}"
+            reasons["language_choice_correlations"] = f"the published figure is over {over}"
+        for table in self.published:
+            if table in LAYOUTS and table not in self.system_tables:
+                reasons[table] = _no_system(table)
+            elif table not in self.tables:
+                reasons.setdefault(table, f"the configuration asks for no table {table}")
+        return reasons
+
+    @cached_property
+    def absent(self) -> dict[str, str]:
+        """Why tables that the page could have are not made."""
+        others = [table for table, is_made in self._others.items() if not is_made]
+        systems = [table for table in LAYOUTS if table not in self.system_tables]
+        return {table: "the configuration asks for none" for table in others} | {
+            table: _no_system(table) for table in systems
+        }
+
+
+def _no_system(table: str) -> str:
+    return f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
+
+
+def _all(paths: Mapping[str, list[str]]) -> list[str]:
+    return [path for of_system in paths.values() for path in of_system]

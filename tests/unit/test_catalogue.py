@@ -1,0 +1,318 @@
+"""What rules ask the library for: corpora, models, evaluations and results of checked configurations."""
+
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from configurations import ROOT, SCHEMA, load
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import check_config
+from paraphrastic.evaluation.layouts import LAYOUTS, TASKS
+from paraphrastic.pipeline.corpora import Corpora, languages_of, one_of
+from paraphrastic.pipeline.evaluations import Evaluations
+from paraphrastic.pipeline.models import Models
+from paraphrastic.pipeline.results import Results
+from paraphrastic.report.contents import CAPTIONS, CHAPTERS
+
+SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "studies")
+
+
+def results(name: str = "config", **changes: Any) -> Results:
+    """A configuration's results; changes of a section are merged into it."""
+    return read_results(name, changes) if changes else shipped_results(name)
+
+
+@cache
+def shipped_results(name: str) -> Results:
+    return read_results(name, {})
+
+
+def read_results(name: str, changes: dict[str, Any]) -> Results:
+    config = load(name)
+    for key, value in changes.items():
+        config[key] = {**config.get(key, {}), **value} if key in SECTIONS else value
+    config["registry"] = str(ROOT / "config/datasets.tsv")
+    checked, datasets = check_config(config, schema=SCHEMA)
+    return Results(Evaluations(Models(Corpora(checked, datasets, lambda path: f"ancient {path}"))), ROOT)
+
+
+def of(**wildcards: str) -> SimpleNamespace:
+    return SimpleNamespace(**wildcards)
+
+
+def test_a_dry_run_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, paraphrastic.pipeline.needs, paraphrastic.pipeline.results, paraphrastic.pipeline.hooks"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    heavy = {"torch", "numpy", "pandas", "polars", "pyarrow", "scipy", "numba", "snakemake"}
+    assert heavy.isdisjoint(shown.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "matches"),
+    [(["a", "b.c"], "b.c", True), (["a", "b.c"], "bxc", False), ([], "", False), ([], "a", False)],
+)
+def test_a_wildcard_is_one_of_the_names(names: list[str], text: str, matches: bool) -> None:
+    assert bool(re.fullmatch(one_of(names), text)) == matches
+
+
+def test_languages_of_a_pair_are_named_once() -> None:
+    assert (languages_of("en-fr"), languages_of("en-en")) == (("en", "fr"), ("en",))
+
+
+# Corpora.
+
+
+def test_files_of_a_corpus_are_those_of_its_languages() -> None:
+    corpora = results().evaluations.corpora
+    wildcards = of(corpus="sample_aligned", pair="en-fr")
+    paths = corpora.corpus_downloads(wildcards)
+    assert paths == [file.location for file in corpora.datasets["sample_aligned"].select(("en", "fr"))]
+    assert [file["languages"] for file in corpora.corpus_files(wildcards)] == [("en",), ("fr",)]
+    assert corpora.corpus_kind(wildcards) == "aligned"
+    assert corpora.corpora == corpora.extracted_corpora
+    file = corpora.datasets["sample_aligned"].files[0]
+    known = corpora.expected_file(of(dataset="sample_aligned", file=file.name))
+    assert known == (file.version, file.sha256)
+    assert corpora.expected_file(of(dataset="sample_aligned", file="nothing")) is None
+
+
+def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.tsv"
+    path.write_text("a\tb\n")
+    definitions = {"fr": {"languages": ["en", "fr"], "corpora": [{"path": str(path)}]}}
+    corpora = results(
+        models=["fr"],
+        definitions=definitions,
+        filter_study={"model": None},
+        language_choice={"models": []},
+        studies={"megabatch": {"model": "fr", "vary": {"sweep.megabatch": [1]}}},
+    ).evaluations.corpora
+    assert corpora.corpus_downloads(of(corpus="mine", pair="en-fr")) == [f"ancient {path}"]
+
+
+def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
+    corpora = results("paper").evaluations.corpora
+    english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
+    assert corpora.overlap_tokenizer(french) == "word"
+    assert corpora.overlap_tokenizer(english) == corpora.config["text"]["overlap_tokenizer"]
+    assert corpora.paraphrase_vectors(french) == []
+    assert corpora.pair_modes("folding")(of(pair="en-tr")) in ({"tr": "dotted"}, {})
+    assert results().evaluations.corpora.pair_modes("folding")(of(pair="en-tr")) == {"tr": "dotted"}
+
+
+def test_language_identification_is_trained_on_labelled_text() -> None:
+    assert results().evaluations.corpora.language_id == ["resources/language_id/sample_languages.bin"]
+    without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
+    assert results(language_id=None, selection=without).evaluations.corpora.language_id == []
+
+
+# Models.
+
+
+def test_models_of_a_study_have_the_data_of_their_model() -> None:
+    models = results().evaluations.models
+    assert models.data_models["de-megabatch-2"] == "de"
+    assert models.training_data(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
+    assert models.counts(of(model="de-megabatch-2")) == "results/corpora/de/counts.json"
+    assert models.vocabulary_files(of(model="de-megabatch-2")) == [
+        "results/vocabulary/de/sentencepiece.model"
+    ]
+    assert models.study_models == [
+        ("megabatch", "sweep.megabatch 1", "de-megabatch-1"),
+        ("megabatch", "sweep.megabatch 10", "de-megabatch-2"),
+    ]
+
+
+def test_corpora_of_a_model_are_those_of_its_definition() -> None:
+    models = results().evaluations.models
+    assert models.of_corpora("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
+    assert models.if_dropped("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
+    kept = results(contamination={"drop": "none"}).evaluations.models
+    assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
+    assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
+    assert models.max_pairs(of(model="fr")) == [None]
+    assert models.licences(of(model="fr")).keys() == {"sample_aligned"}
+
+
+def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
+    models = results().evaluations.models
+    assert models.runs(of(model="en")).keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
+    run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
+    assert (run["dropout"], run["megabatch"]) == (0.1, 10)
+    assert models.run(of(model="en", measure="paraphrase_score", part="2"))["epochs"] == 5
+    assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
+    about = models.about(of(model="en", measure="paraphrase_score", part="2"))
+    assert (about["model"], about["rank_by"], about["part"]) == ("en", "paraphrase_score", 2)
+    assert "part" not in models.about(of(model="en"))
+
+
+def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:
+    wildcards = of(model="en", run="dropout-0.0-megabatch-10")
+    models = results().evaluations.models
+    assert models.development_testsets(wildcards) == "ancient results/testsets/sts.parquet"
+    assert models.uncounted_modules(wildcards) == ["paraphrastic.evaluation.development"]
+    training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
+    stopping = results(training=training).evaluations.models
+    assert stopping.development_testsets(wildcards) == "results/testsets/sts.parquet"
+    assert stopping.uncounted_modules(wildcards) == []
+
+
+def test_studies_that_are_off_are_refused_by_their_key() -> None:
+    models = results(filter_study={"model": None}, language_choice={"models": []}).evaluations.models
+    with pytest.raises(InputError, match=r"filter_study\.model: is null"):
+        models.filter_study_files("parts.json")(of())
+    with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
+        models.choice_files("{model}")(of())
+    there = results().evaluations.models
+    assert there.filter_study_files("{part}/x")(of())[0] == "results/filter_study/en/paraphrase_score/1/x"
+    assert len(there.filter_study_files("{part}/x")(of())) == 5
+    assert there.choice_files("{model}")(of()) == ["de", "es", "fr"]
+    assert there.choice_files("{model}", prefixed=True)(of()) == []
+
+
+# Evaluations.
+
+
+def test_systems_are_models_before_and_after_training_and_other_peoples() -> None:
+    encoder = {"sentence_transformers": "some/name", "languages": ["en"]}
+    evaluations = results(systems={"theirs": encoder}).evaluations
+    assert evaluations.systems[:3] == ["theirs", "en-untrained", "en"]
+    assert evaluations.encoder(of(system="theirs")) == {
+        "sentence_transformers": "some/name",
+        "label": "theirs",
+    }
+    assert evaluations.files(of(system="theirs")) == []
+    assert evaluations.encoder(of(system="fr-untrained")) == "results/untrained/fr"
+    assert evaluations.files(of(system="fr"))[0] == "results/models/fr/model.safetensors"
+    assert (evaluations.source("fr-untrained"), evaluations.source("fr")) == ("untrained", "measured")
+    assert evaluations.knows("theirs", "en")
+    assert not evaluations.knows("theirs", "en", "fr")
+
+
+def test_a_task_is_for_systems_that_know_its_languages() -> None:
+    evaluations = results().evaluations
+    assert evaluations.systems_of("sts") == [
+        name for model in ("en", "de", "es", "fr") for name in (f"{model}-untrained", model)
+    ]
+    assert evaluations.systems_of("stsb") == []  # by evaluation.only
+    assert evaluations.parts("xling_sts", "es") == ["es-es", "es-en", "en-en"]
+    assert evaluations.parts("xling_sts", "fr") == ["en-en"]
+    assert evaluations.parts("tatoeba", "fr") == ["fr"]
+    assert evaluations.parts("bucc", "fr") == []
+    assert evaluations.systems_of("polish") == evaluations.systems_of("senteval") == []
+    assert evaluations.systems_of("speed") == ["en", "de", "es", "fr"]
+    with pytest.raises(InputError, match=r"evaluation\.bucc: is null"):
+        evaluations.parts_of("bucc")(of(system="fr"))
+    with pytest.raises(InputError, match="en: knows none of the languages"):
+        evaluations.parts_of("tatoeba")(of(system="en"))
+    path = "{language}.parquet"
+    assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
+
+
+def test_settings_of_an_evaluation_name_its_task_and_tracks() -> None:
+    evaluations = results().evaluations
+    common = {"source": "untrained", "bootstrap_samples": 1000}
+    assert evaluations.settings()(of(system="fr-untrained")) == common
+    assert evaluations.settings(suite="suite")(of(system="fr-untrained", suite="polish")) == {
+        **common,
+        "suite": "polish",
+    }
+    found = evaluations.sts_settings(of(system="fr-untrained", task="xling_sts"))
+    assert found == {**common, "task": "xling_sts", "tracks": ["en-en"]}
+    assert evaluations.sts_settings(of(system="fr", task="sts"))["tracks"] == []
+
+
+def test_only_names_tasks() -> None:
+    with pytest.raises(
+        InputError, match=r"config: evaluation.only.tatoba: unknown key; did you mean 'tatoeba'"
+    ):
+        results(evaluation={"only": {"tatoba": []}})
+
+
+def test_prepared_test_sets_are_those_of_the_tasks() -> None:
+    assert results().evaluations.prepared_testsets == [
+        "results/testsets/sts.parquet",
+        *(f"results/testsets/tatoeba/{language}.parquet" for language in ("de", "es", "fr")),
+    ]
+
+
+def test_training_data_are_held_against_test_sets_in_their_languages() -> None:
+    evaluations = results().evaluations
+    languages = {file.languages for _, file in evaluations.contamination_files(of(model="fr"))}
+    assert {frozenset(pair) for pair in languages} == {frozenset(), frozenset({"en", "fr"})}
+    named = results(evaluation={"tatoeba": {"testsets": "sample_tatoeba", "languages": ["de"]}})
+    found = named.evaluations.contamination_files(of(model="fr"))
+    assert {testset for testset, _ in found} == {"sts"}
+
+
+def test_a_card_tells_of_what_the_model_knows() -> None:
+    evaluations = results().evaluations
+    assert evaluations.card_results(of(model="fr")) == [
+        "results/eval/fr/sts.json",
+        "results/eval/fr/xling_sts.json",
+    ]
+    assert len(evaluations.tokenizer_files(of(model="fr"))) == 2
+
+
+def test_speed_that_is_off_is_refused_by_its_key() -> None:
+    with pytest.raises(InputError, match=r"evaluation\.speed: is null"):
+        results(evaluation={"speed": None}).evaluations.speed_corpora(of())
+    assert results().evaluations.speed_columns(of())[0] == ["source", "target"]
+
+
+# Tables.
+
+
+def test_every_table_has_a_title_and_a_caption() -> None:
+    parts = [part for chapter in CHAPTERS for part in chapter.parts]
+    assert all(part.title and bool(part.caption) == part.table for part in parts)
+    assert {*results().tables, *results().absent} == CAPTIONS.keys()
+    assert [layout.task for layout in LAYOUTS.values()] == [
+        name for name, task in TASKS.items() for _ in task.tables
+    ]
+
+
+def test_tables_are_those_that_have_rows() -> None:
+    found = results()
+    assert found.system_tables == ["sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba"]
+    assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc"
+    assert found.off["bucc"] == found.absent["bucc"]
+    assert found.captions["sts"] == found.caption(of(table="sts")) == LAYOUTS["sts"].caption
+    assert "training/de/dropout-0.0-megabatch-10" in found.figures
+    assert "contamination" in found.tables
+    assert "contamination" not in found.figures
+    off = results(filter_study={"model": None}, language_choice={"models": []})
+    assert off.absent["filter_study"] == "the configuration asks for none"
+
+
+def test_results_of_a_table_are_those_of_all_seeds() -> None:
+    definitions = load("config")["definitions"]
+    found = results(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
+    assert found.systems(of(table="sts"))["fr"] == [
+        "results/eval/fr/sts.json",
+        "results/eval/fr-seed-2/sts.json",
+    ]
+    assert "fr-untrained" not in found.trained("sts")
+    assert found.differing["fr"] == "results/eval/fr/sts.json"
+    assert set(found.files(of(table="sts"))) <= set(found.all_files)
+    assert found.intervals(of(table="sts")) == ["results/tables/intervals/sts.csv"]
+    assert found.intervals(of(table="funnel")) == []
+    assert found.published_file(of(table="sts")) == ["config/published/sts.csv"]
+    assert found.published_file(of(table="funnel")) == []
+
+
+def test_files_that_stand_after_forcerun_are_targets() -> None:
+    found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
+    assert found.default_targets(["train_model"]) == ["results/tables/sts.csv", "results/models/fr/README.md"]
+    assert found.default_targets(["train_model", "results/x"]) == ["results/x"]

@@ -1,0 +1,54 @@
+"""What a run does and says before its first job and after a failure."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from paraphrastic.pipeline.hooks import (
+    SettingsCopy,
+    download_estimate,
+    future_files_warning,
+    killed_steps,
+    read_settings,
+)
+from paraphrastic.registry.opus import OpusCorpus
+
+
+def test_settings_are_read_as_they_were_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    config = {"models": ["fr"], "definitions": {"fr": {"languages": ["en", "fr"]}}}
+    copy = SettingsCopy.of(config)
+    assert copy.path.is_relative_to(tmp_path / ".snakemake/settings")
+    assert copy.path != SettingsCopy.of({**config, "seed": 2}).path
+    copy.write()
+    copy.write()
+    assert read_settings(copy.path) == config
+
+
+def test_files_of_the_future_get_the_present_time(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.touch()
+    assert list(future_files_warning(str(tmp_path))) == []
+    os.utime(path, (time.time() + 3600, time.time() + 3600))
+    (line,) = future_files_warning(str(tmp_path))
+    assert line.startswith("1 files are from the future")
+    assert path.stat().st_mtime <= time.time()
+
+
+def test_what_is_downloaded_already_costs_nothing(tmp_path: Path) -> None:
+    corpus = OpusCorpus("Tanzil", "v1", ("en", "fr"), "https://example.org/en-fr.txt.zip", 1000, 50_000)
+    path = tmp_path / "en-fr.txt.zip"
+    assert "1,000 pairs" in "\n".join(download_estimate({str(path): corpus}))
+    path.touch()
+    assert download_estimate({str(path): corpus}) == []
+
+
+def test_a_step_that_a_signal_ended_is_named_once(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    line = "Command '... /tmpab1.train_model.py' died with <Signals.{}: 9>.\n"
+    log.write_text(line.format("SIGKILL") * 2 + line.format("SIGTERM") + "another line\n")
+    killed, ended = killed_steps([str(log)])
+    assert killed.startswith("error in train_model: ended by SIGKILL, most probably because memory ran out")
+    assert ended == "error in train_model: ended by SIGTERM"

@@ -1,0 +1,87 @@
+"""What jobs ask for, by the names of their steps."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from test_catalogue import results
+
+from paraphrastic.pipeline.needs import Needs, megabytes_on_disk
+from paraphrastic.pipeline.resources import NEEDS, WEIGHTS, Need, memory_mb, minutes, weights_mb
+
+
+class Wildcards(dict[str, str]):
+    """Wildcards as Snakemake has them: entries and attributes."""
+
+    def __getattr__(self, name: str) -> str:
+        if name in self:
+            return self[name]
+        raise AttributeError(name)
+
+
+def size(paths: str | Iterable[str]) -> float:
+    return 10.0
+
+
+def need_of(step: str, *, config: dict[str, Any] | None = None, **wildcards: str) -> Need:
+    needs = Needs(results(**(config or {})).evaluations)
+    files = SimpleNamespace(pairs="", word_vectors=[], encoder=[], sentences=[])
+    found: Need = needs(step)["mem_mb"].need(Wildcards(wildcards), files, size)  # type: ignore[attr-defined]
+    return found
+
+
+def test_a_step_asks_for_what_its_input_takes(tmp_path: Path) -> None:
+    asked = Needs(results().evaluations)("extract_corpus")
+    file = tmp_path / "archive"
+    file.write_bytes(bytes(1_000_000))
+    assert megabytes_on_disk([str(file), str(file)]) == 2
+    need = NEEDS["extract_corpus"].of(1)
+    assert asked["mem_mb"](Wildcards(), str(file), attempt=2) == memory_mb(need, attempt=2)
+    assert asked["runtime"](Wildcards(), str(file), attempt=1, threads=2) == minutes(
+        need, attempt=1, threads=2
+    )
+
+
+def test_threads_that_do_not_share_the_work_do_not_share_the_time() -> None:
+    needs = Needs(results().evaluations)
+    asked = [
+        needs("measure_speed", shared=shared)["runtime"](Wildcards(), [], attempt=1, threads=1000)
+        for shared in (True, False)
+    ]
+    assert asked[1] >= asked[0]
+
+
+def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
+    evaluations = results().evaluations
+    definition = evaluations.config["definitions"]["fr"]
+    for system in ("fr", "fr-untrained"):
+        found = need_of("evaluate_{task}", task="stsb", system=system)
+        assert found == NEEDS["evaluate_stsb"] + WEIGHTS.of(weights_mb(definition))
+    assert need_of("choose_model", model="fr") == NEEDS["choose_model"] + WEIGHTS.of(weights_mb(definition))
+
+
+def test_bucc_grows_with_its_sentences() -> None:
+    small = need_of("evaluate_bucc", system="fr")
+    assert small.mb > NEEDS["evaluate_bucc"].mb
+    encoder = {"theirs": {"sentence_transformers": "some/name"}}
+    assert need_of("evaluate_bucc", config={"systems": encoder}, system="theirs").mb > small.mb
+
+
+def test_special_steps() -> None:
+    near = {"near_duplicates": {"ngram": 3, "min_similarity": 0.6}}
+    plain = need_of("merge_pairs", model="fr")
+    assert plain == NEEDS["merge_pairs"].of(10)
+    assert need_of("merge_pairs", config=near, model="fr").mb > plain.mb
+    assert need_of("score_pairs", corpus="x", pair="en-en").seconds > 0
+    assert need_of("train_vocabulary", model="fr", vocabulary="sentencepiece").mb > 0
+    run = need_of("train_model", model="en", run="dropout-0.0-megabatch-10")
+    part = need_of("train_model", model="en", measure="paraphrase_score", part="1")
+    assert run.mb == part.mb
+    assert need_of("measure_similarity", mined="x", corpus="y").seconds > 0
+
+
+def test_an_unknown_step_is_refused() -> None:
+    with pytest.raises(KeyError):
+        need_of("nothing")

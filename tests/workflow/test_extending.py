@@ -1,0 +1,77 @@
+"""The task and the kind of corpus of docs/extending.md, added to a copy of the project as the page says."""
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from pipelines import ROOT, snakemake
+from test_docs import blocks
+
+Edit = Callable[[Path, str, str], None]
+
+TASK, SCRIPT, RULE, KIND, READER = blocks(ROOT / "docs" / "extending.md", "py")
+CONFIG = """
+models: [fr]
+definitions:
+  fr: {languages: [en, fr], corpora: [CORPUS]}
+language_id: null
+selection: {bitext: {language: null}}
+contamination: {testsets: {sts: sample_sts}}
+evaluation: {sts: sample_sts, bootstrap_samples: 100}
+"""
+SENTENCES = "results/testsets/sentences.txt"
+RUN = ("--configfile", "config.yaml", "--")
+
+
+def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -> None:
+    (folder / "config.yaml").write_text(CONFIG.replace("CORPUS", corpus) + more)
+
+
+def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Edit) -> None:
+    configure(pipeline)
+    edit(pipeline / "src/paraphrastic/evaluation/layouts.py", "}\nLAYOUTS = {", f"{TASK}}}\nLAYOUTS = {{")
+    (pipeline / "workflow/scripts/evaluate_detection.py").write_text(SCRIPT)
+    with (pipeline / "rules/evaluate.smk").open("a") as rules:
+        rules.write(f"\n\n{RULE}")
+    run = snakemake(pipeline, *RUN, SENTENCES)
+    assert run.returncode == 0, run.stdout
+    # Vectors that somebody else made of the test sentences, so that nothing has to be trained.
+    sentences = (pipeline / SENTENCES).read_text().splitlines()
+    np.save(pipeline / "theirs.npy", np.random.default_rng(1).normal(size=(len(sentences), 8)))
+    (pipeline / "theirs.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
+    configure(pipeline, more="systems: {theirs: {vectors: {sentences: theirs.txt, vectors: theirs.npy}}}\n")
+    edit(pipeline / "config.yaml", "{sts: sample_sts, b", "{only: {detection: [theirs]}, sts: sample_sts, b")
+    run = snakemake(pipeline, *RUN, "results/tables/detection.md", "results/figures/detection.svg")
+    assert run.returncode == 0, run.stdout
+    with (pipeline / "results/tables/detection.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["system"], row["source"], row["data"]) == ("theirs", "measured", "sample")
+    assert 0 < float(row["accuracy"]) < 100
+    assert "Accuracy × 100 of telling paraphrases" in (pipeline / "results/tables/detection.md").read_text()
+    # It is among all tables, and on the page of results.
+    run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_detection", *RUN, "results/report.html")
+    assert re.search(r"^evaluate_detection +1$", run.stdout, re.M)
+    edit(pipeline / "config.yaml", "{detection: ", "{detections: ")
+    run = snakemake(pipeline, "--dry-run", *RUN, "all")
+    assert "config: evaluation.only.detections: unknown key; did you mean 'detection'?" in run.stdout
+
+
+def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
+    edit(pipeline / "src/paraphrastic/registry/kinds.py", "    # A translation memory.", f"{KIND}    #")
+    readers = pipeline / "src/paraphrastic/corpus/readers.py"
+    edit(readers, "def _swapped(", f"{READER}\n\ndef _swapped(")
+    (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
+    configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 1}\n")
+    run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")
+    assert run.returncode == 0, run.stdout
+    unreadable = (pipeline / "results/pairs/talks/en-fr.unreadable.tsv").read_text().splitlines()
+    assert unreadable[1:] == ["talks.pipe\t2\tno bar between source and target"]
+    # The model is planned with it; another ending is told which ones there are.
+    run = snakemake(pipeline, "--dry-run", *RUN, "all")
+    assert re.search(r"^train_model +\d+$", run.stdout, re.M)
+    (pipeline / "talks.pipe").rename(pipeline / "talks.bar")
+    edit(pipeline / "config.yaml", "talks.pipe", "talks.bar")
+    run = snakemake(pipeline, "--dry-run", *RUN, "all")
+    assert "has none of the endings .tsv, .jsonl, .ndjson, .parquet, .pipe, .tmx: give its kind" in run.stdout
