@@ -5,10 +5,13 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 
 from pathlib import Path
 
-from adapter import step, training_inputs
+from adapter import step
 from paraphrastic.model.folder import save_model
+from paraphrastic.training.inputs import training_inputs
 from paraphrastic.training.train import untrained_model
 
 with step(snakemake):
-    model = untrained_model(**training_inputs(snakemake))
+    files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]
+    about = {name: snakemake.params[name] for name in ("settings", "architecture", "about")}
+    model = untrained_model(**training_inputs(*files, **about))
     save_model(model, Path(snakemake.output[0]).parent, config=model.config)
