@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.base.units import UNITS
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
@@ -30,8 +30,6 @@ PARTS = "parts"
 BLOCK_SENTENCES = 2048
 # Pairs that are scored at a time.
 BLOCK_PAIRS = 1 << 15
-
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
 Float32 = npt.NDArray[np.float32]
 # float32 or float16.
@@ -137,21 +135,8 @@ class SentenceEncoder(ABC):
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
-        texts = list(sentences)
-        if mode := self.config["segmentation"].get("zh"):
-            # Not at the top: few models need what this module needs.
-            from paraphrastic.base.text import segment
-
-            chinese = [index for index, text in enumerate(texts) if HAN.search(text)]
-            for index, text in zip(chinese, segment([texts[i] for i in chinese], "zh", mode), strict=True):
-                texts[index] = text
-        if folding := self.config["folding"]:
-            from paraphrastic.base.text import fold
-
-            texts = fold(texts, folding)
-        if self.config["lowercase"]:
-            texts = [text.lower() for text in texts]
-        return texts
+        settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
+        return prepare_text(sentences, **settings)
 
     def score_raw_text(
         self,

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import HAN
 from paraphrastic.base.units import spell
-from paraphrastic.model.averaged import HAN, AverageEncoder, Float32, cosines
+from paraphrastic.model.averaged import AverageEncoder, Float32, cosines
 from paraphrastic.model.sentencepiece_proto import ModelProto, ModelType, read_model_proto
 
 # Sentences of many languages and scripts, and such as are hard to cut alike.
