@@ -6,6 +6,11 @@ rule tabulate_systems:
         results=lambda wildcards: [
             path for paths in system_results(wildcards.table).values() for path in paths
         ],
+        samples=lambda wildcards: [
+            path.replace(".json", ".npz")
+            for paths in system_results(wildcards.table).values()
+            for path in paths
+        ],
         published=lambda wildcards: published_file(wildcards.table),
     output:
         table="results/tables/{table}.csv",
@@ -63,6 +68,9 @@ rule plot_systems:
 rule tabulate_differences:
     input:
         results=lambda wildcards: [paths[0] for paths in trained_results("sts").values()],
+        samples=lambda wildcards: [
+            paths[0].replace(".json", ".npz") for paths in trained_results("sts").values()
+        ],
         published="config/published/dataset_differences.csv",
         captions="config/published/caption_differences.csv",
     output:

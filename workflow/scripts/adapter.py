@@ -11,6 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.opened_files import undeclared_logged
 from paraphrastic.base.records import recorded
 from paraphrastic.registry.lock import verify_downloads
 
@@ -25,15 +26,17 @@ def step(snakemake: Any) -> Iterator[None]:
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
+    inputs, outputs = list(snakemake.input), list(snakemake.output)
+    record = recorded(
+        snakemake.rule,
+        inputs=inputs,
+        outputs=outputs,
+        config=snakemake.config,
+        code=snakemake.params.get("code"),
+    )
     try:
-        verify_downloads(snakemake.input)
-        with recorded(
-            snakemake.rule,
-            inputs=list(snakemake.input),
-            outputs=list(snakemake.output),
-            config=snakemake.config,
-            code=snakemake.params.get("code"),
-        ):
+        verify_downloads(inputs)
+        with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
             yield
     except (InputError, OSError) as error:
         cause = f"{error.filename}: {error.strerror}" if getattr(error, "filename", None) else str(error)
