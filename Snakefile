@@ -46,6 +46,8 @@ wildcard_constraints:
     pair="[a-z]{2,3}-[a-z]{2,3}",
     system=one_of([*evaluations.systems, *config["definitions"]]),
     run=r"dropout-[0-9.e-]+-megabatch-\d+",
+    suite="senteval|polish",
+    task="sts|xling_sts|stsb",
     vocabulary="sentencepiece(-[a-z]+)*",
 
 

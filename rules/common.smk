@@ -18,7 +18,7 @@ from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.hooks import SETTINGS, SettingsCopy, read_settings
 from paraphrastic.pipeline.models import Models
 from paraphrastic.pipeline.needs import Needs
-from paraphrastic.pipeline.results import Results
+from paraphrastic.pipeline.results import Results, samples_of
 
 # The jobs of a cluster are runs of their own, which read the settings that the whole run began with from a copy.
 if workflow.is_main_process:

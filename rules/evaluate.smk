@@ -55,7 +55,7 @@ rule evaluate_sts:
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
-        result="results/eval/{system}/{task,sts|xling_sts|stsb}.json",
+        result="results/eval/{system}/{task}.json",
         samples="results/eval/{system}/{task}.npz",
     log:
         "results/logs/evaluate_{task}/{system}.log",
@@ -228,7 +228,7 @@ rule prepare_transfer:
     input:
         downloads=evaluations.suite_downloads,
     output:
-        testsets="results/testsets/{suite,senteval|polish}.parquet",
+        testsets="results/testsets/{suite}.parquet",
     log:
         "results/logs/prepare_transfer/{suite}.log",
     benchmark:
@@ -254,7 +254,7 @@ rule evaluate_transfer:
         testsets="results/testsets/{suite}.parquet",
         official="config/published/{suite}_digests.json",
     output:
-        result="results/eval/{system}/{suite,senteval|polish}.json",
+        result="results/eval/{system}/{suite}.json",
         samples="results/eval/{system}/{suite}.npz",
     log:
         "results/logs/evaluate_{suite}/{system}.log",

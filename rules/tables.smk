@@ -4,6 +4,7 @@
 rule tabulate_systems:
     input:
         results=results.files,
+        samples=results.samples,
         published=results.published_file,
     output:
         table="results/tables/{table}.csv",
@@ -59,6 +60,7 @@ rule plot_systems:
 rule tabulate_differences:
     input:
         results=list(results.differing.values()),
+        samples=samples_of(results.differing.values()),
         published="config/published/dataset_differences.csv",
         captions="config/published/caption_differences.csv",
     output:

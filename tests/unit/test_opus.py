@@ -143,7 +143,8 @@ def test_a_listed_name_is_a_data_set(answers: Path) -> None:
     assert file.location == "resources/downloads/CCMatrix/en-pl.txt.zip"
     assert file.addresses == ("https://object.pouta.csc.fi/OPUS-CCMatrix/v1/moses/en-pl.txt.zip",)
     assert file.version == "v1"
-    assert file.members_of("pl") == ("CCMatrix.en-pl.pl", "CCMatrix.pl-en.pl")
+    names = ("CCMatrix.en-pl", "CCMatrix.pl-en")
+    assert file.members == tuple(f"{name}.{code}" for name in names for code in file.languages)
     assert file.name_is_shared
 
 

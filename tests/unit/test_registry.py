@@ -60,16 +60,15 @@ def test_a_family_row_is_one_file_a_pair(tmp_path):
     assert first.version == "v1"
     assert first.sha256 is None
     assert first.size is None
-    assert first.members_of("fr") == ("T.en-fr.fr", "T.fr-en.fr")
-    assert second.members_of("en") == ("T.de-en.en", "T.en-de.en")
+    assert first.members == ("T.en-fr.en", "T.en-fr.fr", "T.fr-en.en", "T.fr-en.fr")
+    assert second.members == ("T.de-en.de", "T.de-en.en", "T.en-de.de", "T.en-de.en")
 
 
 def test_members_follow_the_languages_when_upstream_codes_differ(tmp_path):
     row = OPUS | {"languages": "en-zh", "file": "en-zh_cn.zip", "members": "O.en-zh_cn.en O.en-zh_cn.zh_cn"}
     row["addresses"] = "https://host/en-zh_cn.zip"
     (file,) = read_registry(write(tmp_path / "r.tsv", row))["tanzil"].select(("zh", "en"))
-    assert file.members_of("zh") == ("O.en-zh_cn.zh_cn",)
-    assert file.members_of("en") == ("O.en-zh_cn.en",)
+    assert (file.languages, file.members) == (("en", "zh"), ("O.en-zh_cn.en", "O.en-zh_cn.zh_cn"))
 
 
 def test_select_finds_a_pair_in_either_order_and_says_what_there_is(tmp_path):
@@ -227,7 +226,7 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
         for name in ("opensubtitles", "tanzil", "globalvoices"):
             (file,) = registry[name].select(("en", language))
             assert file.addresses[0].startswith("https://object.pouta.csc.fi/OPUS-")
-            assert len(file.members_of(language)) == 2
+            assert len(file.members) == 4
         assert registry["tatoeba"].select((language, "en"))[1].name.endswith(".eng")
         assert registry["tatoeba"].select(("en", language))[0].name.endswith(".eng")
     # LASER's 112 languages, most of which have a code of two letters here and one of three there.

@@ -12,6 +12,8 @@ from typing import ClassVar
 
 import yaml
 
+from paraphrastic.base.opened_files import SWITCH
+
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")
 
@@ -62,9 +64,10 @@ def snakemake(folder: Path, *arguments: str) -> Run:
 
 def environment() -> dict[str, str]:
     # What the tests' own interpreter has on its path must not reach the jobs.
-    return {
+    own = {
         key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTEST_CURRENT_TEST")
     }
+    return {**own, SWITCH: "1"}
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,16 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from faults import message
 from pipelines import command, configure, environment, planned, snakemake
 
 Edit = Callable[[Path, str, str], None]
@@ -166,16 +169,38 @@ def table(folder: Path) -> bytes:
     return (folder / "results/tables/sts.csv").read_bytes()
 
 
-def test_half_a_download_is_fetched_again(finished: Path) -> None:
+@pytest.mark.parametrize("configfile", [None, "own.yaml"])
+def test_half_a_download_is_named_with_the_command_that_mends_it(
+    finished: Path, configfile: str | None
+) -> None:
     before = table(finished)
+    options = []
+    if configfile:
+        (finished / "config/config.yaml").rename(finished / configfile)
+        options = ["--configfile", configfile, "--"]
     download = finished / "resources/downloads/sample_opus/de-en.txt.zip"
     whole = download.read_bytes()
     download.write_bytes(whole[: len(whole) // 2])
-    run = snakemake(finished, "all")
-    assert run.returncode == 0, run.stdout
+    run = snakemake(finished, *options, "all")
+    assert run.returncode != 0
+    (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in extract_corpus: ")]
+    assert message("A download is damaged").search(line)
+    words = shlex.split(line.partition("to fetch it again: ")[2])
+    assert words[0] == "snakemake"
+    mended = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=finished,
+        env=environment(),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    assert mended.returncode == 0, mended.stderr
     assert download.read_bytes() == whole
+    run = snakemake(finished, *options, "all")
+    assert run.returncode == 0, run.stdout
     assert table(finished) == before
-    assert planned(finished, "all").rules == set()
+    assert planned(finished, *options, "all").rules == set()
 
 
 def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pipelines import snakemake
 
 from paraphrastic import load_model
+from paraphrastic.base.opened_files import MARK
 
 MODELS = ("en", "de", "es", "fr")
 YEARS = ("2012", "2013", "2014", "2015", "2016")
@@ -83,6 +84,24 @@ def test_models_know_paraphrases_and_translations(finished_once: Path) -> None:
         own = encoder.score_raw_text(list(zip(source, target, strict=True)))
         other = encoder.score_raw_text(list(zip(source, target[1:] + target[:1], strict=True)))
         assert sum(own) / 200 > sum(other) / 200 + 0.2, text
+
+
+def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
+    found: dict[str, set[str]] = {}
+    logs = finished_once / "results/logs"
+    for log in logs.rglob("*.log"):
+        for line in log.read_text(encoding="utf-8").splitlines():
+            if MARK in line:
+                found.setdefault(log.relative_to(logs).parts[0], set()).add(line.split(MARK)[1])
+    # Downloads come from their addresses, here the sample's; a checkpoint belongs to the step that writes it.
+    for path in found.pop("download_file"):
+        assert path.startswith("data/sample/") or path.endswith(".part")
+    # The records of all steps are in their logs, which Snakemake takes as nobody's input.
+    for path in found.pop("write_provenance.log"):
+        assert path.startswith(("results/logs/", "resources/downloads/", "config/", "data/"))
+    for step in list(found):
+        found[step] = {path for path in found[step] if "/checkpoints/" not in path}
+    assert {step: paths for step, paths in found.items() if paths} == {}
 
 
 # The file of the sample that each corpus is made of, as `noise.tsv` names it.

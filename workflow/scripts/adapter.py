@@ -1,4 +1,4 @@
-"""What every script shares: where its words and its record go, how it fails, how downloads are verified."""
+"""What every script shares: its log, its record, how it fails, and that its downloads are verified."""
 
 import logging
 import sys
@@ -11,29 +11,32 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
 from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.opened_files import undeclared_logged
 from paraphrastic.base.records import recorded
-from paraphrastic.config.architecture import Architecture
-from paraphrastic.config.local_files import named_datasets
-from paraphrastic.registry.datasets import read_registry
-from paraphrastic.registry.download import fetch
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.registry.lock import verify_downloads
 
 
 @contextmanager
 def step(snakemake: Any) -> Iterator[None]:
-    """Log into the rule's file, and record the outputs; a fault of input or machine is one line."""
+    """Verify the downloads, log into the rule's file, and record the outputs.
+
+    A fault of input or machine is one line.
+    """
     logging.raiseExceptions = False  # a full disk takes no log either; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
+    inputs, outputs = list(snakemake.input), list(snakemake.output)
+    record = recorded(
+        snakemake.rule,
+        inputs=inputs,
+        outputs=outputs,
+        config=snakemake.config,
+        code=snakemake.params.get("code"),
+    )
     try:
-        with recorded(
-            snakemake.rule,
-            inputs=list(snakemake.input),
-            outputs=list(snakemake.output),
-            config=snakemake.config,
-            code=snakemake.params.get("code"),
-        ):
+        verify_downloads(inputs)
+        with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
             yield
     except (InputError, OSError) as error:
         cause = f"{error.filename}: {error.strerror}" if getattr(error, "filename", None) else str(error)
@@ -44,29 +47,3 @@ def step(snakemake: Any) -> Iterator[None]:
         if is_out_of_memory(error):
             sys.exit(f"error in {snakemake.rule}: not enough memory: {' '.join(str(error).split())}")
         raise
-
-
-def fetched(snakemake: Any, paths: list[str]) -> None:
-    """Verify the downloads among the paths, and fetch again what is damaged."""
-    registry = read_registry(snakemake.config["registry"])
-    registry |= named_datasets(snakemake.config, registry)
-    every = (file for dataset in registry.values() for file in dataset.files)
-    files = {file.location: file for file in every if file.path is None}
-    for path in paths:
-        if path in files:
-            fetch(files[path], path, mirror=snakemake.config["mirror"])
-
-
-def training_inputs(snakemake: Any) -> dict[str, Any]:
-    """What a model is trained on and made of, by the names of the library's parameters."""
-    fetched(snakemake, list(snakemake.input.vectors))
-    first, *others = map(Path, snakemake.input.sentencepiece)
-    return {
-        "dataset": Path(snakemake.input.dataset),
-        "sentencepiece_model": first,
-        "more_vocabularies": others,
-        "initial_vectors": next(map(Path, snakemake.input.vectors), None),
-        "architecture": Architecture.from_json(snakemake.params.architecture),
-        "settings": TrainingSettings(**snakemake.params.settings),
-        "config": snakemake.params.about,
-    }

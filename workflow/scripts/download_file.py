@@ -1,9 +1,11 @@
 """Fetch one file of the registry.
 
-Output: resources/downloads/{dataset}/{file}, and its digest in a lock file beside it.
+Outputs: file, lock (its digest).
 """
 
-from adapter import fetched, step
+from adapter import step
+from paraphrastic.registry.datasets import RemoteFile
+from paraphrastic.registry.download import fetch
 
 with step(snakemake):
-    fetched(snakemake, snakemake.output)
+    fetch(RemoteFile(**snakemake.params.file), snakemake.output.file, mirror=snakemake.config["mirror"])

@@ -3,12 +3,11 @@
 Inputs: downloads, or the files themselves. Outputs: pairs, unreadable (rows that were left out).
 """
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
 with step(snakemake):
     files = zip(snakemake.input.downloads, snakemake.params.files, strict=True)
-    fetched(snakemake, snakemake.input.downloads)
     extract_corpus(
         snakemake.params.kind,
         [CorpusFile(path, file["languages"], file["members"]) for path, file in files],

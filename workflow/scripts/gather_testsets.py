@@ -5,13 +5,11 @@ Input: downloads (of the test sets). Output: sentences.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.corpus.testsets import TestFile, gather_testsets
 
 with step(snakemake):
-    paths = snakemake.input.get("downloads", [])
-    fetched(snakemake, paths)
-    files = zip(paths, snakemake.params.files, strict=True)
+    files = zip(snakemake.input.get("downloads", []), snakemake.params.files, strict=True)
     gather_testsets(
         [TestFile(path=Path(path), **about) for path, about in files],
         snakemake.output.sentences,

@@ -5,8 +5,11 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 
 from pathlib import Path
 
-from adapter import step, training_inputs
+from adapter import step
+from paraphrastic.training.inputs import training_inputs
 from paraphrastic.training.train import untrained_model
 
 with step(snakemake):
-    untrained_model(**training_inputs(snakemake)).write(Path(snakemake.output[0]).parent)
+    files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]
+    about = {name: snakemake.params[name] for name in ("settings", "architecture", "about")}
+    untrained_model(**training_inputs(*files, **about)).write(Path(snakemake.output[0]).parent)

@@ -5,11 +5,10 @@ Input: downloads, one archive. Outputs: sentences, gold.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.evaluation.bitext_data import prepare_bucc
 
 with step(snakemake):
-    fetched(snakemake, snakemake.input.downloads)
     (archive,), (file,) = snakemake.input.downloads, snakemake.params.files
     prepare_bucc(
         Path(archive),

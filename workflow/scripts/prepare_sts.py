@@ -5,9 +5,8 @@ Input: downloads (the archive). Output: testsets.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.evaluation.sts_data import prepare_sts
 
 with step(snakemake):
-    fetched(snakemake, snakemake.input.downloads)
     prepare_sts(Path(snakemake.input.downloads[0]), Path(snakemake.output.testsets))

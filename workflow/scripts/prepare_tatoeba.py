@@ -5,9 +5,8 @@ Input: downloads, the sentences and the English ones. Output: testset.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.evaluation.bitext_data import prepare_tatoeba
 
 with step(snakemake):
-    fetched(snakemake, snakemake.input.downloads)
     prepare_tatoeba([Path(path) for path in snakemake.input.downloads], Path(snakemake.output.testset))

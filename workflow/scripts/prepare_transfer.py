@@ -5,10 +5,9 @@ Input: downloads. Output: testsets.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.evaluation.transfer_data import prepare_transfer
 
 with step(snakemake):
-    fetched(snakemake, snakemake.input.downloads)
     files = {name: [Path(path) for path in paths] for name, paths in snakemake.params.files.items()}
     prepare_transfer(snakemake.wildcards.suite, files, Path(snakemake.output.testsets))

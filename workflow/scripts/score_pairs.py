@@ -5,12 +5,10 @@ Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: sc
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.corpus.score import score_pairs
 
 with step(snakemake):
-    models = [*snakemake.input.language_id, *snakemake.input.word_vectors]
-    fetched(snakemake, [path for path in models if path.startswith("resources/downloads/")])
     score_pairs(
         snakemake.input.pairs,
         snakemake.output.scored,

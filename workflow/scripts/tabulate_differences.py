@@ -1,6 +1,6 @@
 """Write how much systems differ from data set to data set.
 
-Inputs: results, published, captions. Output: table.
+Inputs: results, samples (beside them), published, captions. Output: table.
 """
 
 from pathlib import Path

@@ -5,11 +5,10 @@ Inputs: overlaps, sts, prefixed (none or one a model), uriel, published. Outputs
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.evaluation.language_choice import Choice, tabulate_language_choice
 
 with step(snakemake):
-    fetched(snakemake, list(snakemake.input.uriel))
     inputs = (snakemake.input.overlaps, snakemake.input.sts, snakemake.input.prefixed)
     tabulate_language_choice(
         [Choice(*map(Path, files)) for files in zip(*filter(None, inputs), strict=True)],

@@ -5,11 +5,10 @@ Input: downloads (the labelled text). Output: model.
 
 from pathlib import Path
 
-from adapter import fetched, step
+from adapter import step
 from paraphrastic.corpus.language_id import train_language_id
 
 with step(snakemake):
-    fetched(snakemake, snakemake.input.downloads)
     train_language_id(
         Path(snakemake.input.downloads[0]),
         Path(snakemake.output.model),

@@ -4,12 +4,15 @@ Models in use need it too, hence nothing but the standard library at the top.
 """
 
 import functools
+import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 
+# A letter of Chinese, also where the language of a text is not said.
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _ARABIC_MARKS = [*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0660), 0x0670, *range(0x06D6, 0x06EE)]
 # By language and mode, for `str.translate`. Three signs among the marks' code points are none.
 _FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
@@ -18,6 +21,40 @@ _FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
     ("tr", "dotted"): {0x0130: "i"},
     ("tr", "dotless"): {0x0130: "i", 0x0131: "i", 0x0049: "i"},
 }
+
+
+def prepare_text(
+    texts: Sequence[str],
+    *,
+    language: str | None = None,
+    segmentation: Mapping[str, str] | None = None,
+    folding: Mapping[str, str] | None = None,
+    lowercase: bool = False,
+) -> list[str]:
+    """Raw text as models see it, in training and in use: segmented, then folded, then lower-cased.
+
+    White space stays as it is, since sentencepiece makes one space of it.
+
+    Args:
+        texts: in one language.
+        language: its code. Without one, texts with a Chinese character are taken to be Chinese.
+        segmentation: mode of `segment` by language.
+        folding: mode of `fold` by language.
+        lowercase: whether to lower-case the texts, by the rules of Unicode.
+
+    Raises:
+        InputError: a language has no segmenter of this mode, or the segmenter is not installed.
+    """
+    texts = list(texts)
+    for code, mode in (segmentation or {}).items():
+        if language is None:
+            rows = [row for row, text in enumerate(texts) if HAN.search(text)]
+        else:
+            rows = list(range(len(texts))) if code == language else []
+        for row, text in zip(rows, segment([texts[row] for row in rows], code, mode), strict=True):
+            texts[row] = text
+    texts = fold(texts, folding or {})
+    return [text.lower() for text in texts] if lowercase else texts
 
 
 def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
@@ -67,11 +104,6 @@ def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
 def composed(texts: Sequence[str]) -> list[str]:
     """Texts in which a letter and its mark are one character, however they came (NFC)."""
     return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
-
-
-def lowercase(texts: Sequence[str]) -> list[str]:
-    """Lower-cased texts, by the rules of Unicode."""
-    return [text.lower() for text in texts]
 
 
 def collapse_spaces(texts: Sequence[str]) -> list[str]:

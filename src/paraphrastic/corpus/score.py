@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.text import composed, fold, segment
+from paraphrastic.base.text import composed, prepare_text
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
@@ -96,13 +96,14 @@ def _score_block(
             codes, confidences = identifier.identify(texts.to_pylist())
             columns[f"{side}_language"] = pa.array(codes, pa.string())
             columns[f"{side}_confidence"] = pa.array(confidences)
-        mode = segmentation.get(language, "none")
-        if mode != "none":
-            texts = pa.array(segment(texts.to_pylist(), language, mode), pa.string())
+        if segmentation.get(language, "none") != "none":
+            prepared = prepare_text(texts.to_pylist(), language=language, segmentation=segmentation)
+            texts = pa.array(prepared, pa.string())
         columns[side] = texts
         columns[f"{side}_tokens"] = count_tokens(texts)
     if languages[0] == languages[1]:
-        sides = [composed(fold(columns[side].to_pylist(), folding)) for side in ("source", "target")]
+        folded = (prepare_text(columns[side].to_pylist(), folding=folding) for side in ("source", "target"))
+        sides = map(composed, folded)
         compared = compare_words(*sides, tokenizer=overlap_tokenizer)
         columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
     if word_vectors is not None:

@@ -12,8 +12,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.base.text import collapse_spaces, fold
-from paraphrastic.base.text import lowercase as lowercase_texts
+from paraphrastic.base.text import collapse_spaces, prepare_text
 from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import StreamSample, write_examples
@@ -176,6 +175,6 @@ def _kept_pairs(
     block = block.select([*_SELECTED_SCHEMA.names, *keep]).filter(pa.array(kept))
     sides = []
     for name in ("source", "target"):
-        texts = collapse_spaces(fold(block[name].to_pylist(), folding))
-        sides.append(pa.array(lowercase_texts(texts) if lowercase else texts, pa.string()))
+        texts = prepare_text(block[name].to_pylist(), folding=folding, lowercase=lowercase)
+        sides.append(pa.array(collapse_spaces(texts), pa.string()))
     return pa.RecordBatch.from_arrays([*sides, *block.columns[2:]], schema=block.schema)

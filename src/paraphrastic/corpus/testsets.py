@@ -11,7 +11,7 @@ import polars as pl
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import text_lines
-from paraphrastic.base.text import segment
+from paraphrastic.base.text import prepare_text
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.registry.archive import extract_archive, open_members, open_stream
 
@@ -99,9 +99,11 @@ def gather_testsets(
 
 def _segmented(sentences: pl.DataFrame, segmentation: Mapping[str, str]) -> list[str]:
     texts = sentences["sentence"].to_list()
-    for language, mode in segmentation.items():
+    for language in segmentation:
         rows = (sentences["language"] == language).fill_null(False).arg_true().to_list()
-        for row, text in zip(rows, segment([texts[row] for row in rows], language, mode), strict=True):
+        found = [texts[row] for row in rows]
+        prepared = prepare_text(found, language=language, segmentation=segmentation)
+        for row, text in zip(rows, prepared, strict=True):
             texts[row] = text
     return texts
 

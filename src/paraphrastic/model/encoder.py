@@ -1,7 +1,6 @@
 """What every model can do. `load_model(folder)` gives a `SentenceEncoder`, which embeds and scores text."""
 
 import hashlib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
@@ -17,8 +17,6 @@ from paraphrastic.model.unknown_pieces import with_unknown_pieces
 BLOCK_SENTENCES = 2048
 # Pairs that are scored at a time.
 BLOCK_PAIRS = 1 << 15
-
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
 Float32 = npt.NDArray[np.float32]
 # float32 or float16.
@@ -124,21 +122,8 @@ class SentenceEncoder(ABC):
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
-        texts = list(sentences)
-        if mode := self.config["segmentation"].get("zh"):
-            # A late import, since few models need the packages that this module needs.
-            from paraphrastic.base.text import segment
-
-            chinese = [index for index, text in enumerate(texts) if HAN.search(text)]
-            for index, text in zip(chinese, segment([texts[i] for i in chinese], "zh", mode), strict=True):
-                texts[index] = text
-        if folding := self.config["folding"]:
-            from paraphrastic.base.text import fold
-
-            texts = fold(texts, folding)
-        if self.config["lowercase"]:
-            texts = [text.lower() for text in texts]
-        return texts
+        settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
+        return prepare_text(sentences, **settings)
 
     def score_raw_text(
         self,

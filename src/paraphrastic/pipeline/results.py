@@ -19,6 +19,11 @@ from paraphrastic.report.contents import CAPTIONS
 PAPER_LANGUAGES = 46
 
 
+def samples_of(results: Iterable[str]) -> list[str]:
+    """The files of resamples beside results."""
+    return [path.removesuffix(".json") + ".npz" for path in results]
+
+
 @dataclass(frozen=True)
 class Results:
     """What a checked configuration says of tables and figures.
@@ -135,6 +140,10 @@ class Results:
     def files(self, wildcards: Wildcards) -> list[str]:
         """The same in one list."""
         return _all(self.systems(wildcards))
+
+    def samples(self, wildcards: Wildcards) -> list[str]:
+        """The resamples behind the intervals of a table of systems."""
+        return samples_of(self.files(wildcards))
 
     @cached_property
     def all_files(self) -> list[str]:

@@ -15,6 +15,8 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.base.errors import InputError
 from paraphrastic.registry.kinds import FILE_KINDS, KINDS
 
+# The folder of all downloads, one folder a data set.
+DOWNLOADS = "resources/downloads"
 COLUMNS = (
     "name",
     "version",
@@ -58,16 +60,12 @@ class RemoteFile:
     @property
     def location(self) -> str:
         """Where the pipeline reads the file."""
-        return self.path or f"resources/downloads/{self.dataset}/{self.name}"
+        return self.path or f"{DOWNLOADS}/{self.dataset}/{self.name}"
 
     @property
     def shipped(self) -> bool:
         """Whether the file comes with the repository, so that there is nothing to download."""
         return all(address.lower().startswith("file:") for address in self.addresses)
-
-    def members_of(self, language: str) -> tuple[str, ...]:
-        """Names that the member with `language`'s side may have, best first (kind `opus`)."""
-        return self.members[self.languages.index(language) :: len(self.languages)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +85,13 @@ class Dataset:
             return tuple(combinations([file.languages[0] for file in self.files], 2))
         found = {frozenset(file.languages): file.languages for file in self.files}
         return tuple((pair[0], pair[1]) for pair in found.values() if len(pair) == 2)
+
+    def file(self, name: str) -> RemoteFile:
+        """The file of this name."""
+        for file in self.files:
+            if file.name == name:
+                return file
+        raise InputError(f"data set {self.name!r} has no file {name!r}")
 
     def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
         """Files that a corpus of `languages` needs; the order of a pair does not matter.

@@ -1,8 +1,8 @@
 """Fetch the files of the registry: each is whole, verified, and fetched once.
 
-Beside `NAME` lies `NAME.lock`, which records its sha256 at the first download; where the registry gives no
-sha256, the first download must be no empty file and no damaged archive, and later ones must agree with it.
-`NAME.part` and `NAME.part.json` are a download in progress.
+Beside `NAME` lies its lock, see `registry.lock`. Where the registry gives no sha256, the first download must
+be neither an empty file nor a damaged archive, and later ones must agree with it. `NAME.part` and
+`NAME.part.json` are a download in progress.
 """
 
 import fcntl
@@ -18,10 +18,11 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.files import sha256
 from paraphrastic.registry.archive import DamagedError, check_whole
 from paraphrastic.registry.datasets import RemoteFile, address_fault
-from paraphrastic.registry.http import LEAST_BYTES, RefusedError, TransientError, copy_file, receive
+from paraphrastic.registry.http import CHUNK, LEAST_BYTES, Part, RefusedError, TransientError, receive
+from paraphrastic.registry.lock import expected_digest, lock_path, write_lock
 
 MANUAL = Path("resources/manual")
 
@@ -36,26 +37,8 @@ class Source:
     location: str | Path
 
 
-@dataclass(frozen=True, slots=True)
-class _Expected:
-    """The sha256 that a file must have, None where any will do, and what to say of another one."""
-
-    sha256: str | None
-    otherwise: str = ""
-
-
 class _WrongBytesError(RefusedError):
     """What the address gave is complete, but not the file."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Patience:
-    """How long to insist on one address."""
-
-    attempts: int
-    timeout: float
-    backoff: float
-    sleep: Callable[[float], None]
 
 
 def fetch(
@@ -80,52 +63,69 @@ def fetch(
 
     An `InputError` lists every address with its cause on one line.
     """
-    destination = Path(destination)
-    by_hand = _by_hand(file, Path(manual))
+    destination, manual = Path(destination), Path(manual)
+    by_hand = _by_hand(file, manual)
     if by_hand is None:
         sources = [source_of(address, mirror) for address in file.addresses]
     else:
         sources = [Source(str(by_hand), by_hand)]
+
+    def obtain(location: str | Path, part: Part, expected: str | None) -> str:
+        """Fill `part`, and return the sha256 of what is now in it."""
+        if isinstance(location, Path):
+            _copy(location, part)
+            try:
+                return _check(part, file, expected, destination)
+            except TransientError as error:
+                raise RefusedError(str(error)) from None  # a copy comes out the same
+        failures, furthest = 0, part.size
+        while True:
+            resumed = part.size > 0
+            try:
+                receive(location, part, size=file.size, timeout=timeout)
+                return _check(part, file, expected, destination)
+            except TransientError as error:
+                cause = str(error)
+            except _WrongBytesError:
+                if not resumed:
+                    raise
+                cause = "the part that was here does not belong to the file"
+            failures = failures + 1 if part.size < furthest + LEAST_BYTES else 1
+            furthest = max(furthest, part.size)
+            if failures >= attempts:
+                raise RefusedError(f"{cause} ({failures} attempts)")
+            _log.info("%s: %s: trying again", location, cause)
+            sleep(backoff * 2 ** (failures - 1))
+
     if digest := _verified(file, destination, by_hand):
         return digest
-    part = destination.with_name(destination.name + ".part")
-    with _exclusive(part) as stream:
+    with _exclusive(destination.with_name(destination.name + ".part")) as part:
         if digest := _verified(file, destination, by_hand):
             return digest  # another process was faster
-        if by_hand is None and destination.exists():
+        if destination.exists():
             _log.warning("%s: damaged, or not the version of the registry: fetching it again", destination)
-        expected = _expected(file, destination)
-        patience = _Patience(attempts, timeout, backoff, sleep)
+        expected = expected_digest(file, destination)
         causes = []
         for source in sources:
             try:
-                digest = _obtain(source.location, stream, file, expected, patience)
+                digest = obtain(source.location, part, expected)
             except RefusedError as error:
                 causes.append(f"{source.label}: {error}")
                 _log.info("%s: %s", destination, causes[-1])
                 continue
-            record = {"sha256": digest, "address": source.label, "version": file.version}
-            _install(stream, destination, record)
+            try:
+                os.fsync(part.stream.fileno())
+                part.path.replace(destination)
+                part.note.unlink(missing_ok=True)
+                write_lock(destination, digest=digest, address=source.label, version=file.version)
+            except OSError as error:
+                raise InputError(f"{destination}: cannot be written: {error.strerror}") from None
             return digest
     if by_hand is not None:
         raise InputError(causes[0])
-    by_hand = Path(manual, file.dataset, file.name) if file.name_is_shared else Path(manual, file.name)
+    by_hand = manual / file.dataset / file.name if file.name_is_shared else manual / file.name
     advice = "" if file.shipped else f"; or put the file by hand into {by_hand}"
     raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
-
-
-def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
-    """The file that the user put into `manual`, if there is one for this data set."""
-    own, common = manual / file.dataset / file.name, manual / file.name
-    if own.is_file():
-        return own
-    if file.shipped or not common.is_file():
-        return None
-    if file.name_is_shared:
-        raise InputError(
-            f"{common}: several data sets have a file of this name: move it to {own} if it is meant"
-        )
-    return common
 
 
 def source_of(address: str, mirror: str | None) -> Source:
@@ -149,152 +149,107 @@ def source_of(address: str, mirror: str | None) -> Source:
     return Source(f"{address} (read from {location})", location)
 
 
+def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
+    """The file that the user put into `manual`, if there is one for this data set."""
+    own, common = manual / file.dataset / file.name, manual / file.name
+    if own.is_file():
+        return own
+    if file.shipped or not common.is_file():
+        return None
+    if file.name_is_shared:
+        raise InputError(
+            f"{common}: several data sets have a file of this name: move it to {own} if it is meant"
+        )
+    return common
+
+
 def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str | None:
     """The sha256 of `destination` if it is known to be the right file."""
-    if not destination.is_file():
+    if not (destination.is_file() and lock_path(destination).exists()):
         return None
-    wanted = _expected(file, destination).sha256
+    expected = expected_digest(file, destination)
     held = (destination,) if by_hand is None else (destination, by_hand)
     try:
-        return wanted if wanted is not None and all(sha256(path) == wanted for path in held) else None
+        return expected if expected is not None and all(sha256(path) == expected for path in held) else None
     except OSError as error:
         raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None
 
 
-def _expected(file: RemoteFile, destination: Path) -> _Expected:
-    if file.sha256 is not None:
-        return _Expected(file.sha256, f"the registry says {file.sha256}")
-    lock = _lock(destination)
-    if not lock.exists():
-        return _Expected(None)
-    record = read_json(lock)
-    known = record.get("sha256") if isinstance(record, dict) else None
-    if not isinstance(known, str):
-        raise InputError(f"{lock}: has no sha256: delete it to accept the file as it is now")
-    if record.get("version") != file.version:
-        return _Expected(None)  # the registry has moved on to another version
-    return _Expected(known, f"the first download had {known}: delete {lock} to accept the new file")
+def _copy(source: Path, part: Part) -> None:
+    part.clear()
+    if not source.is_file():
+        raise RefusedError("not a file" if source.exists() else "no such file")
+    try:
+        stream = source.open("rb")
+    except OSError as error:
+        raise RefusedError(str(error.strerror)) from None
+    with stream:
+        part.append(lambda: stream.read(CHUNK))
 
 
-def _lock(destination: Path) -> Path:
-    return destination.with_name(destination.name + ".lock")
-
-
-def _obtain(
-    location: str | Path, stream: FileIO, file: RemoteFile, expected: _Expected, patience: _Patience
-) -> str:
-    """Fill `stream`, the partial file, from `location`, and return the sha256 of what is now in it."""
-    state = Path(f"{stream.name}.json")
-    if isinstance(location, Path):
-        state.unlink(missing_ok=True)
-        copy_file(location, stream)
-        try:
-            return _check(stream, file, expected)
-        except TransientError as error:
-            raise RefusedError(str(error)) from None  # a copy comes out the same
-    failures, furthest = 0, stream.seek(0, os.SEEK_END)
-    while True:
-        resumed = stream.seek(0, os.SEEK_END) > 0
-        try:
-            receive(location, stream, state, size=file.size, timeout=patience.timeout)
-            digest = _check(stream, file, expected)
-        except TransientError as error:
-            cause = str(error)
-            if stream.seek(0, os.SEEK_END) == 0:
-                state.unlink(missing_ok=True)
-        except _WrongBytesError:
-            state.unlink(missing_ok=True)
-            if not resumed:
-                raise
-            cause = "the part that was here does not belong to the file"
-        else:
-            state.unlink(missing_ok=True)
-            return digest
-        reached = stream.seek(0, os.SEEK_END)
-        failures = failures + 1 if reached < furthest + LEAST_BYTES else 1
-        furthest = max(furthest, reached)
-        if failures >= patience.attempts:
-            raise RefusedError(f"{cause} ({failures} attempts)")
-        _log.info("%s: %s: trying again", location, cause)
-        patience.sleep(patience.backoff * 2 ** (failures - 1))
-
-
-def _check(stream: FileIO, file: RemoteFile, expected: _Expected) -> str:
+def _check(part: Part, file: RemoteFile, expected: str | None, destination: Path) -> str:
     """The sha256 of a complete partial file; one that is not as expected is emptied.
 
-    What nothing is known of, and can be told to be damaged, is a `TransientError`.
+    Where no digest is known, a file that is evidently damaged is a `TransientError`, lest its lock insist on
+    a bad download for ever.
     """
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    digest = hashlib.file_digest(stream, "sha256").hexdigest()
-    error: Exception | None = None
-    if file.size is not None and size != file.size:
-        error = _WrongBytesError(f"has {size} bytes, the registry says {file.size}")
-    elif expected.sha256 not in (None, digest):
-        error = _WrongBytesError(f"its sha256 is {digest}, {expected.otherwise}")
-    elif expected.sha256 is None:
-        error = _damage(stream, file)
-    if error is None:
-        return digest
-    stream.truncate(0)
-    raise error
-
-
-def _damage(stream: FileIO, file: RemoteFile) -> TransientError | RefusedError | None:
-    """What is wrong with a file that has no digest yet, lest its lock insist on a bad download for ever."""
-    part = str(stream.name)
-    if stream.seek(0, os.SEEK_END) == 0:
-        return TransientError("the file is empty")
+    size = part.size
+    part.stream.seek(0)
+    digest = hashlib.file_digest(part.stream, "sha256").hexdigest()
     try:
-        check_whole(part, file.name)
+        if file.size is not None and size != file.size:
+            raise _WrongBytesError(f"has {size} bytes, the registry says {file.size}")
+        if expected not in (None, digest):
+            lock = lock_path(destination)
+            first = f"the first download had {expected}: delete {lock} to accept the new file"
+            wanted = f"the registry says {expected}" if file.sha256 else first
+            raise _WrongBytesError(f"its sha256 is {digest}, {wanted}")
+        if expected is None and size == 0:
+            raise TransientError("the file is empty")
+        if expected is None:
+            check_whole(part.path, file.name)
     except InputError as error:
+        part.clear()
         kind = TransientError if isinstance(error, DamagedError) else RefusedError
-        return kind(str(error).removeprefix(f"{part}: "))
-    return None
-
-
-def _install(stream: FileIO, destination: Path, record: dict[str, str]) -> None:
-    """Give the partial file its final name, and write its record to the lock file."""
-    size = stream.seek(0, os.SEEK_END)
-    try:
-        os.fsync(stream.fileno())
-        Path(str(stream.name)).replace(destination)
-        write_json(_lock(destination), {**record, "size": size})
-    except OSError as error:
-        raise InputError(f"{destination}: cannot be written: {error.strerror}") from None
+        raise kind(str(error).removeprefix(f"{part.path}: ")) from None
+    except (TransientError, RefusedError):
+        part.clear()
+        raise
+    return digest
 
 
 @contextmanager
-def _exclusive(part: Path) -> Iterator[FileIO]:
+def _exclusive(path: Path) -> Iterator[Part]:
     """Open the partial file for appending, when no other process has it; an empty one is not left behind."""
     try:
-        part.parent.mkdir(parents=True, exist_ok=True)
-        stream = _open_locked(part)
-        while not _is_open_as(stream, part):  # another process has finished and renamed what we waited for
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stream = _open_locked(path)
+        while not _is_open_as(stream, path):  # another process has finished and renamed what we waited for
             stream.close()
-            stream = _open_locked(part)
+            stream = _open_locked(path)
     except OSError as error:
-        raise InputError(f"{part}: cannot be opened for writing: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be opened for writing: {error.strerror}") from None
     with stream:
+        part = Part(stream)
         try:
-            yield stream
+            yield part
         finally:
-            if _is_open_as(stream, part) and stream.seek(0, os.SEEK_END) == 0:
-                part.unlink()
+            if _is_open_as(stream, path) and part.size == 0:
+                path.unlink()
 
 
-def _open_locked(part: Path) -> FileIO:
-    stream = part.open("a+b", buffering=0)
+def _open_locked(path: Path) -> FileIO:
+    stream = path.open("a+b", buffering=0)
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        _log.info("%s: another process is fetching it: waiting", part)
+        _log.info("%s: another process is fetching it: waiting", path)
         fcntl.flock(stream, fcntl.LOCK_EX)
     return stream
 
 
-def _is_open_as(stream: FileIO, part: Path) -> bool:
+def _is_open_as(stream: FileIO, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(stream.fileno()), part.stat())
+        return os.path.samestat(os.fstat(stream.fileno()), path.stat())
     except FileNotFoundError:
         return False

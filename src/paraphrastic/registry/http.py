@@ -1,7 +1,7 @@
-"""One address into one partial file: over http(s), taken up again where it broke off, or from a file.
+"""Bring a partial file to the whole content of an http(s) address, from where an earlier attempt broke off.
 
-A partial file is only continued when the server confirms that it still serves the same bytes; what is
-needed to ask (address, validator, length) is kept in a small JSON file beside it, the `state`.
+A partial file is only continued if the server confirms that it still serves the same bytes. What is needed to
+ask (address, validator, length) is kept in a small JSON file beside it.
 """
 
 import json
@@ -9,59 +9,48 @@ import os
 import re
 import ssl
 import time
-from email.message import Message
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from collections.abc import Callable
+from http.client import HTTPException, HTTPResponse, IncompleteRead
 from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
-from typing import IO, Any, cast
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlsplit
-from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
+from typing import Any, cast
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
+from urllib3.exceptions import HTTPError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import write_json
 
-# Fewer bytes than these, within the seconds that silence may last, are no progress.
+# A server that sends fewer bytes than these within the timeout counts as silent.
 LEAST_BYTES = 1000
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 _WORTH_RETRYING = (408, 425, 429)
 
 
 class _AddressError(Exception):
-    """What is wrong with an address, on one line, also where a server has said it."""
+    """What is wrong with an address, on one line, even if it quotes a server."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(on_one_line(cause))
 
 
 class TransientError(_AddressError):
-    """The address may give the file when asked again."""
+    """The address may give the file when it is asked again."""
 
 
 class RefusedError(_AddressError):
     """The address does not give the file, however often it is asked."""
 
 
-class _WebRedirects(HTTPRedirectHandler):
-    """Follows redirects to http(s) only, and from https to https only."""
-
-    def redirect_request(
-        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Message, newurl: str
-    ) -> Request | None:
-        scheme = urlsplit(newurl).scheme
-        if scheme == "http" and urlsplit(req.full_url).scheme == "https":
-            raise RefusedError(f"HTTP {code} {msg} - Redirection from https to {newurl!r} is not allowed")
-        if scheme not in ("http", "https"):
-            raise RefusedError(f"HTTP {code} {msg} - Redirection to url {newurl!r} is not allowed")
-        # The type stubs know only `HTTPMessage`, the class that urllib happens to use.
-        return super().redirect_request(req, fp, code, msg, cast(Any, headers), newurl)
-
-
 class _PacedReader(RawIOBase):
-    """What a server sends, until it sends so slowly that a limit of its silence alone would never end it.
+    """The bytes of a server, until it sends them too slowly.
 
-    The `head`, all that comes before the content, has the time that silence may last, from its first byte.
+    The timeout of a socket ends silence alone. This reader also ends an answer of which fewer than
+    `LEAST_BYTES` arrive within the timeout, and a `head` (all before the content) that takes longer than it.
     """
 
     def __init__(self, raw: RawIOBase, timeout: float) -> None:
@@ -102,135 +91,161 @@ class _PacedResponse(HTTPResponse):
         self._reader.head = False
 
 
-class _Connection(HTTPConnection):
-    response_class = _PacedResponse
+class _PacedAdapter(HTTPAdapter):
+    """Connections that are left when they are too slow, and that trust the certificates of the system."""
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs, ssl_context=ssl.create_default_context())
+
+    def get_connection_with_tls_context(self, *args: Any, **kwargs: Any) -> Any:
+        pool = super().get_connection_with_tls_context(*args, **kwargs)
+        pool.ConnectionCls = type("_Connection", (pool.ConnectionCls,), {"response_class": _PacedResponse})
+        return pool
 
 
-class _SecureConnection(HTTPSConnection):
-    response_class = _PacedResponse
+class _Session(requests.Session):
+    """Follows redirects to http(s) only, and from https to https only; it sends no credentials."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trust_env = False  # its proxies are wanted, and its passwords (.netrc) are not
+        self.mount("http://", _PacedAdapter())
+        self.mount("https://", _PacedAdapter())
+
+    def rebuild_proxies(self, prepared_request: requests.PreparedRequest, proxies: Any) -> dict[str, str]:
+        return get_environ_proxies(cast(str, prepared_request.url))
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        target = super().get_redirect_target(resp)
+        if target is not None:
+            scheme = urlsplit(urljoin(resp.url, target)).scheme
+            answer = f"HTTP {resp.status_code} {resp.reason} - Redirection"
+            if scheme == "http" and urlsplit(resp.url).scheme == "https":
+                raise RefusedError(f"{answer} from https to {target!r} is not allowed")
+            if scheme not in ("http", "https"):
+                raise RefusedError(f"{answer} to url {target!r} is not allowed")
+        return target
 
 
-class _PacedHTTP(HTTPHandler):
-    def http_open(self, req: Request) -> HTTPResponse:
-        return self.do_open(_Connection, req)
+class Part:
+    """A partial file, open without a buffer, and the note beside it that says where its bytes came from."""
+
+    def __init__(self, stream: FileIO) -> None:
+        self.stream = stream
+        self.path = Path(str(stream.name))
+        self.note = Path(f"{stream.name}.json")
+
+    @property
+    def size(self) -> int:
+        """Bytes that are there."""
+        return self.stream.seek(0, os.SEEK_END)
+
+    def append(self, source: Callable[[], bytes]) -> None:
+        """Write what `source` returns until it returns nothing."""
+        while chunk := source():
+            rest = memoryview(chunk)
+            try:
+                while rest:
+                    rest = rest[self.stream.write(rest) :]
+            except OSError as error:
+                raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.stream.truncate(0)
+        self.note.unlink(missing_ok=True)
+
+    def origin(self, address: str) -> tuple[str, int] | None:
+        """Validator and length of the whole file, if the bytes came from `address`."""
+        try:
+            known = json.loads(self.note.read_text(encoding="utf-8"))
+            found = (known["address"], known["validator"], known["total"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None  # absent or damaged: the file is fetched from its beginning
+        is_known = found[0] == address and isinstance(found[1], str) and isinstance(found[2], int)
+        return found[1:] if is_known else None
 
 
-class _PacedHTTPS(HTTPSHandler):
-    def https_open(self, req: Request) -> HTTPResponse:
-        return self.do_open(_SecureConnection, req)
-
-
-def receive(address: str, part: FileIO, state: Path, *, size: int | None, timeout: float) -> None:
+def receive(address: str, part: Part, *, size: int | None, timeout: float) -> None:
     """Bring `part` to the whole content of the http(s) `address`, from where it stands.
 
-    `part` is open for appending without a buffer. `size` is the expected length in bytes, `timeout` the
-    longest silence in seconds, and fewer than `LEAST_BYTES` within it are as good as none. Raises
-    `TransientError` or `RefusedError`, and `InputError` where the disk takes no more.
+    `size` is the expected length in bytes, and `timeout` the longest silence in seconds. Raises
+    `TransientError` or `RefusedError`, and `InputError` if the part cannot be written.
     """
-    known = _read_state(state, address)
-    have = part.seek(0, os.SEEK_END)
-    if have and known is None:
-        have = part.truncate(0)
-    if known is not None and have == known["total"]:
+    origin = part.origin(address)
+    if origin is None:
+        part.clear()
+    elif part.size == origin[1]:
         return
     headers = {"Accept-Encoding": "identity", "User-Agent": "paraphrastic"}
-    if have and known is not None:
-        headers |= {"Range": f"bytes={have}-", "If-Range": known["validator"]}
+    if origin and part.size:
+        headers |= {"Range": f"bytes={part.size}-", "If-Range": origin[0]}
+    total = None
     try:
-        request = Request(address, headers=headers)  # noqa: S310 - the caller has checked the scheme
-        with build_opener(_WebRedirects, _PacedHTTP, _PacedHTTPS).open(request, timeout=timeout) as response:
-            total = _begin(response, address, part, state, size=size, have=have, known=known)
-            while chunk := response.read1(_CHUNK):  # what has come so far, so that a stall loses nothing
-                _append(part, chunk)
-    except HTTPError as error:
-        error.close()
-        if error.code == 416:  # what is here is longer than what the server has
-            part.truncate(0)
-            raise TransientError("the server's file is shorter than the part that was here") from None
-        if error.code in _WORTH_RETRYING or error.code >= 500:
-            raise TransientError(f"HTTP {error.code} {error.reason}") from None
-        if str(error.reason).startswith(HTTPRedirectHandler.inf_msg):
-            raise RefusedError(f"HTTP {error.code}: redirects without end") from None
-        raise RefusedError(f"HTTP {error.code} {error.reason}") from None
-    except (OSError, HTTPException) as error:
-        cause = error.reason if isinstance(error, URLError) else error
+        options: dict[str, Any] = {
+            "proxies": get_environ_proxies(address),
+            "timeout": timeout,
+            "stream": True,
+        }
+        with _Session() as session, session.get(address, headers=headers, **options) as response:
+            total = _begin(response, address, part, origin, size)
+            # As much as has come, so that a stall loses nothing.
+            part.append(lambda: response.raw.read1(CHUNK, decode_content=False))
+    except requests.TooManyRedirects as error:
+        status = error.response.status_code if error.response is not None else "3xx"
+        raise RefusedError(f"HTTP {status}: redirects without end") from None
+    except ValueError as error:
+        raise RefusedError(f"not a usable address: {error}") from None
+    except (OSError, HTTPException, HTTPError) as error:
+        cause = _innermost(error)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise RefusedError(f"its certificate is not valid: {cause.verify_message}") from None
         if isinstance(cause, TimeoutError):
             raise TransientError(f"silent for {timeout:g} seconds") from None
-        raise TransientError(str(cause).strip() or type(cause).__name__) from None
-    except ValueError as error:
-        raise RefusedError(f"not a usable address: {error}") from None
-    received = part.tell()
-    if total is not None and received < total:
-        raise TransientError(f"the connection closed after {received} of {total} bytes")
-
-
-def copy_file(source: Path, part: FileIO) -> None:
-    """Make `part` a copy of the regular file `source`."""
-    part.truncate(0)
-    if not source.is_file():
-        raise RefusedError("not a file" if source.exists() else "no such file")
-    try:
-        stream = source.open("rb")
-    except OSError as error:
-        raise RefusedError(str(error.strerror)) from None
-    with stream:
-        while chunk := stream.read(_CHUNK):
-            _append(part, chunk)
+        if not isinstance(cause, IncompleteRead) or total is None:
+            raise TransientError(str(cause).strip() or type(cause).__name__) from None
+    if total is not None and part.size < total:
+        raise TransientError(f"the connection closed after {part.size} of {total} bytes")
 
 
 def _begin(
-    response: HTTPResponse,
-    address: str,
-    part: FileIO,
-    state: Path,
-    *,
-    size: int | None,
-    have: int,
-    known: dict[str, Any] | None,
+    response: requests.Response, address: str, part: Part, origin: tuple[str, int] | None, size: int | None
 ) -> int | None:
-    """Decide by the answer's header whether it continues `part` or starts anew; the total length if known."""
-    if response.headers.get_content_type() == "text/html" and not address.endswith((".html", ".htm")):
+    """Decide by an answer's head whether it continues `part` or starts anew; the total length if known."""
+    status, headers = response.status_code, response.headers
+    if status == 416:
+        part.clear()
+        raise TransientError("the server's file is shorter than the part that was here")
+    if not 200 <= status < 300:
+        error = TransientError if status in _WORTH_RETRYING or status >= 500 else RefusedError
+        raise error(f"HTTP {status} {response.reason}")
+    kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind == "text/html" and not address.endswith((".html", ".htm")):
         raise RefusedError("answered with a web page instead of the file")
-    etag = response.headers.get("ETag", "")
-    validator = etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
-    if response.status == 206:
-        span = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "").strip())
-        found = (int(span[1]), int(span[2]), validator) if span else None
-        if known is None or found != (have, known["total"], known["validator"]):
-            part.truncate(0)
+    etag = headers.get("ETag", "")
+    validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
+    if status == 206:
+        span = _CONTENT_RANGE.fullmatch(headers.get("Content-Range", "").strip())
+        found = (int(span[1]), (validator, int(span[2]))) if span else None
+        if origin is None or found != (part.size, origin):
+            part.clear()
             raise TransientError("the server's file is not the one that the part here came from")
-        return int(known["total"])
-    part.truncate(0)
-    state.unlink(missing_ok=True)
-    length = response.headers.get("Content-Length", "")
+        return origin[1]
+    part.clear()
+    length = headers.get("Content-Length", "")
     total = int(length) if length.isdigit() else None
     if None not in (size, total) and size != total:
         raise RefusedError(f"has {total} bytes, the registry says {size}")
     if validator and total is not None:
         try:
-            write_json(state, {"address": address, "validator": validator, "total": total})
+            write_json(part.note, {"address": address, "validator": validator, "total": total})
         except OSError as error:
-            raise InputError(f"{state}: cannot be written: {error.strerror}") from None
+            raise InputError(f"{part.note}: cannot be written: {error.strerror}") from None
     return total
 
 
-def _read_state(state: Path, address: str) -> dict[str, Any] | None:
-    """What is known of the part's origin, if it came from `address`."""
-    try:
-        known = json.loads(state.read_text(encoding="utf-8"))
-        of_this_address = known["address"] == address
-        kinds = (type(known["validator"]), type(known["total"]))
-    except (OSError, ValueError, LookupError, TypeError):
-        return None  # absent or damaged: the part is fetched from its beginning
-    return known if of_this_address and kinds == (str, int) else None
-
-
-def _append(part: FileIO, chunk: bytes) -> None:
-    rest = memoryview(chunk)
-    try:
-        while rest:
-            rest = rest[part.write(rest) :]
-    except OSError as error:
-        raise InputError(f"{part.name}: cannot be written: {error.strerror}") from None
+def _innermost(error: BaseException) -> BaseException:
+    """The cause, which requests and urllib3 wrap in exceptions of their own."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    return error

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import HAN
 from paraphrastic.base.units import spell
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import HAN, Float32, cosines
+from paraphrastic.model.encoder import Float32, cosines
 
 # Sentences of many languages and scripts, and such as are hard to cut alike.
 TEXT = Path(__file__).with_name("sentences.txt")
