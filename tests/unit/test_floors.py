@@ -1,6 +1,7 @@
 """Each package imports floors below its own alone, and no module imports another in a circle."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -66,3 +67,25 @@ def test_nothing_imports_in_a_circle() -> None:
         TopologicalSorter(IMPORTS).prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(reversed(error.args[1])))
+
+
+PAGE = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_the_architecture_draws_these_floors() -> None:
+    drawing = re.search(r"```\n( 8 .*?)```", PAGE, re.DOTALL)
+    assert drawing, "the page has no drawing of the floors"
+    drawn = {int(line.split()[0]): set(line.split()) for line in drawing[1].splitlines()}
+    assert {number: words & FLOOR.keys() for number, words in drawn.items()} == dict(enumerate(FLOORS))
+
+
+@pytest.mark.parametrize("package", FLOOR)
+def test_the_page_names_where_a_package_is_entered(package: str) -> None:
+    row = re.search(rf"^\| `{package}` \|.*\|(.*)\|$", PAGE, re.MULTILINE)
+    assert row, f"the page has no row for {package}"
+    for entry in re.findall(r"`([\w.]+)`", row[1]):
+        module, name = f"paraphrastic.{package}.{entry}".rsplit(".", 1)
+        tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
+        targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+        names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+        assert name in names | {target.id for target in targets if isinstance(target, ast.Name)}, entry
