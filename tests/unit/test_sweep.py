@@ -42,6 +42,16 @@ def test_the_best_run_becomes_the_model_of_equal_ones_the_first(tmp_path: Path) 
     ]
 
 
+def test_files_for_other_libraries_do_not_outlive_their_model(tmp_path: Path) -> None:
+    for name in ("tokenizer.json", "modules.json", "mine.txt"):
+        (tmp_path / "model").mkdir(exist_ok=True)
+        (tmp_path / "model" / name).write_text("{}")
+    model = sweep(tmp_path, RUNS)
+    assert not (model / "tokenizer.json").exists()
+    assert not (model / "modules.json").exists()
+    assert (model / "mine.txt").exists()
+
+
 def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
     sweeps = {
         "de": sweep(tmp_path / "de", RUNS) / "sweep.csv",

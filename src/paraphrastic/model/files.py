@@ -13,6 +13,8 @@ from paraphrastic.base.files import atomic_output, sha256, write_json
 WEIGHTS = "model.safetensors"
 SENTENCEPIECE = "sentencepiece.model"
 CONFIG = "config.json"
+# What other libraries need beside these.
+TOKENIZER, MODULES = "tokenizer.json", "modules.json"
 # Kinds of encoders, as `config.json` names them: one average, or what `model.composite` has.
 ENCODER = "averaged_subwords"
 PARTS = "parts"

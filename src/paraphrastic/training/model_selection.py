@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
-from paraphrastic.model.files import CONFIG, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.files import CONFIG, MODULES, SENTENCEPIECE, TOKENIZER, WEIGHTS
 
 log = logging.getLogger(__name__)
 
@@ -17,7 +17,8 @@ SWEEP = ["dropout", "megabatch", "development", "chosen"]
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, and write the table of the sweep.
 
-    If several runs have the highest score, the first one is taken.
+    If several runs have the highest score, the first one is taken. What other libraries need to load the model
+    that `output` held before is removed.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
@@ -30,6 +31,9 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
+    # Other libraries would read the new weights with the pieces of the model that was here before.
+    for name in (TOKENIZER, MODULES):
+        (output / name).unlink(missing_ok=True)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]

@@ -19,10 +19,8 @@ from paraphrastic.base.files import (
 )
 from paraphrastic.interop.export.tokenizer import tokenizer_json
 from paraphrastic.interop.sentencepiece_proto import read_model_proto
-from paraphrastic.model.files import CONFIG, ENCODER, SENTENCEPIECE
+from paraphrastic.model.files import CONFIG, ENCODER, MODULES, SENTENCEPIECE, TOKENIZER
 
-TOKENIZER = "tokenizer.json"
-MODULES = "modules.json"
 CARD = "README.md"
 
 # What sentence-transformers makes of the folder: rows of the table, averaged.

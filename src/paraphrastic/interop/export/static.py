@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.interop.export.folder import MODULES, TOKENIZER, complete_folder
+from paraphrastic.interop.export.folder import complete_folder
 from paraphrastic.interop.export.parity import TEXT, Other, compare
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import Float32, SentenceEncoder
+from paraphrastic.model.files import MODULES, TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 
 # By which cosines may differ: in single precision, and in the half precision of a table of float16, which is
