@@ -17,8 +17,8 @@ SWEEP = ["dropout", "megabatch", "development", "chosen"]
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, and write the table of the sweep.
 
-    If several runs have the highest score, the first one is taken. What other libraries need to load the model
-    that `output` held before is removed.
+    If several runs have the highest score, the first one is taken. What other libraries need to load the
+    model that `output` held before is removed.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
