@@ -15,7 +15,7 @@ from device_engines import (
     train_on,
 )
 from small_corpus import sentence_pairs, write_training_data
-from test_mining import plain_search, unit_vectors
+from test_negative_mining import plain_search, unit_vectors
 from training_runs import CONFIG, SETTINGS, history, train_model
 
 from paraphrastic.base.errors import InputError

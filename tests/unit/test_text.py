@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import unicode_text
-from paraphrastic.model.averaged import AverageEncoder
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import collapse_spaces, fold, prepare_text, segment
 from paraphrastic.corpus.score import score_pairs
 from paraphrastic.corpus.select import select_pairs
+from paraphrastic.model.average import AverageEncoder
 
 
 def test_chinese_is_segmented_by_mode(capfd):
