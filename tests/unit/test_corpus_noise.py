@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
+from configurations import checked, load
 from test_corpus_merge import merge
 
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
@@ -76,7 +76,7 @@ def noisy(mirror, tmp_path_factory):
 @pytest.mark.parametrize("name", ["paper", "small"])
 def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
     folder, rows, kinds = noisy
-    config = yaml.safe_load((request.config.rootpath / "config" / f"{name}.yaml").read_text())
+    config = checked(load(name))
     counts = select_pairs(
         [folder / "scored"],
         folder / "selected",

@@ -97,7 +97,7 @@ def test_archives(tmp_path: Path) -> None:
 def test_settings() -> None:
     def refused(path: str, value: object) -> str:
         config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-        config["registry"] = str(ROOT / config["registry"])
+        config["registry"] = str(ROOT / "config/datasets.tsv")
         section, _, key = path.rpartition(".")
         (config[section] if section else config)[key] = value
         with pytest.raises(InputError) as caught:
