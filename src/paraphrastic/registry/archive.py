@@ -59,7 +59,7 @@ class DamagedError(InputError):
 
 @contextmanager
 def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
-    """Open a gzip, bzip2, Zstandard or plain file, told by its first bytes, as a stream of its content.
+    """Open a gzip, bzip2, xz, Zstandard or plain file, told by its first bytes, as a stream of its content.
 
     The content may have at most `max_bytes` bytes.
     """
@@ -71,6 +71,8 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
             stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
         elif magic.startswith(_BZIP2):
             stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
+        elif magic == _XZ:
+            stream = stack.enter_context(lzma.open(stream))
         elif magic == _ZSTANDARD:
             # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
             try:
@@ -121,9 +123,7 @@ def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max
         for entry in entries:
             _check_place(path, entry, folder)
             _check_size(path, entry, max_bytes)
-        total = sum(entry.size for entry in entries)
-        if total > max_total:
-            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
+        _check_total(path, entries, max_total)
         for entry in entries:
             if entry.is_file:
                 target = folder / entry.name
@@ -145,35 +145,21 @@ def check_whole(path: str | Path, name: str) -> None:
     bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
     magic = _first_bytes(path)
     if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
-        _check_zip(path, bound)
+        with _opened(path, zipped=True) as archive:
+            entries = _entries(archive, path)
+            _check_total(path, entries, bound)
+            for entry in entries:
+                with _open_entry(archive, entry, path, bound) as stream:
+                    _drain(stream)
         return
     if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
         raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
-    with ExitStack() as stack:
-        if magic == _XZ:
-            unpacked = stack.enter_context(lzma.open(path))
-            stream = stack.enter_context(_bounded(unpacked, str(path), bound))
-        else:
-            stream = stack.enter_context(open_stream(path, max_bytes=bound))
+    with open_stream(path, max_bytes=bound) as stream:
         if name.endswith(_TAR_SUFFIXES):
             with _damage_named(str(path)):
-                archive = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
-            stack.enter_context(archive)
-            _entries(archive, path)
+                tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
+            _entries(tar, path)
         _drain(stream)
-
-
-def _check_zip(path: Path, bound: int) -> None:
-    with _damage_named(str(path)):
-        archive = zipfile.ZipFile(path)
-    with archive:
-        entries = _entries(archive, path)
-        total = sum(entry.size for entry in entries)
-        if total > bound:
-            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {bound}")
-        for entry in entries:
-            with _open_entry(archive, entry, path, bound) as stream:
-                _drain(stream)
 
 
 def _drain(stream: BinaryIO) -> None:
@@ -274,8 +260,8 @@ class _TarInfo(tarfile.TarInfo):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
-    zipped = _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
+def _opened(path: Path, zipped: bool = False) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    zipped = zipped or _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
     archive: zipfile.ZipFile | tarfile.TarFile
     with _damage_named(str(path)):
         # Closed below.
@@ -327,6 +313,12 @@ def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _
 def _check_size(path: Path, entry: _Entry, max_bytes: int) -> None:
     if entry.size > max_bytes:
         raise InputError(f"{path}: {entry.name}: {entry.size} bytes, more than the bound of {max_bytes}")
+
+
+def _check_total(path: Path, entries: Sequence[_Entry], max_total: int) -> None:
+    total = sum(entry.size for entry in entries)
+    if total > max_total:
+        raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
 
 
 def _check_place(path: Path, entry: _Entry, folder: Path) -> None:
