@@ -8,13 +8,13 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.bounds import Bound
-from paraphrastic.neighbours.kernels import NOTHING, Float32, offer_some
+from paraphrastic.neighbours.kernels import NOTHING, Float32
 from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, search
 from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
 from paraphrastic.neighbours.parts import slices
 from paraphrastic.neighbours.vectors import Matrix, require_finite, single
 
-# Rows beyond those asked for whose exact cosines are computed.
+# Rows beyond those asked for that are looked at.
 _SPARE = 20
 _OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
 
@@ -91,8 +91,8 @@ def search_with_faiss(
 ) -> Neighbours:
     """What an index that is not exact finds, or what `search` finds, by FAISS's exact index of each block.
 
-    FAISS computes in single precision; so the exact cosines of more rows than asked for are computed, and
-    where rounding could hide another one, `search` looks.
+    FAISS computes in single precision; so `search` looks among more rows than asked for, and among all where
+    rounding could hide another one.
     """
     if isinstance(matrix, FaissFile) and not matrix.is_exact:
         return matrix.search(queries, k, min_score)
@@ -100,24 +100,22 @@ def search_with_faiss(
     n, dim = matrix.shape
     found = Neighbours.nothing(len(queries), min(k, n))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    bound, norms = Bound(dim), np.empty(len(queries))
-    units = bound.vectors(queries, norms)
-    require_finite(norms, "queries")
-    for block in slices(n, max(1, BLOCK_NUMBERS // max(1, dim))):
-        values, row_norms = single(matrix[block]), np.empty(block.stop - block.start)
+    bound = Bound(dim)
+    units = bound.vectors(queries)
+    for block in slices(n if len(queries) else 0, max(1, BLOCK_NUMBERS // max(1, dim))):
+        values, norms = single(matrix[block]), np.empty(block.stop - block.start)
         index = faiss.IndexFlatIP(dim)
-        index.add(bound.vectors(values, row_norms))
-        require_finite(row_norms, getattr(matrix, "name", "vectors"), block.start)
+        index.add(bound.vectors(values, norms))
+        require_finite(norms, getattr(matrix, "name", "vectors"), block.start)
         scores, rows = index.search(units, min(len(values), k + _SPARE))
-        own = Neighbours.nothing(*found.indices.shape)
-        offer_some(rows, values, row_norms, queries, norms, lowest, own.cosines, own.indices)
+        chosen = np.unique(rows)
+        own = search(values[chosen], queries, k, min_score=min_score, threads=threads)
+        indices = np.where(own.indices >= 0, chosen[own.indices], NOTHING)
         bars = np.maximum(own.cosines[:, -1], lowest)
-        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & (norms > 0))
+        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & queries.any(axis=1))
         if len(again) and rows.shape[1] < len(values):
-            others = search(
-                values, queries[again], own.indices.shape[1], min_score=min_score, threads=threads
-            )
-            own.indices[again], own.cosines[again] = others.indices, others.cosines
-        own.indices[own.indices >= 0] += block.start
-        found.add(own)
+            others = search(values, queries[again], k, min_score=min_score, threads=threads)
+            indices[again], own.cosines[again] = others.indices, others.cosines
+        indices[indices >= 0] += block.start
+        found.add(Neighbours(indices, own.cosines))
     return found
