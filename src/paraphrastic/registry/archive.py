@@ -1,6 +1,6 @@
 """Read archives and compressed files that came from elsewhere, without trusting them.
 
-Members are read as streams, so that a corpus never lies on the disk unpacked. Damaged data, and data that
+Nothing is unpacked to the disk; members of a corpus are read as streams. Damaged data, and data that
 grows past its bound, is an `InputError` that names the file and the cause.
 """
 
@@ -8,12 +8,11 @@ import bz2
 import gzip
 import io
 import lzma
-import shutil
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -21,10 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
 
 _READ_BYTES = 1 << 16
-# More files than any corpus has; empty ones cost nothing but the disk's inodes and the memory of their names.
+# More files than any corpus has; empty ones cost nothing but the memory of their names.
 _MAX_MEMBERS = 100_000
 # Long names and attributes of a tar, which are read into memory before anything can be asked of them.
 _TAR_HEADERS = (
@@ -102,35 +100,33 @@ def open_members(
         streams = []
         for name in names:
             entry = _choose(path, (name,) if isinstance(name, str) else name, entries)
-            _check_size(path, entry, max_bytes)
+            _check_size(f"{path}: {entry.name}", [entry], max_bytes)
             # One handle a member: a compressed tar is read in turns only with one decompressor each.
             handle = stack.enter_context(_opened(path))
             streams.append(stack.enter_context(_open_entry(handle, entry, path, max_bytes)))
         yield tuple(streams)
 
 
-def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max_total: int) -> list[Path]:
-    """Unpack a zip or (compressed) tar archive into `folder`; returns the files, in the archive's order.
+def read_members(
+    path: str | Path, wanted: Callable[[PurePosixPath], bool], *, max_bytes: int
+) -> dict[PurePosixPath, bytes]:
+    """Read the wanted files of a zip or (compressed) tar archive, in its order, by their names in it.
 
-    A member that is a link or a device, that would leave `folder` or is larger than `max_bytes`, and members
-    larger than `max_total` bytes together, are an `InputError` before anything is written. Each file is
-    whole or not there.
+    Together they may have at most `max_bytes` bytes.
     """
-    path, folder = Path(path), Path(folder)
-    written = []
+    path = Path(path)
     with _opened(path) as archive:
-        entries = _entries(archive, path)
-        for entry in entries:
-            _check_place(path, entry, folder)
-            _check_size(path, entry, max_bytes)
-        _check_total(path, entries, max_total)
-        for entry in entries:
-            if entry.is_file:
-                target = folder / entry.name
-                with _open_entry(archive, entry, path, max_bytes) as stream:
-                    _write(stream, target)
-                written.append(target)
-    return written
+        found = {
+            name: entry
+            for entry in _entries(archive, path)
+            if entry.is_file and wanted(name := PurePosixPath(entry.name))
+        }
+        _check_size(path, found.values(), max_bytes)
+        contents = {}
+        for name, entry in found.items():
+            with _open_entry(archive, entry, path, max_bytes) as stream:
+                contents[name] = stream.read()
+    return contents
 
 
 def check_whole(path: str | Path, name: str) -> None:
@@ -147,7 +143,7 @@ def check_whole(path: str | Path, name: str) -> None:
     if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
         with _opened(path, zipped=True) as archive:
             entries = _entries(archive, path)
-            _check_total(path, entries, bound)
+            _check_size(path, entries, bound)
             for entry in entries:
                 with _open_entry(archive, entry, path, bound) as stream:
                     _drain(stream)
@@ -245,7 +241,6 @@ class _Entry:
     name: str
     size: int
     is_file: bool
-    is_folder: bool
     info: zipfile.ZipInfo | tarfile.TarInfo
 
 
@@ -273,11 +268,10 @@ def _opened(path: Path, zipped: bool = False) -> Iterator[zipfile.ZipFile | tarf
 def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
     with _damage_named(str(path)):
         if isinstance(archive, tarfile.TarFile):
-            found = (_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive)
+            found = (_Entry(i.name, i.size, i.isreg(), i) for i in archive)
         else:
             found = (
-                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
-                for i in archive.infolist()
+                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i) for i in archive.infolist()
             )
         entries = list(islice(found, _MAX_MEMBERS + 1))
     if len(entries) > _MAX_MEMBERS:
@@ -310,33 +304,9 @@ def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _
     raise InputError(f"{path}: has no member {' or '.join(names)}; it holds {held or 'no files'}")
 
 
-def _check_size(path: Path, entry: _Entry, max_bytes: int) -> None:
-    if entry.size > max_bytes:
-        raise InputError(f"{path}: {entry.name}: {entry.size} bytes, more than the bound of {max_bytes}")
-
-
-def _check_total(path: Path, entries: Sequence[_Entry], max_total: int) -> None:
-    total = sum(entry.size for entry in entries)
-    if total > max_total:
-        raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
-
-
-def _check_place(path: Path, entry: _Entry, folder: Path) -> None:
-    """Refuse a member that is not a plain file or folder, or that lies outside `folder`."""
-    if not entry.is_file and not entry.is_folder:
-        raise InputError(f"{path}: {entry.name}: a link or a device, which is not unpacked")
-    name = PurePosixPath(entry.name)
-    inside = (folder / name).resolve().is_relative_to(folder.resolve())
-    if name.is_absolute() or ".." in name.parts or "\\" in entry.name or not inside:
-        raise InputError(f"{path}: {entry.name}: would be unpacked outside of its folder")
-
-
-def _write(stream: BinaryIO, target: Path) -> None:
-    try:
-        with atomic_output(target) as temporary, temporary.open("wb") as output:
-            shutil.copyfileobj(stream, output)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+def _check_size(label: str | Path, entries: Iterable[_Entry], max_bytes: int) -> None:
+    if (total := sum(entry.size for entry in entries)) > max_bytes:
+        raise InputError(f"{label}: {total} bytes, more than the bound of {max_bytes}")
 
 
 def _opened_file(path: Path) -> tuple[IO[bytes], bytes]:
