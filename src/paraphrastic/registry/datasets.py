@@ -168,24 +168,19 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not readable as a registry of data sets: {error}") from None
-    header = False
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        cells = [cell.strip() for cell in line.split("\t")]
-        if not header:
-            if tuple(cells) != COLUMNS:
-                raise InputError(f"{path}:{number}: header: the columns must be {' '.join(COLUMNS)}")
-            header = True
-            continue
+    rows = [
+        (number, [cell.strip() for cell in line.split("\t")])
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not rows:
+        raise InputError(f"{path}: header: the file is empty")
+    if tuple(rows[0][1]) != COLUMNS:
+        raise InputError(f"{path}:{rows[0][0]}: header: the columns must be {' '.join(COLUMNS)}")
+    for number, cells in rows[1:]:
         if len(cells) != len(COLUMNS):
             raise InputError(f"{path}:{number}: row: {len(cells)} columns, expected {len(COLUMNS)}")
-        yield (
-            number,
-            {column: "" if cell == "-" else cell for column, cell in zip(COLUMNS, cells, strict=True)},
-        )
-    if not header:
-        raise InputError(f"{path}: header: the file is empty")
+        yield number, dict(zip(COLUMNS, ("" if cell == "-" else cell for cell in cells), strict=True))
 
 
 def _files(row: dict[str, str]) -> list[RemoteFile]:
