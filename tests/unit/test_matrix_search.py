@@ -13,7 +13,6 @@ from paraphrastic import InputError, search
 from paraphrastic.neighbours import matrix_search, nearest
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.faiss_index import search_with_faiss
-from paraphrastic.neighbours.matrix_search import ArrayMatrix
 from paraphrastic.neighbours.nearest import Neighbours
 
 
@@ -179,7 +178,7 @@ def test_faiss_finds_the_same(
     # More equals than are compared.
     vectors[::2] = vectors[:1]
     for k, min_score in ((1, None), (7, 0.2), (1000, None)):
-        found = search_with_faiss(ArrayMatrix(vectors), queries, k, min_score=min_score, threads=2)
+        found = search_with_faiss(vectors, queries, k, min_score=min_score, threads=2)
         expected = search(vectors, queries, k, min_score=min_score)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.cosines, expected.cosines)

@@ -1,10 +1,9 @@
 """The sentences of the test sets, gathered from their files, to look for in training data."""
 
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import text_lines
 from paraphrastic.base.text import prepare_text
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.registry.archive import extract_archive, open_members, open_stream
+from paraphrastic.registry.archive import open_members, open_stream, read_members
 
 _MAX_BYTES = 1 << 30
 
@@ -109,19 +108,21 @@ def _segmented(sentences: pl.DataFrame, segmentation: Mapping[str, str]) -> list
 
 
 def _read_sts(file: TestFile) -> Iterator[tuple[str, _Sentences]]:
-    with tempfile.TemporaryDirectory() as folder:
-        members = extract_archive(file.path, folder, max_bytes=_MAX_BYTES, max_total=_MAX_BYTES)
-        for member in members:
-            label = f"{file.path}: {member.parent.name}/{member.name}"
+    def wanted(member: PurePosixPath) -> bool:
+        return member.name.startswith("STS.input.") or member.name == "sts-test.csv"
+
+    for member, content in read_members(file.path, wanted, max_bytes=_MAX_BYTES).items():
+        label = f"{file.path}: {member.parent.name}/{member.name}"
+        lines = text_lines(content, label)
+        if member.name == "sts-test.csv":
+            yield "STS-B", _cells(lines, (5, 6), ("en", "en"), label)
+        else:
+            dataset = f"20{member.parent.name[3:5]}/{member.name[10:-4]}"
             track = _TRACK.fullmatch(member.name)
-            if member.name.startswith("STS.input."):
-                dataset = f"20{member.parent.name[3:5]}/{member.name[10:-4]}"
-                codes = set(track.groups()) if track else {"en"}
-                # Which side of a cross-lingual track is in which language differs from track to track.
-                language = codes.pop() if len(codes) == 1 else None
-                yield dataset, _cells(text_lines(member.read_bytes(), label), (0, 1), (language,) * 2, label)
-            elif member.name == "sts-test.csv":
-                yield "STS-B", _cells(text_lines(member.read_bytes(), label), (5, 6), ("en", "en"), label)
+            codes = set(track.groups()) if track else {"en"}
+            # Which side of a cross-lingual track is in which language differs from track to track.
+            language = codes.pop() if len(codes) == 1 else None
+            yield dataset, _cells(lines, (0, 1), (language,) * 2, label)
 
 
 def _read_tatoeba(file: TestFile) -> Iterator[tuple[str, _Sentences]]:

@@ -1,10 +1,9 @@
 """STS test sets: read from their archive, identified by their content."""
 
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
@@ -19,11 +18,10 @@ from paraphrastic.evaluation.tasks import (
     LICENSED,
     TRACKS,
 )
-from paraphrastic.registry.archive import extract_archive
+from paraphrastic.registry.archive import read_members
 
 log = logging.getLogger(__name__)
 
-MAX_MEMBER_BYTES = 64 << 20
 MAX_ARCHIVE_BYTES = 256 << 20
 
 
@@ -36,32 +34,33 @@ def prepare_sts(archive: Path, output: Path) -> None:
     track that the archive does not hold is left out, with two exceptions that are errors: 2012–2016 must
     be complete but for 2013's SMT, and 2017 must have the English track, on which models are chosen.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        files = extract_archive(archive, folder, max_bytes=MAX_MEMBER_BYTES, max_total=MAX_ARCHIVE_BYTES)
-        # macOS adds files of its own under the same names.
-        files = [file for file in files if "__MACOSX" not in file.parts]
-        members = {f"{file.parent.name}/{file.name}": _Member(archive, file) for file in files}
-        frames = [
-            *_english_years(archive, members),
-            *_tracks(archive, members),
-            *_benchmark(archive, members),
-        ]
+    # macOS adds files of its own under the same names.
+    found = read_members(archive, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    members = {
+        f"{name.parent.name}/{name.name}": _Member(archive, name, content) for name, content in found.items()
+    }
+    frames = [
+        *_english_years(archive, members),
+        *_tracks(archive, members),
+        *_benchmark(archive, members),
+    ]
     with atomic_output(output) as temporary:
         pl.concat(frames).write_parquet(temporary)
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """An unpacked file, and the archive that errors name."""
+    """A file, and the archive that errors name."""
 
     archive: Path
-    file: Path
+    name: PurePosixPath
+    content: bytes
 
     def __str__(self) -> str:
-        return f"{self.archive}: {self.file.parent.name}/{self.file.name}"
+        return f"{self.archive}: {self.name.parent.name}/{self.name.name}"
 
     def lines(self) -> list[str]:
-        return text_lines(self.file.read_bytes(), str(self))
+        return text_lines(self.content, str(self))
 
 
 def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
@@ -118,7 +117,7 @@ def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
     while len(pairs) != len(scores) and not (longer := max(pairs, scores, key=len))[-1].strip():
         longer.pop()
     if len(pairs) != len(scores):
-        raise InputError(f"{sentences} has {len(pairs)} lines but {gold.file.name} has {len(scores)}")
+        raise InputError(f"{sentences} has {len(pairs)} lines but {gold.name.name} has {len(scores)}")
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
         if not pair.strip() and not score.strip():
             continue

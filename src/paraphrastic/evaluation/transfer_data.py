@@ -2,7 +2,6 @@
 
 import hashlib
 import logging
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,12 +13,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import text_lines
 from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
-from paraphrastic.registry.archive import extract_archive
+from paraphrastic.registry.archive import read_members
 
 log = logging.getLogger(__name__)
 
-MAX_MEMBER_BYTES = 1 << 30
-MAX_ARCHIVE_BYTES = 4 << 30
+MAX_BYTES = 1 << 30
 
 _SCHEMA = {
     "dataset": pl.String,
@@ -45,14 +43,14 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file, and what errors call it."""
+    """The content of a file, and what errors call it."""
 
-    path: Path
+    content: bytes
     name: str
 
     def lines(self, *, latin: bool = False) -> list[str]:
         """Its lines, in UTF-8; with `latin`, in ISO 8859-1 if they are not."""
-        content = self.path.read_bytes()
+        content = self.content
         if not content.strip():
             raise InputError(f"{self.name}: there is no sentence in it")
         if latin and not _is_utf8(content):
@@ -197,19 +195,21 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: 
 
 
 def _read_senteval(archive: Path) -> list[pl.DataFrame]:
-    frames = []
-    with tempfile.TemporaryDirectory() as folder:
-        found = extract_archive(archive, folder, max_bytes=MAX_MEMBER_BYTES, max_total=MAX_ARCHIVE_BYTES)
+    names = {PurePosixPath(name).parts for files in _SENTEVAL.values() for _, name, _ in files}
+
+    def wanted(member: PurePosixPath) -> bool:
         # macOS adds files of its own under the same names.
-        members = [path.relative_to(folder) for path in found if "__MACOSX" not in path.parts]
-        for dataset, files in _SENTEVAL.items():
-            for part, name, reader in files:
-                parts = PurePosixPath(name).parts
-                member = next((each for each in members if each.parts[-len(parts) :] == parts), None)
-                if member is None:
-                    raise InputError(f"{archive}: {name} is missing")
-                file = _File(Path(folder, member), f"{archive}: {name}")
-                frames.append(_frame(dataset, part, reader(file)))
+        return "__MACOSX" not in member.parts and any(member.parts[-len(name) :] == name for name in names)
+
+    members = read_members(archive, wanted, max_bytes=MAX_BYTES)
+    frames = []
+    for dataset, files in _SENTEVAL.items():
+        for part, name, reader in files:
+            parts = PurePosixPath(name).parts
+            member = next((each for each in members if each.parts[-len(parts) :] == parts), None)
+            if member is None:
+                raise InputError(f"{archive}: {name} is missing")
+            frames.append(_frame(dataset, part, reader(_File(members[member], f"{archive}: {name}"))))
     return frames
 
 
@@ -221,7 +221,7 @@ def _read_polish(files: Mapping[str, Sequence[Path]]) -> list[pl.DataFrame]:
             if len(paths) != 1:
                 names = ", ".join(str(path) for path in files[dataset])
                 raise InputError(f"{names}: one file with {' or '.join(words)} in its name expected")
-            frames.append(_frame(dataset, part, reader(_File(paths[0], str(paths[0])))))
+            frames.append(_frame(dataset, part, reader(_File(paths[0].read_bytes(), str(paths[0])))))
     return frames
 
 

@@ -5,20 +5,21 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
-from paraphrastic.base.lines import clean
+from paraphrastic.base.lines import clean, read_batches
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
+from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import embed_entries
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.mine_files import MAX_BYTES, Progress
 
-_MARK = b"\xef\xbb\xbf"
 # In place of a blank line's text.
 _BLANK = -1
 
@@ -129,12 +130,9 @@ def _read(
     first_lines: list[int] = []
     members: list[int] = []
     with opened() as stream:
-        for number, raw in enumerate(stream, start=1):
-            try:
-                text = (raw.removeprefix(_MARK) if number == 1 else raw).decode("utf-8").strip()
-            except UnicodeDecodeError as error:
-                raise InputError(f"{name}:{number}: not UTF-8: {error.reason}") from None
+        for line in chain.from_iterable(read_batches(stream, name, BLOCK_SENTENCES)):
+            text = line.strip()
             members.append(places.setdefault(text, len(places)) if text else _BLANK)
             if len(places) > len(first_lines):
-                first_lines.append(number)
+                first_lines.append(len(members))
     return list(places), first_lines, members

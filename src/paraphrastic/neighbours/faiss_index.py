@@ -4,16 +4,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.bounds import Bound
-from paraphrastic.neighbours.kernels import NOTHING, Float32, offer_some
-from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, Matrix, search
+from paraphrastic.neighbours.kernels import NOTHING, Float32
+from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, search
 from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
 from paraphrastic.neighbours.parts import slices
-from paraphrastic.neighbours.vectors import require_finite
+from paraphrastic.neighbours.vectors import Matrix, require_finite, single
 
-# Rows beyond those asked for whose exact cosines are computed.
+# Rows beyond those asked for that are looked at.
 _SPARE = 20
 _OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
 
@@ -29,13 +30,10 @@ def load_faiss(threads: int) -> Any:
     return faiss
 
 
-class FaissFile:
+class FaissFile(Matrix):
     """An index that FAISS saved, of inner products.
 
     Attributes:
-        name: of the file.
-        rows: vectors in it.
-        dim: of each.
         is_exact: whether it holds the vectors as they are, and compares them all.
 
     Raises:
@@ -59,17 +57,16 @@ class FaissFile:
             )
         if not self._index.is_trained:
             raise InputError(f"{path}: an index that FAISS has not trained, and that has no vectors")
-        self.rows, self.dim = self._index.ntotal, self._index.d
+        self.shape = self._index.ntotal, self._index.d
         if isinstance(self._index, faiss.IndexIDMap):
             ids = faiss.vector_to_array(self._index.id_map)
-            if not np.array_equal(ids, np.arange(self.rows)):
+            if not np.array_equal(ids, np.arange(self._index.ntotal)):
                 raise InputError(f"{path}: {_OWN_NUMBERS}")
         self.is_exact = isinstance(self._index, faiss.IndexFlat)
 
-    def read(self, start: int, stop: int) -> Float32:
-        """These rows of an exact index, float32 [stop - start, dim]."""
-        rows: Float32 = self._index.reconstruct_n(start, stop - start)
-        return rows
+    def __getitem__(self, rows: slice) -> Float32:
+        values: Float32 = self._index.reconstruct_n(rows.start, rows.stop - rows.start)
+        return values
 
     def search(self, queries: Float32, k: int, min_score: float | None) -> Neighbours:
         """The nearest rows that the index finds, with the scores that it gives them.
@@ -77,8 +74,8 @@ class FaissFile:
         Raises:
             InputError: what it finds are not numbers of rows.
         """
-        scores, rows = self._index.search(Bound(self.dim).vectors(queries), k)
-        if rows.max(initial=-1) >= self.rows:
+        scores, rows = self._index.search(Bound(self.shape[1]).vectors(queries), k)
+        if rows.max(initial=-1) >= self.shape[0]:
             raise InputError(f"{self.name}: {_OWN_NUMBERS}")
         wanted = (rows >= 0) & (queries != 0).any(axis=1, keepdims=True)
         if min_score is not None:
@@ -90,34 +87,35 @@ class FaissFile:
 
 
 def search_with_faiss(
-    matrix: Matrix, queries: Float32, k: int, *, min_score: float | None, threads: int
+    matrix: Matrix | npt.NDArray[Any], queries: Float32, k: int, *, min_score: float | None, threads: int
 ) -> Neighbours:
-    """What `search` finds, by FAISS's exact index of each block of rows.
+    """What an index that is not exact finds, or what `search` finds, by FAISS's exact index of each block.
 
-    It computes in single precision; so the exact cosines of more rows than asked for are computed, and where
-    rounding could hide another one, `search` looks.
+    FAISS computes in single precision; so `search` looks among more rows than asked for, and among all where
+    rounding could hide another one.
     """
+    if isinstance(matrix, FaissFile) and not matrix.is_exact:
+        return matrix.search(queries, k, min_score)
     faiss = load_faiss(threads)
-    found = Neighbours.nothing(len(queries), min(k, matrix.rows))
+    n, dim = matrix.shape
+    found = Neighbours.nothing(len(queries), min(k, n))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    bound, norms = Bound(matrix.dim), np.empty(len(queries))
-    units = bound.vectors(queries, norms)
-    require_finite(norms, "queries")
-    for block in slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim))):
-        values, row_norms = matrix.read(block.start, block.stop), np.empty(block.stop - block.start)
-        index = faiss.IndexFlatIP(matrix.dim)
-        index.add(bound.vectors(values, row_norms))
-        require_finite(row_norms, matrix.name, block.start)
+    bound = Bound(dim)
+    units = bound.vectors(queries)
+    for block in slices(n if len(queries) else 0, max(1, BLOCK_NUMBERS // max(1, dim))):
+        values, norms = single(matrix[block]), np.empty(block.stop - block.start)
+        index = faiss.IndexFlatIP(dim)
+        index.add(bound.vectors(values, norms))
+        require_finite(norms, getattr(matrix, "name", "vectors"), block.start)
         scores, rows = index.search(units, min(len(values), k + _SPARE))
-        own = Neighbours.nothing(*found.indices.shape)
-        offer_some(rows, values, row_norms, queries, norms, lowest, own.cosines, own.indices)
+        chosen = np.unique(rows)
+        own = search(values[chosen], queries, k, min_score=min_score, threads=threads)
+        indices = np.where(own.indices >= 0, chosen[own.indices], NOTHING)
         bars = np.maximum(own.cosines[:, -1], lowest)
-        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & (norms > 0))
+        again = np.flatnonzero((bars <= scores[:, -1] + bound.slack) & queries.any(axis=1))
         if len(again) and rows.shape[1] < len(values):
-            others = search(
-                values, queries[again], own.indices.shape[1], min_score=min_score, threads=threads
-            )
-            own.indices[again], own.cosines[again] = others.indices, others.cosines
-        own.indices[own.indices >= 0] += block.start
-        found.add(own)
+            others = search(values, queries[again], k, min_score=min_score, threads=threads)
+            indices[again], own.cosines[again] = others.indices, others.cosines
+        indices[indices >= 0] += block.start
+        found.add(Neighbours(indices, own.cosines))
     return found

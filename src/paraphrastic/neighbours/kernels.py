@@ -150,21 +150,6 @@ def offer_block(
 
 
 @jit
-def offer_some(
-    candidates: Int64, entries: Entries, norms: Float64, row_entries: Entries, row_norms: Float64,
-    lowest: float, cosines: Float64, found: Int64,
-) -> None:  # fmt: skip
-    """Offer to each row some of n vectors, [rows, candidates]; zero vectors take no part."""
-    for i in range(len(candidates)):
-        for place in range(candidates.shape[1]):
-            j = candidates[i, place]
-            if norms[j] > 0 and row_norms[i] > 0:
-                cosine = cosine_of(row_entries[i], row_norms[i], entries[j], norms[j])
-                if cosine >= lowest:
-                    offer(cosines[i], found[i], cosine, j)
-
-
-@jit
 def merge(cosines: Float64, found: Int64, other_cosines: Float64, other_found: Int64) -> None:
     """Offer to each vector, [n, k], what was found for it elsewhere, -1 where there is nothing."""
     for i in range(len(cosines)):

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -15,54 +13,12 @@ from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.kernels import Float32
 from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
-from paraphrastic.neighbours.vectors import single, two_axes
+from paraphrastic.neighbours.vectors import Matrix, single, two_axes
 
 # Numbers of a matrix that are in memory at a time, twice: while a block is searched, the next one is read.
 BLOCK_NUMBERS = 1 << 22
 # Queries that the matrix is read for at a time: 1 GB of vectors.
 QUERY_NUMBERS = 1 << 28
-
-
-@runtime_checkable
-class Matrix(Protocol):
-    """Rows that are read a block at a time."""
-
-    @property
-    def name(self) -> str:
-        """For messages."""
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-
-    @property
-    def dim(self) -> int:
-        """Numbers of a row."""
-
-    def read(self, start: int, stop: int) -> Float32:
-        """These rows, float32 [stop - start, dim]."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayMatrix:
-    """A matrix in memory, or mapped into it: `values` are floating-point numbers, [rows, dim]."""
-
-    values: npt.NDArray[Any]
-    name: str = "vectors"
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.values)
-
-    @property
-    def dim(self) -> int:
-        """Numbers of a row."""
-        return int(self.values.shape[1])
-
-    def read(self, start: int, stop: int) -> Float32:
-        """These rows, float32 [stop - start, dim]."""
-        return single(self.values[start:stop])
 
 
 def search(
@@ -97,31 +53,35 @@ def search(
     Raises:
         InputError: dimensions that differ, a row or a query that is not finite.
     """
-    matrix = vectors if isinstance(vectors, Matrix) else ArrayMatrix(two_axes(vectors, "vectors"))
+    matrix = vectors if isinstance(vectors, Matrix) else two_axes(vectors, "vectors")
+    name = matrix.name if isinstance(matrix, Matrix) else "vectors"
+    rows, dim = matrix.shape
     queries = single(two_axes(queries, "queries"))
-    if matrix.dim != queries.shape[1]:
-        raise InputError(
-            f"{matrix.name} has rows of {matrix.dim} dimensions, but queries have {queries.shape[1]}"
-        )
+    if dim != queries.shape[1]:
+        raise InputError(f"{name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:
         raise InputError(f"k is {k}; at least one row is to be found")
-    found = Neighbours.nothing(len(queries), min(k, matrix.rows))
+    found = Neighbours.nothing(len(queries), min(k, rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
-    blocks = slices(matrix.rows, max(1, BLOCK_NUMBERS // max(1, matrix.dim)))
-    groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, matrix.dim)))
+    blocks = slices(rows, max(1, BLOCK_NUMBERS // max(1, dim)))
+    groups = slices(len(queries), max(1, QUERY_NUMBERS // max(1, dim)))
+
+    def read(block: slice) -> Float32:
+        return single(matrix[block])
+
     # One block is read while another one is searched.
     with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
             columns = Columns(
-                queries[group], found.indices.shape[1], Bound(matrix.dim), workers, lowest=lowest, zeros=False
+                queries[group], found.indices.shape[1], Bound(dim), workers, lowest=lowest, zeros=False
             )
-            ahead = [reader.submit(matrix.read, block.start, block.stop) for block in blocks[:1]]
+            ahead = [reader.submit(read, block) for block in blocks[:1]]
             for block, following in zip_longest(blocks, blocks[1:]):
                 values = ahead.pop().result()
                 if following:
-                    ahead.append(reader.submit(matrix.read, following.start, following.stop))
-                columns.compare(values, block.start, None, matrix.name)
+                    ahead.append(reader.submit(read, following))
+                columns.compare(values, block.start, None, name)
                 if progress:
-                    progress((number + block.stop / matrix.rows) / len(groups))
+                    progress((number + block.stop / rows) / len(groups))
             found[group].add(columns.found())
     return found

@@ -1,6 +1,6 @@
 """Search in a saved matrix for the sentences of a file, as the command `paraphrastic search` does it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -8,20 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import clean, read_batches
-from paraphrastic.model.embed_files import text_input, text_output
+from paraphrastic.base.lines import clean
+from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.kernels import Float32, Int64
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
+from paraphrastic.neighbours.mine_files import Progress
 from paraphrastic.neighbours.nearest import Neighbours
-from paraphrastic.neighbours.vector_file import VectorFile
+from paraphrastic.neighbours.vectors import Matrix, VectorFile
 
-# Told what is being done, and what share of it is done.
-Progress = Callable[[str, float], None]
 # Finds the nearest rows of queries, [q, dim].
 Finder = Callable[[Float32], Neighbours]
-
-_LINES = 1 << 14
 
 
 def search_files(
@@ -67,14 +64,15 @@ def search_files(
     # Opened first, so that an output that cannot be written is told before work is lost.
     with text_output(output) as file:
         tell = progress and partial(progress, "searching")
-        dim, rows, find = _open_index(index, k, min_score, with_faiss, threads, tell)
+        matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
+        rows, dim = matrix.shape
         if dim != encoder.dim:
             raise InputError(
                 f"{index} has vectors of {dim} dimensions, but those of {encoder.label} have {encoder.dim}"
             )
-        if sentences is not None and (lines := sum(map(len, _batches(sentences)))) != rows:
+        if sentences is not None and (lines := sum(1 for _ in read_sentences(sentences))) != rows:
             raise InputError(f"{sentences} has {lines} lines, but {index} has {rows} rows")
-        stream = (line for batch in _batches(queries) for line in batch)
+        stream = read_sentences(queries)
         while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
             found = find(encoder.embed_finite(group, language, name=queries))
             texts = None if sentences is None else _chosen_lines(sentences, found.indices)
@@ -94,43 +92,22 @@ def _open_index(
     with_faiss: bool,
     threads: int,
     progress: Callable[[float], None] | None,
-) -> tuple[int, int, Finder]:
-    """Dimension and number of its rows, and what finds them."""
+) -> tuple[Matrix, Finder]:
+    """The rows, and what finds them."""
     if with_faiss or index.endswith(".faiss"):
         # Not at the top: an optional package.
         from paraphrastic.neighbours.faiss_index import FaissFile, search_with_faiss
 
         matrix = FaissFile(index, threads) if index.endswith(".faiss") else VectorFile(index)
-
-        def find_with_faiss(queries: Float32) -> Neighbours:
-            if isinstance(matrix, FaissFile) and not matrix.is_exact:
-                return matrix.search(queries, k, min_score)
-            return search_with_faiss(matrix, queries, k, min_score=min_score, threads=threads)
-
-        return matrix.dim, matrix.rows, find_with_faiss
+        return matrix, partial(search_with_faiss, matrix, k=k, min_score=min_score, threads=threads)
     file = VectorFile(index)
-
-    def find(queries: Float32) -> Neighbours:
-        return search(file, queries, k, min_score=min_score, threads=threads, progress=progress)
-
-    return file.dim, file.rows, find
-
-
-def _batches(path: str) -> Iterator[list[str]]:
-    with text_input(path) as stream:
-        yield from read_batches(stream, path, _LINES)
+    return file, partial(search, file, k=k, min_score=min_score, threads=threads, progress=progress)
 
 
 def _chosen_lines(path: str, rows: Int64) -> dict[int, str]:
     """The lines of these rows, from 0, as cells of a table."""
-    wanted = np.unique(rows[rows >= 0])
-    chosen, start = {}, 0
-    for lines in _batches(path):
-        first, last = np.searchsorted(wanted, (start, start + len(lines)))
-        for row in wanted[first:last].tolist():
-            chosen[row] = _cell(lines[row - start])
-        start += len(lines)
-    return chosen
+    wanted = set(rows[rows >= 0].tolist())
+    return {row: _cell(line) for row, line in enumerate(read_sentences(path)) if row in wanted}
 
 
 def _cell(text: str) -> str:

@@ -1,5 +1,7 @@
-"""Rows of numbers as vectors that are compared by direction."""
+"""Rows of numbers, in memory or in a file, as vectors that are compared by direction."""
 
+from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,12 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.kernels import Entries, Float32, Float64
 
 _LARGEST = 32767
+# What a file of vectors can hold, and how the headers of its formats are read.
+_KINDS = ("float16", "float32", "float64")
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:
@@ -47,3 +55,64 @@ def require_finite(norms: Float64, name: str, first: int = 0) -> None:
     finite = np.isfinite(norms)
     if not finite.all():
         raise InputError(f"{name}: row {first + int(finite.argmin()) + 1} has numbers that are not finite")
+
+
+class Matrix:
+    """Rows that are read from a file when they are asked for, as `matrix[start:stop]`.
+
+    Attributes:
+        name: of the file.
+        shape: number of rows, and of the numbers of a row.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
+        raise NotImplementedError
+
+
+class VectorFile(Matrix):
+    """The rows of a `.npy` file, as `paraphrastic embed` writes it; nothing of it stays in memory.
+
+    Raises:
+        InputError: it cannot be read, or does not hold rows of floating-point numbers.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        try:
+            size = Path(path).stat().st_size
+            with Path(path).open("rb") as file:
+                version = np.lib.format.read_magic(file)
+                if version not in _HEADERS:
+                    raise ValueError(f"its version of the format is {version[0]}.{version[1]}")
+                self.shape, in_columns, self._kind = _HEADERS[version](file)
+                self._start = file.tell()
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        except (ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
+            cause = " ".join(str(error).split()) or "it ends too early"
+            raise InputError(f"{path}: not a .npy file of vectors: {cause}") from None
+        if len(self.shape) != 2 or self._kind.name not in _KINDS:
+            raise InputError(f"{path}: not rows of floating-point numbers, but {self._kind} {self.shape}")
+        if any(isinstance(length, bool) or length < 0 for length in self.shape):
+            raise InputError(f"{path}: damaged: its shape is {self.shape}")
+        if in_columns and min(self.shape) > 1:
+            raise InputError(f"{path}: is stored by columns; save numpy.ascontiguousarray(vectors)")
+        rows, dim = self.shape
+        expected = self._start + rows * dim * self._kind.itemsize
+        if size < expected:
+            raise InputError(f"{path}: damaged: {size} bytes, where its {rows} rows take {expected}")
+
+    def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
+        dim = self.shape[1]
+        count = (rows.stop - rows.start) * dim
+        offset = self._start + rows.start * dim * self._kind.itemsize
+        try:
+            values = np.fromfile(self.name, self._kind, count, offset=offset)
+        except OSError as error:
+            raise InputError(f"{self.name}: cannot be read: {error.strerror}") from None
+        if len(values) < count:
+            raise InputError(f"{self.name}: has become shorter while it was read")
+        return values.reshape(rows.stop - rows.start, dim)

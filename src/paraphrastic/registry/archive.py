@@ -1,6 +1,6 @@
 """Read archives and compressed files that came from elsewhere, without trusting them.
 
-Members are read as streams, so that a corpus never lies on the disk unpacked. Damaged data, and data that
+Nothing is unpacked to the disk; members of a corpus are read as streams. Damaged data, and data that
 grows past its bound, is an `InputError` that names the file and the cause.
 """
 
@@ -8,12 +8,11 @@ import bz2
 import gzip
 import io
 import lzma
-import shutil
 import stat
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -21,10 +20,9 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
 
 _READ_BYTES = 1 << 16
-# More files than any corpus has; empty ones cost nothing but the disk's inodes and the memory of their names.
+# More files than any corpus has; empty ones cost nothing but the memory of their names.
 _MAX_MEMBERS = 100_000
 # Long names and attributes of a tar, which are read into memory before anything can be asked of them.
 _TAR_HEADERS = (
@@ -59,7 +57,7 @@ class DamagedError(InputError):
 
 @contextmanager
 def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
-    """Open a gzip, bzip2, Zstandard or plain file, told by its first bytes, as a stream of its content.
+    """Open a gzip, bzip2, xz, Zstandard or plain file, told by its first bytes, as a stream of its content.
 
     The content may have at most `max_bytes` bytes.
     """
@@ -71,6 +69,8 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
             stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
         elif magic.startswith(_BZIP2):
             stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
+        elif magic == _XZ:
+            stream = stack.enter_context(lzma.open(stream))
         elif magic == _ZSTANDARD:
             # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
             try:
@@ -100,37 +100,33 @@ def open_members(
         streams = []
         for name in names:
             entry = _choose(path, (name,) if isinstance(name, str) else name, entries)
-            _check_size(path, entry, max_bytes)
+            _check_size(f"{path}: {entry.name}", [entry], max_bytes)
             # One handle a member: a compressed tar is read in turns only with one decompressor each.
             handle = stack.enter_context(_opened(path))
             streams.append(stack.enter_context(_open_entry(handle, entry, path, max_bytes)))
         yield tuple(streams)
 
 
-def extract_archive(path: str | Path, folder: str | Path, *, max_bytes: int, max_total: int) -> list[Path]:
-    """Unpack a zip or (compressed) tar archive into `folder`; returns the files, in the archive's order.
+def read_members(
+    path: str | Path, wanted: Callable[[PurePosixPath], bool], *, max_bytes: int
+) -> dict[PurePosixPath, bytes]:
+    """Read the wanted files of a zip or (compressed) tar archive, in its order, by their names in it.
 
-    A member that is a link or a device, that would leave `folder` or is larger than `max_bytes`, and members
-    larger than `max_total` bytes together, are an `InputError` before anything is written. Each file is
-    whole or not there.
+    Together they may have at most `max_bytes` bytes.
     """
-    path, folder = Path(path), Path(folder)
-    written = []
+    path = Path(path)
     with _opened(path) as archive:
-        entries = _entries(archive, path)
-        for entry in entries:
-            _check_place(path, entry, folder)
-            _check_size(path, entry, max_bytes)
-        total = sum(entry.size for entry in entries)
-        if total > max_total:
-            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {max_total}")
-        for entry in entries:
-            if entry.is_file:
-                target = folder / entry.name
-                with _open_entry(archive, entry, path, max_bytes) as stream:
-                    _write(stream, target)
-                written.append(target)
-    return written
+        found = {
+            name: entry
+            for entry in _entries(archive, path)
+            if entry.is_file and wanted(name := PurePosixPath(entry.name))
+        }
+        _check_size(path, found.values(), max_bytes)
+        contents = {}
+        for name, entry in found.items():
+            with _open_entry(archive, entry, path, max_bytes) as stream:
+                contents[name] = stream.read()
+    return contents
 
 
 def check_whole(path: str | Path, name: str) -> None:
@@ -145,35 +141,21 @@ def check_whole(path: str | Path, name: str) -> None:
     bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
     magic = _first_bytes(path)
     if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
-        _check_zip(path, bound)
+        with _opened(path, zipped=True) as archive:
+            entries = _entries(archive, path)
+            _check_size(path, entries, bound)
+            for entry in entries:
+                with _open_entry(archive, entry, path, bound) as stream:
+                    _drain(stream)
         return
     if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
         raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
-    with ExitStack() as stack:
-        if magic == _XZ:
-            unpacked = stack.enter_context(lzma.open(path))
-            stream = stack.enter_context(_bounded(unpacked, str(path), bound))
-        else:
-            stream = stack.enter_context(open_stream(path, max_bytes=bound))
+    with open_stream(path, max_bytes=bound) as stream:
         if name.endswith(_TAR_SUFFIXES):
             with _damage_named(str(path)):
-                archive = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
-            stack.enter_context(archive)
-            _entries(archive, path)
+                tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
+            _entries(tar, path)
         _drain(stream)
-
-
-def _check_zip(path: Path, bound: int) -> None:
-    with _damage_named(str(path)):
-        archive = zipfile.ZipFile(path)
-    with archive:
-        entries = _entries(archive, path)
-        total = sum(entry.size for entry in entries)
-        if total > bound:
-            raise InputError(f"{path}: {total} bytes when unpacked, more than the bound of {bound}")
-        for entry in entries:
-            with _open_entry(archive, entry, path, bound) as stream:
-                _drain(stream)
 
 
 def _drain(stream: BinaryIO) -> None:
@@ -259,7 +241,6 @@ class _Entry:
     name: str
     size: int
     is_file: bool
-    is_folder: bool
     info: zipfile.ZipInfo | tarfile.TarInfo
 
 
@@ -274,8 +255,8 @@ class _TarInfo(tarfile.TarInfo):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
-    zipped = _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
+def _opened(path: Path, zipped: bool = False) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+    zipped = zipped or _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
     archive: zipfile.ZipFile | tarfile.TarFile
     with _damage_named(str(path)):
         # Closed below.
@@ -287,11 +268,10 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
 def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
     with _damage_named(str(path)):
         if isinstance(archive, tarfile.TarFile):
-            found = (_Entry(i.name, i.size, i.isreg(), i.isdir(), i) for i in archive)
+            found = (_Entry(i.name, i.size, i.isreg(), i) for i in archive)
         else:
             found = (
-                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i.is_dir(), i)
-                for i in archive.infolist()
+                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i) for i in archive.infolist()
             )
         entries = list(islice(found, _MAX_MEMBERS + 1))
     if len(entries) > _MAX_MEMBERS:
@@ -324,27 +304,9 @@ def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _
     raise InputError(f"{path}: has no member {' or '.join(names)}; it holds {held or 'no files'}")
 
 
-def _check_size(path: Path, entry: _Entry, max_bytes: int) -> None:
-    if entry.size > max_bytes:
-        raise InputError(f"{path}: {entry.name}: {entry.size} bytes, more than the bound of {max_bytes}")
-
-
-def _check_place(path: Path, entry: _Entry, folder: Path) -> None:
-    """Refuse a member that is not a plain file or folder, or that lies outside `folder`."""
-    if not entry.is_file and not entry.is_folder:
-        raise InputError(f"{path}: {entry.name}: a link or a device, which is not unpacked")
-    name = PurePosixPath(entry.name)
-    inside = (folder / name).resolve().is_relative_to(folder.resolve())
-    if name.is_absolute() or ".." in name.parts or "\\" in entry.name or not inside:
-        raise InputError(f"{path}: {entry.name}: would be unpacked outside of its folder")
-
-
-def _write(stream: BinaryIO, target: Path) -> None:
-    try:
-        with atomic_output(target) as temporary, temporary.open("wb") as output:
-            shutil.copyfileobj(stream, output)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror}") from None
+def _check_size(label: str | Path, entries: Iterable[_Entry], max_bytes: int) -> None:
+    if (total := sum(entry.size for entry in entries)) > max_bytes:
+        raise InputError(f"{label}: {total} bytes, more than the bound of {max_bytes}")
 
 
 def _opened_file(path: Path) -> tuple[IO[bytes], bytes]:

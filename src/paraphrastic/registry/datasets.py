@@ -6,8 +6,9 @@ run of the pipeline reads the registry.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -116,64 +117,49 @@ class Dataset:
         return tuple(files)
 
 
-@dataclass(slots=True)
-class _Rows:
-    """The rows of one data set while the registry is read."""
-
-    line: int
-    head: dict[str, str]
-    files: list[RemoteFile] = field(default_factory=list)
-
-
 def read_registry(path: str | Path) -> dict[str, Dataset]:
     """Read the registry: data sets by name, in the order of their first rows.
 
     The first thing that is wrong is an `InputError` that says `PATH:LINE: column: cause`.
     """
-    datasets: dict[str, _Rows] = {}
+    datasets: dict[str, Dataset] = {}
+    lines: dict[str, int] = {}
     for number, row in _rows(path):
         try:
             files = _files(row)
-            dataset = datasets.setdefault(row["name"], _Rows(number, row))
+            name = row["name"]
+            empty = Dataset(name, row["version"], row["kind"], row["licence"], ())
+            dataset = datasets.setdefault(name, empty)
+            line = lines.setdefault(name, number)
             for column in ("version", "kind", "licence"):
-                if row[column] != dataset.head[column]:
-                    first = f"line {dataset.line} says {dataset.head[column]!r}"
+                if row[column] != getattr(dataset, column):
+                    first = f"line {line} says {getattr(dataset, column)!r}"
                     raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
             known = {file.name for file in dataset.files}
             held = {frozenset(file.languages) for file in dataset.files}
             for file in files:
                 if row["kind"] in FILE_KINDS and frozenset(file.languages) in held:
                     pair = "-".join(file.languages)
-                    raise _CellError("languages", f"data set {row['name']!r} has another file in {pair}")
+                    raise _CellError("languages", f"data set {name!r} has another file in {pair}")
                 if file.name in known:
-                    raise _CellError("file", f"{file.name!r} is listed twice for data set {row['name']!r}")
+                    raise _CellError("file", f"{file.name!r} is listed twice for data set {name!r}")
                 known.add(file.name)
         except _CellError as error:
-            raise InputError(f"{path}:{number}: {error.column}: {error.cause}") from None
-        dataset.files += files
+            raise InputError(f"{path}:{number}: {': '.join(error.args)}") from None
+        datasets[name] = replace(dataset, files=(*dataset.files, *files))
     everything = [file for dataset in datasets.values() for file in dataset.files]
-    downloaded = [file.name for file in everything if not file.shipped]
+    counts = Counter(file.name for file in everything if not file.shipped)
     return {
-        name: Dataset(
-            name=name,
-            version=dataset.head["version"],
-            kind=dataset.head["kind"],
-            licence=dataset.head["licence"],
-            files=tuple(
-                replace(file, name_is_shared=downloaded.count(file.name) > 1) for file in dataset.files
-            ),
+        name: replace(
+            dataset,
+            files=tuple(replace(file, name_is_shared=counts[file.name] > 1) for file in dataset.files),
         )
         for name, dataset in datasets.items()
     }
 
 
 class _CellError(Exception):
-    """A cell that cannot be used; the caller knows the line."""
-
-    def __init__(self, column: str, cause: str) -> None:
-        super().__init__(cause)
-        self.column = column
-        self.cause = cause
+    """A column, and why its cell cannot be used; the caller knows the line."""
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
@@ -182,24 +168,19 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: not readable as a registry of data sets: {error}") from None
-    header = False
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        cells = [cell.strip() for cell in line.split("\t")]
-        if not header:
-            if tuple(cells) != COLUMNS:
-                raise InputError(f"{path}:{number}: header: the columns must be {' '.join(COLUMNS)}")
-            header = True
-            continue
+    rows = [
+        (number, [cell.strip() for cell in line.split("\t")])
+        for number, line in enumerate(lines, start=1)
+        if line.strip() and not line.startswith("#")
+    ]
+    if not rows:
+        raise InputError(f"{path}: header: the file is empty")
+    if tuple(rows[0][1]) != COLUMNS:
+        raise InputError(f"{path}:{rows[0][0]}: header: the columns must be {' '.join(COLUMNS)}")
+    for number, cells in rows[1:]:
         if len(cells) != len(COLUMNS):
             raise InputError(f"{path}:{number}: row: {len(cells)} columns, expected {len(COLUMNS)}")
-        yield (
-            number,
-            {column: "" if cell == "-" else cell for column, cell in zip(COLUMNS, cells, strict=True)},
-        )
-    if not header:
-        raise InputError(f"{path}: header: the file is empty")
+        yield number, dict(zip(COLUMNS, ("" if cell == "-" else cell for cell in cells), strict=True))
 
 
 def _files(row: dict[str, str]) -> list[RemoteFile]:

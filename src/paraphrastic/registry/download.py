@@ -223,10 +223,8 @@ def _exclusive(path: Path) -> Iterator[Part]:
     """Open the partial file for appending, when no other process has it; an empty one is not left behind."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        stream = _open_locked(path)
-        while not _is_open_as(stream, path):  # another process has finished and renamed what we waited for
-            stream.close()
-            stream = _open_locked(path)
+        while not _is_open_as(stream := _open_locked(path), path):
+            stream.close()  # another process has finished and renamed what we waited for
     except OSError as error:
         raise InputError(f"{path}: cannot be opened for writing: {error.strerror}") from None
     with stream:

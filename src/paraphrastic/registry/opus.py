@@ -84,25 +84,21 @@ def fetch_list(
     """
     path = list_path(languages)
     if refresh or not path.is_file():
+        a, b = sorted(languages)
+        address = API.format(a=a, b=b)
+        file = RemoteFile(dataset="opus", name=path.name, languages=(a, b), addresses=(address,))
         LISTS.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=LISTS, prefix=".list-") as folder:
             # Elsewhere first: a list that is there is not given for one that cannot be read.
             fetched = Path(folder, path.name)
             try:
-                _fetch(fetched, languages, mirror)
+                fetch(file, fetched, mirror=mirror)
+                if not _parse(fetched, languages):
+                    raise InputError(f"OPUS has no corpus in {a}-{b}; its codes may differ, such as zh_cn")
             except InputError as error:
                 raise InputError(str(error).replace(str(fetched), str(path))) from None
             fetched.replace(path)
     return _parse(path, languages)
-
-
-def _fetch(path: Path, languages: Sequence[str], mirror: str | None) -> None:
-    a, b = sorted(languages)
-    address = API.format(a=a, b=b)
-    file = RemoteFile(dataset="opus", name=path.name, languages=(a, b), addresses=(address,))
-    fetch(file, path, mirror=mirror)
-    if not _parse(path, languages):
-        raise InputError(f"OPUS has no corpus in {a}-{b}; its codes may differ, such as zh_cn")
 
 
 def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
