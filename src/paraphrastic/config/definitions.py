@@ -43,11 +43,6 @@ def study_settings(config: Mapping[str, Any], model: str) -> Json:
     return {**run, **config["filter_study"]["training"]}
 
 
-def dropped_kinds(config: Mapping[str, Any]) -> list[str]:
-    """The kinds of contaminated pairs that are left out of training."""
-    return {"none": [], "exact": ["exact"], "near": ["exact", "near"]}[config["contamination"]["drop"]]
-
-
 def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
     """Languages of the two sides of a definition's pairs; the same one twice for paraphrases."""
     languages = definition["languages"]
