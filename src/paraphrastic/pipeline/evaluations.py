@@ -151,16 +151,13 @@ class Evaluations:
 
     def parts(self, task: str, system: str) -> list[str]:
         """The tracks, languages or pairs of a task that a system is evaluated on."""
-        if TASKS[task].parts == "tracks":
-            tracks = self.config["evaluation"]["tracks"]
-            return [name for name in tracks if self.knows(system, *TRACKS[name].languages)]
-        settings = self.config["evaluation"][task]
-        if settings is None:
-            return []
-        if TASKS[task].parts == "languages":
-            pairs = self._language_pairs(settings)
-            return [language for language, english in pairs if self.knows(system, language, english)]
-        return ["-".join(pair) for pair in self._pairs(settings) if self.knows(system, *pair)]
+        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
+        languages: Mapping[str, tuple[str, ...]] = {}
+        if kind == "tracks":
+            languages = {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
+        elif settings is not None:
+            languages = self._languages_of_parts(kind, settings[kind], settings["testsets"])
+        return [name for name, codes in languages.items() if self.knows(system, *codes)]
 
     def evaluated(self, task: str, wildcards: Wildcards) -> list[str]:
         """The parts of a task that a system is evaluated on, one at least."""
@@ -182,25 +179,23 @@ class Evaluations:
             raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
         return settings["testsets"] if TASKS[task].parts else settings
 
-    @cached_property
-    def _model_languages(self) -> list[str]:
-        models = self.config["models"]
-        definitions = self.config["definitions"]
-        return list(dict.fromkeys(code for model in models for code in definitions[model]["languages"]))
-
-    def _language_pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The languages that the settings name, each with English, or those of the models in the data set."""
-        if settings["languages"] is not None:
-            return [(language, "en") for language in settings["languages"]]
-        there = {frozenset(pair) for pair in self.corpora.datasets[settings["testsets"]].pairs}
-        return [(code, "en") for code in self._model_languages if {code, "en"} in there]
-
-    def _pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The pairs that the settings name, or those of the models' languages in the data set."""
-        named = None if settings["pairs"] is None else [set(pair.split("-")) for pair in settings["pairs"]]
-        known = set(self._model_languages)
-        pairs = self.corpora.datasets[settings["testsets"]].pairs
-        return [pair for pair in pairs if (set(pair) <= known if named is None else set(pair) in named)]
+    def _languages_of_parts(
+        self, kind: str, chosen: list[str] | None, testsets: str
+    ) -> dict[str, tuple[str, ...]]:
+        """The languages or pairs that are chosen, or else those of the models in the data set."""
+        pairs = self.corpora.datasets[testsets].pairs
+        definitions = [self.config["definitions"][model] for model in self.config["models"]]
+        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
+        if kind == "languages":
+            there = {frozenset(pair) for pair in pairs}
+            found = [code for code in known if {code, "en"} in there] if chosen is None else chosen
+            return {code: (code, "en") for code in found}
+        named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
+        return {
+            "-".join(pair): pair
+            for pair in pairs
+            if (set(pair) <= known.keys() if named is None else set(pair) in named)
+        }
 
     # Test sets.
 
