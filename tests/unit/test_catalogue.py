@@ -150,7 +150,10 @@ def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     assert models.runs(of(model="en")).keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
-    assert models.run(of(model="en", measure="paraphrase_score", part="2"))["epochs"] == 5
+    first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
+    part = of(model="en", measure="paraphrase_score", part="2")
+    assert models.run(part) == {**first, **models.config["filter_study"]["training"]}
+    assert models.run(part)["epochs"] == 5
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
     about = models.about(of(model="en", measure="paraphrase_score", part="2"))
     assert (about["model"], about["rank_by"], about["part"]) == ("en", "paraphrase_score", 2)

@@ -13,7 +13,6 @@ from paraphrastic.config.architecture import architecture_of, vocabularies, voca
 from paraphrastic.config.definitions import (
     pair_of,
     selection_kind,
-    study_settings,
     sweep_runs,
 )
 from paraphrastic.config.local_files import dataset_versions
@@ -169,9 +168,11 @@ class Models:
 
     def run(self, wildcards: Wildcards) -> Json:
         """The training settings of one of them; without a run in the wildcards, of the filter study."""
+        runs = self.runs(wildcards)
         if hasattr(wildcards, "run"):
-            return self.runs(wildcards)[wildcards.run]
-        return study_settings(self.config, wildcards.model)
+            return runs[wildcards.run]
+        # The study has the first run of the model's sweep, with settings of its own.
+        return {**next(iter(runs.values())), **self.config["filter_study"]["training"]}
 
     def of_runs(self, *paths: str) -> OfWildcards:
         """A function for files of every run of a model."""
