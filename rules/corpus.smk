@@ -12,7 +12,7 @@ rule extract_corpus:
     benchmark:
         "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
     wildcard_constraints:
-        corpus=one_of(corpora.extracted_corpora),
+        corpus=one_of(name for name in corpora.corpora if name not in config["mined"]),
     conda:
         "../envs/corpus.yaml"
     threads: 1

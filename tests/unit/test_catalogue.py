@@ -80,7 +80,7 @@ def test_files_of_a_corpus_are_those_of_its_languages() -> None:
         ("en",),
         ("fr",),
     ]
-    assert corpora.corpora == corpora.extracted_corpora
+    assert "sample_aligned" in corpora.corpora
     file = corpora.datasets["sample_aligned"].files[0]
     known = corpora.expected_file(of(dataset="sample_aligned", file=file.name))
     assert known == (file.version, file.sha256)

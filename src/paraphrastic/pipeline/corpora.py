@@ -62,11 +62,6 @@ class Corpora:
         return [name for name, dataset in self.datasets.items() if dataset.kind in CORPUS_KINDS]
 
     @cached_property
-    def extracted_corpora(self) -> list[str]:
-        """The corpora that are read from files."""
-        return [name for name in self.corpora if name not in self.config["mined"]]
-
-    @cached_property
     def opus_corpora(self) -> dict[str, OpusCorpus]:
         """The corpora of OPUS that the models need and that only its list describes, by their paths."""
         others = {*read_registry(self.config["registry"]), *self.config["mined"]}
