@@ -3,7 +3,9 @@
 
 rule gather_testsets:
     input:
-        downloads=evaluations.contamination_downloads,
+        downloads=lambda wildcards: corpora.locations(
+            file for _, file in evaluations.contamination_files(wildcards)
+        ),
     output:
         sentences="results/contamination/{model}/testsets.parquet",
     log:
@@ -18,7 +20,9 @@ rule gather_testsets:
     params:
         files=evaluations.contamination_texts,
         # As the training data of the model were segmented.
-        segmentation=models.model_modes("segmentation"),
+        segmentation=lambda wildcards: corpora.modes(
+            "segmentation", models.definition(wildcards)["languages"]
+        ),
         code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"

@@ -3,7 +3,7 @@
 
 rule extract_corpus:
     input:
-        downloads=corpora.corpus_downloads,
+        downloads=lambda wildcards: corpora.downloads(wildcards.corpus, languages_of(wildcards.pair)),
     output:
         pairs="results/pairs/{corpus}/{pair}.parquet",
         unreadable="results/pairs/{corpus}/{pair}.unreadable.tsv",
@@ -12,15 +12,15 @@ rule extract_corpus:
     benchmark:
         "results/benchmarks/extract_corpus/{corpus}/{pair}.tsv"
     wildcard_constraints:
-        corpus=one_of(corpora.extracted_corpora),
+        corpus=one_of(name for name in corpora.corpora if name not in config["mined"]),
     conda:
         "../envs/corpus.yaml"
     threads: 1
     resources:
         **needs("extract_corpus"),
     params:
-        kind=corpora.corpus_kind,
-        files=corpora.corpus_files,
+        kind=lambda wildcards: datasets[wildcards.corpus].kind,
+        files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=config["extraction"]["max_unreadable"],
         code=code_of("extract_corpus"),
     message:
@@ -31,7 +31,7 @@ rule extract_corpus:
 
 rule train_language_id:
     input:
-        downloads=corpora.dataset_downloads,
+        downloads=lambda wildcards: corpora.downloads(wildcards.dataset),
     output:
         model="resources/language_id/{dataset}.bin",
     log:
@@ -70,8 +70,8 @@ rule score_pairs:
     resources:
         **needs("score_pairs"),
     params:
-        segmentation=corpora.pair_modes("segmentation"),
-        folding=corpora.pair_modes("folding"),
+        segmentation=lambda wildcards: corpora.modes("segmentation", languages_of(wildcards.pair)),
+        folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
         overlap_tokenizer=corpora.overlap_tokenizer,
         code=code_of("score_pairs"),
     message:
@@ -83,7 +83,7 @@ rule score_pairs:
 rule select_pairs:
     input:
         scored=lambda wildcards: gather.shard(
-            f"results/scored/{wildcards.corpus}/{models.pair(wildcards)}/{{scatteritem}}.parquet"
+            f"results/scored/{wildcards.corpus}/{'-'.join(models.pair_languages(wildcards))}/{{scatteritem}}.parquet"
         ),
     output:
         selected="results/selected/{model}/{corpus}.parquet",
@@ -111,7 +111,7 @@ rule select_pairs:
     params:
         languages=models.pair_languages,
         settings=models.selection,
-        folding=models.model_modes("folding"),
+        folding=lambda wildcards: corpora.modes("folding", models.definition(wildcards)["languages"]),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         keep=[],

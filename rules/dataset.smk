@@ -20,7 +20,7 @@ rule encode_dataset:
         **needs("encode_dataset"),
     params:
         units=models.units,
-        tables=models.tables,
+        tables=lambda wildcards: architecture_of(models.definition(wildcards)).tables,
         code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"
@@ -31,9 +31,9 @@ rule encode_dataset:
 # In the place of select_pairs, merge_pairs, train_vocabulary and encode_dataset.
 rule import_dataset:
     input:
-        hdf5=models.dataset_file("hdf5"),
-        vocabulary=models.dataset_file("vocabulary"),
-        sentencepiece=models.dataset_file("sentencepiece"),
+        hdf5=ancient(lookup(dpath="definitions/{model}/dataset/hdf5", within=config)),
+        vocabulary=ancient(lookup(dpath="definitions/{model}/dataset/vocabulary", within=config)),
+        sentencepiece=ancient(lookup(dpath="definitions/{model}/dataset/sentencepiece", within=config)),
     output:
         dataset="results/datasets/{model}/train.h5",
         sentencepiece="results/vocabulary/{model}/sentencepiece.model",

@@ -38,7 +38,7 @@ rule initialise_model:
     resources:
         **needs("initialise_model"),
     params:
-        settings=models.first_run,
+        settings=lambda wildcards: next(iter(models.runs(wildcards).values())),
         architecture=models.architecture,
         about=models.about,
         code=code_of("initialise_model"),
@@ -68,7 +68,7 @@ rule evaluate_sts:
         **needs("evaluate_{task}"),
     params:
         encoder=evaluations.encoder,
-        evaluation=evaluations.sts_settings,
+        evaluation=evaluations.settings,
         code=code_of("evaluate_sts"),
     message:
         "Evaluate {wildcards.system} on {wildcards.task}"
@@ -81,7 +81,7 @@ rule write_card:
     input:
         config="results/models/{model}/config.json",
         sweep="results/models/{model}/sweep.csv",
-        counts=models.counts,
+        counts=lambda wildcards: f"results/corpora/{models.data_models[wildcards.model]}/counts.json",
         results=evaluations.card_results,
         tokenizer=evaluations.tokenizer_files,
     output:
@@ -125,7 +125,9 @@ rule gather_sentences:
 
 rule prepare_tatoeba:
     input:
-        downloads=evaluations.tatoeba_downloads,
+        downloads=lambda wildcards: corpora.downloads(
+            evaluations.testsets("tatoeba"), (wildcards.language, "en")
+        ),
     output:
         testset="results/testsets/tatoeba/{language,[a-z]+}.parquet",
     log:
@@ -162,8 +164,8 @@ rule evaluate_tatoeba:
         **needs("evaluate_tatoeba"),
     params:
         encoder=evaluations.encoder,
-        languages=evaluations.parts_of("tatoeba"),
-        evaluation=evaluations.settings(),
+        languages=lambda wildcards: evaluations.evaluated("tatoeba", wildcards),
+        evaluation=evaluations.settings,
         code=code_of("evaluate_tatoeba"),
     message:
         "Evaluate {wildcards.system} on Tatoeba"
@@ -173,7 +175,9 @@ rule evaluate_tatoeba:
 
 rule prepare_bucc:
     input:
-        downloads=evaluations.bucc_downloads,
+        downloads=lambda wildcards: corpora.downloads(
+            evaluations.testsets("bucc"), languages_of(wildcards.pair)
+        ),
     output:
         sentences="results/testsets/bucc/{pair}.parquet",
         gold="results/testsets/bucc/{pair}.gold.parquet",
@@ -187,7 +191,9 @@ rule prepare_bucc:
     resources:
         **needs("prepare"),
     params:
-        files=evaluations.bucc_files,
+        files=lambda wildcards: corpora.described_files(
+            evaluations.testsets("bucc"), languages_of(wildcards.pair)
+        ),
         code=code_of("prepare_bucc"),
     message:
         "Prepare BUCC's sentences in {wildcards.pair}"
@@ -215,8 +221,8 @@ rule evaluate_bucc:
         **needs("evaluate_bucc"),
     params:
         encoder=evaluations.encoder,
-        pairs=evaluations.parts_of("bucc"),
-        evaluation=evaluations.settings(),
+        pairs=lambda wildcards: evaluations.evaluated("bucc", wildcards),
+        evaluation=evaluations.settings,
         code=code_of("evaluate_bucc"),
     message:
         "Evaluate {wildcards.system} on BUCC"
@@ -226,7 +232,7 @@ rule evaluate_bucc:
 
 rule prepare_transfer:
     input:
-        downloads=evaluations.suite_downloads,
+        downloads=lambda wildcards: sum(evaluations.suite_files(wildcards).values(), []),
     output:
         testsets="results/testsets/{suite}.parquet",
     log:
@@ -267,7 +273,7 @@ rule evaluate_transfer:
         **needs("evaluate_{suite}"),
     params:
         encoder=evaluations.encoder,
-        evaluation=evaluations.settings(suite="suite"),
+        evaluation=evaluations.settings,
         code=code_of("evaluate_transfer"),
     message:
         "Evaluate {wildcards.system} on {wildcards.suite}"

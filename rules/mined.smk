@@ -18,7 +18,7 @@ rule measure_similarity:
     resources:
         **needs("measure_similarity"),
     params:
-        encoder=corpora.mining_encoder,
+        encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
         code=code_of("measure_similarity"),
     message:

@@ -18,8 +18,10 @@ rule write_provenance:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
         figures=expand("results/figures/{figure}.svg", figure=results.figures),
-        models=results.model_files,
-        results=results.all_files,
+        models=expand(
+            "results/models/{model}/{name}", model=config["models"], name=[*MODEL_FILES, "README.md"]
+        ),
+        results=sorted({path for table in results.system_tables for path in results.files(table)}),
     output:
         provenance="results/provenance.json",
     log:
@@ -59,7 +61,7 @@ rule write_report:
     resources:
         **needs("tabulate"),
     params:
-        captions=results.captions,
+        captions={table: CAPTIONS[table] for table in results.tables},
         figures=results.figures,
         absent=results.absent,
         parts=[sha256(path) for path in PAGE_PARTS],

@@ -4,7 +4,7 @@
 rule measure_speed:
     input:
         encoders=evaluations.speed_encoders,
-        corpora=evaluations.speed_corpora,
+        corpora=lambda wildcards: list(evaluations.speed_columns()),
     output:
         speeds="results/eval/speed.json",
     log:
@@ -18,9 +18,11 @@ rule measure_speed:
     resources:
         **needs("measure_speed", shared=False),
     params:
-        systems=evaluations.speed_systems,
-        columns=evaluations.speed_columns,
-        settings=evaluations.speed_settings,
+        systems=lambda wildcards: {
+            system: evaluations.system_encoder(system) for system in evaluations.systems_of("speed")
+        },
+        columns=lambda wildcards: list(evaluations.speed_columns().values()),
+        settings={"language": "en", **(config["evaluation"]["speed"] or {})},
         code=code_of("measure_speed"),
     message:
         "Measure the speed of all systems"

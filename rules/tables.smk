@@ -3,7 +3,7 @@
 
 rule tabulate_systems:
     input:
-        results=results.files,
+        results=lambda wildcards: results.files(wildcards.table),
         samples=results.samples,
         published=results.published_file,
     output:
@@ -19,7 +19,7 @@ rule tabulate_systems:
     resources:
         **needs("tabulate"),
     params:
-        systems=results.systems,
+        systems=lambda wildcards: results.systems(wildcards.table),
         gather=config["models"],
         code=code_of("tabulate_systems"),
     message:
@@ -49,7 +49,7 @@ rule plot_systems:
     resources:
         **needs("plot"),
     params:
-        title=results.caption,
+        title=lookup(dpath="{table}", within=CAPTIONS),
         code=code_of("plot_systems"),
     message:
         "Draw the systems of {wildcards.table}"
@@ -230,7 +230,7 @@ rule render_table:
     resources:
         **needs("tabulate"),
     params:
-        caption=results.caption,
+        caption=lookup(dpath="{table}", within=CAPTIONS),
         code=code_of("render_table"),
     message:
         "Render the table {wildcards.table}"

@@ -23,7 +23,8 @@ rule train_model:
     threads: 1
     resources:
         **needs("train_model"),
-        gpu=models.gpus,
+        # With the device `auto`, a profile says so (set-resources).
+        gpu=lambda wildcards: int(models.definition(wildcards)["training"]["device"] == "cuda"),
     params:
         settings=models.run,
         architecture=models.architecture,

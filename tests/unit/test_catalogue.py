@@ -74,12 +74,13 @@ def test_languages_of_a_pair_are_named_once() -> None:
 
 def test_files_of_a_corpus_are_those_of_its_languages() -> None:
     corpora = results().evaluations.corpora
-    wildcards = of(corpus="sample_aligned", pair="en-fr")
-    paths = corpora.corpus_downloads(wildcards)
+    paths = corpora.downloads("sample_aligned", ("en", "fr"))
     assert paths == [file.location for file in corpora.datasets["sample_aligned"].select(("en", "fr"))]
-    assert [file["languages"] for file in corpora.corpus_files(wildcards)] == [("en",), ("fr",)]
-    assert corpora.corpus_kind(wildcards) == "aligned"
-    assert corpora.corpora == corpora.extracted_corpora
+    assert [file["languages"] for file in corpora.described_files("sample_aligned", ("en", "fr"))] == [
+        ("en",),
+        ("fr",),
+    ]
+    assert "sample_aligned" in corpora.corpora
     file = corpora.datasets["sample_aligned"].files[0]
     known = corpora.expected_file(of(dataset="sample_aligned", file=file.name))
     assert known == (file.version, file.sha256)
@@ -98,7 +99,7 @@ def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: 
         language_choice={"models": []},
         studies={"megabatch": {"model": "fr", "vary": {"sweep.megabatch": [1]}}},
     ).evaluations.corpora
-    assert corpora.corpus_downloads(of(corpus="mine", pair="en-fr")) == [f"ancient {path}"]
+    assert corpora.downloads("mine", ("en", "fr")) == [f"ancient {path}"]
 
 
 def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
@@ -107,8 +108,8 @@ def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
     assert corpora.overlap_tokenizer(french) == "word"
     assert corpora.overlap_tokenizer(english) == corpora.config["text"]["overlap_tokenizer"]
     assert corpora.paraphrase_vectors(french) == []
-    assert corpora.pair_modes("folding")(of(pair="en-tr")) in ({"tr": "dotted"}, {})
-    assert results().evaluations.corpora.pair_modes("folding")(of(pair="en-tr")) == {"tr": "dotted"}
+    assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
+    assert results().evaluations.corpora.modes("folding", ("en", "tr")) == {"tr": "dotted"}
 
 
 def test_language_identification_is_trained_on_labelled_text() -> None:
@@ -124,7 +125,6 @@ def test_models_of_a_study_have_the_data_of_their_model() -> None:
     models = results().evaluations.models
     assert models.data_models["de-megabatch-2"] == "de"
     assert models.training_data(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
-    assert models.counts(of(model="de-megabatch-2")) == "results/corpora/de/counts.json"
     assert models.vocabulary_files(of(model="de-megabatch-2")) == [
         "results/vocabulary/de/sentencepiece.model"
     ]
@@ -150,7 +150,10 @@ def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     assert models.runs(of(model="en")).keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
-    assert models.run(of(model="en", measure="paraphrase_score", part="2"))["epochs"] == 5
+    first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
+    part = of(model="en", measure="paraphrase_score", part="2")
+    assert models.run(part) == {**first, **models.config["filter_study"]["training"]}
+    assert models.run(part)["epochs"] == 5
     assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
     about = models.about(of(model="en", measure="paraphrase_score", part="2"))
     assert (about["model"], about["rank_by"], about["part"]) == ("en", "paraphrase_score", 2)
@@ -195,7 +198,6 @@ def test_systems_are_models_before_and_after_training_and_other_peoples() -> Non
     assert evaluations.files(of(system="theirs")) == []
     assert evaluations.encoder(of(system="fr-untrained")) == "results/untrained/fr"
     assert evaluations.files(of(system="fr"))[0] == "results/models/fr/model.safetensors"
-    assert (evaluations.source("fr-untrained"), evaluations.source("fr")) == ("untrained", "measured")
     assert evaluations.knows("theirs", "en")
     assert not evaluations.knows("theirs", "en", "fr")
 
@@ -213,9 +215,9 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
     assert evaluations.systems_of("polish") == evaluations.systems_of("senteval") == []
     assert evaluations.systems_of("speed") == ["en", "de", "es", "fr"]
     with pytest.raises(InputError, match=r"evaluation\.bucc: is null"):
-        evaluations.parts_of("bucc")(of(system="fr"))
+        evaluations.evaluated("bucc", of(system="fr"))
     with pytest.raises(InputError, match="en: knows none of the languages"):
-        evaluations.parts_of("tatoeba")(of(system="en"))
+        evaluations.evaluated("tatoeba", of(system="en"))
     path = "{language}.parquet"
     assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
 
@@ -223,14 +225,14 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
 def test_settings_of_an_evaluation_name_its_task_and_tracks() -> None:
     evaluations = results().evaluations
     common = {"source": "untrained", "bootstrap_samples": 1000}
-    assert evaluations.settings()(of(system="fr-untrained")) == common
-    assert evaluations.settings(suite="suite")(of(system="fr-untrained", suite="polish")) == {
+    assert evaluations.settings(of(system="fr-untrained")) == common
+    assert evaluations.settings(of(system="fr-untrained", suite="polish")) == {
         **common,
         "suite": "polish",
     }
-    found = evaluations.sts_settings(of(system="fr-untrained", task="xling_sts"))
+    found = evaluations.settings(of(system="fr-untrained", task="xling_sts"))
     assert found == {**common, "task": "xling_sts", "tracks": ["en-en"]}
-    assert evaluations.sts_settings(of(system="fr", task="sts"))["tracks"] == []
+    assert evaluations.settings(of(system="fr", task="sts"))["tracks"] == []
 
 
 def test_only_names_tasks() -> None:
@@ -267,8 +269,8 @@ def test_a_card_tells_of_what_the_model_knows() -> None:
 
 def test_speed_that_is_off_is_refused_by_its_key() -> None:
     with pytest.raises(InputError, match=r"evaluation\.speed: is null"):
-        results(evaluation={"speed": None}).evaluations.speed_corpora(of())
-    assert results().evaluations.speed_columns(of())[0] == ["source", "target"]
+        results(evaluation={"speed": None}).evaluations.speed_columns()
+    assert next(iter(results().evaluations.speed_columns().values())) == ["source", "target"]
 
 
 # Tables.
@@ -288,7 +290,7 @@ def test_tables_are_those_that_have_rows() -> None:
     assert found.system_tables == ["sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba"]
     assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc"
     assert found.off["bucc"] == found.absent["bucc"]
-    assert found.captions["sts"] == found.caption(of(table="sts")) == LAYOUTS["sts"].caption
+    assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
     assert "training/de/dropout-0.0-megabatch-10" in found.figures
     assert "contamination" in found.tables
     assert "contamination" not in found.figures
@@ -299,13 +301,13 @@ def test_tables_are_those_that_have_rows() -> None:
 def test_results_of_a_table_are_those_of_all_seeds() -> None:
     definitions = load("config")["definitions"]
     found = results(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
-    assert found.systems(of(table="sts"))["fr"] == [
+    assert found.systems("sts")["fr"] == [
         "results/eval/fr/sts.json",
         "results/eval/fr-seed-2/sts.json",
     ]
-    assert "fr-untrained" not in found.trained("sts")
+    assert "fr-untrained" not in found.differing
     assert found.differing["fr"] == "results/eval/fr/sts.json"
-    assert set(found.files(of(table="sts"))) <= set(found.all_files)
+    assert "results/eval/fr-seed-2/sts.json" in found.files("sts")
     assert found.intervals(of(table="sts")) == ["results/tables/intervals/sts.csv"]
     assert found.intervals(of(table="funnel")) == []
     assert found.published_file(of(table="sts")) == ["config/published/sts.csv"]

@@ -47,7 +47,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version that is installed")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in _COMMANDS:
-        command.add(commands)
+        name = command.__name__.rpartition(".")[2].replace("_", "-")
+        added = commands.add_parser(
+            name,
+            help=command.HELP,
+            description=command.DESCRIPTION,
+            epilog=command.EXAMPLE,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_arguments(added)
+        added.set_defaults(run=command.run)
     options = parser.parse_args(arguments)
     # What is half-written is removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)

@@ -5,33 +5,16 @@ import math
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.threads import available_cores
 
 # Between two looks of a counter.
 _SECONDS = 0.5
-# What a command adds its parser to.
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-Run: TypeAlias = Callable[[argparse.Namespace], None]
-
-
-def add_command(
-    commands: Commands, run: Run, *, help: str, description: str, example: str
-) -> argparse.ArgumentParser:
-    """Add a command, named after the module of the function that runs it, with an example in its help."""
-    parser = commands.add_parser(
-        run.__module__.rpartition(".")[2].replace("_", "-"),
-        help=help,
-        description=description,
-        epilog=example,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
-    return parser
 
 
 def add_model(parser: argparse.ArgumentParser, *, of_others: bool = False) -> None:
@@ -67,7 +50,7 @@ def add_languages(parser: argparse.ArgumentParser, of: str) -> None:
 
 def add_threads(parser: argparse.ArgumentParser) -> None:
     """Add `--threads`."""
-    parser.add_argument("--threads", type=count, metavar="N", help="(all cores)")
+    parser.add_argument("--threads", type=count, default=available_cores(), metavar="N", help="(all cores)")
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
@@ -96,12 +79,12 @@ def given_settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 @contextmanager
-def extra(name: str) -> Iterator[None]:
+def needing(extra: str) -> Iterator[None]:
     """Turn a missing package into an `InputError` that says which extra has it."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed; pip install 'paraphrastic[{name}]'") from None
+        raise InputError(f"{error.name} is not installed; pip install 'paraphrastic[{extra}]'") from None
 
 
 def pair(text: str) -> tuple[str, str]:
@@ -139,10 +122,16 @@ def number(text: str) -> float:
 
 
 class Progress:
-    """A line on the terminal that says what is being done."""
+    """A line on the terminal that says what is being done, and that is empty again at the end of a block."""
 
     def __init__(self) -> None:
         self._line = ""
+
+    def __enter__(self) -> Self | None:
+        return self if sys.stderr.isatty() else None
+
+    def __exit__(self, *_: object) -> None:
+        self.clear()
 
     def __call__(self, what: str, share: float) -> None:
         """Say it, unless it stands there already."""

@@ -5,9 +5,13 @@ import json
 import sys
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command, add_configuration, extra, given_settings
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "check a configuration, and print it with all defaults"
+DESCRIPTION = (
+    "Check a configuration, and print it completed with the defaults of everything that it does not say."
+)
+EXAMPLE = """\
 example:
   paraphrastic config --configfile config/small.yaml
   paraphrastic config --configfile config/paper.yaml mine.yaml --config seed=2 > complete.yaml
@@ -18,25 +22,18 @@ the definition of one model, with the values of its recipe.
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="check a configuration, and print it with all defaults",
-        description="Check a configuration, and print it completed with the defaults of everything that it "
-        "does not say.",
-        example=_EXAMPLE,
-    )
-    add_configuration(parser)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_configuration(parser)
     parser.add_argument(
         "--model", metavar="NAME", help="print only what this model is made of, which may be one of a study"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
 
 
-def _run(options: argparse.Namespace) -> None:
-    with extra("pipeline"):
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    with arguments.needing("pipeline"):
         import yaml
 
         from paraphrastic.config.check import (
@@ -51,7 +48,7 @@ def _run(options: argparse.Namespace) -> None:
     if not SCHEMA.is_file():
         raise InputError(f"{SCHEMA}: is not a file: run this in the folder of the pipeline")
     files = options.configfile or [DEFAULT_CONFIG]
-    config = read_config(files, given_settings(options))
+    config = read_config(files, arguments.given_settings(options))
     checked, _ = check_config(config, schema=SCHEMA)
     if options.model is None:
         shown = complete_config(config, schema=SCHEMA)

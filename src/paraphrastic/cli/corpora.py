@@ -1,12 +1,13 @@
 """`paraphrastic corpora`: what OPUS has in a language pair."""
 
 import argparse
-import difflib
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command, pair
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "list what OPUS has in a language pair"
+DESCRIPTION = "List what OPUS has in a language pair, largest first; the pipeline uses the list."
+EXAMPLE = """\
 example:
   paraphrastic corpora --languages en-pl
   paraphrastic corpora --languages en-pl --estimate CCMatrix OpenSubtitles
@@ -16,19 +17,12 @@ Afterwards the names can stand in a configuration:
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="list what OPUS has in a language pair",
-        description="List what OPUS has in a language pair, largest first; the pipeline uses the list.",
-        example=_EXAMPLE,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "--languages",
         required=True,
-        type=pair,
+        type=arguments.pair,
         metavar="PAIR",
         help="such as en-pl; the order does not matter",
     )
@@ -44,7 +38,9 @@ def add(commands: Commands) -> None:
     )
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    from paraphrastic.config.names import did_you_mean
     from paraphrastic.pipeline.estimate import archive_bytes, estimate, size
     from paraphrastic.registry.opus import fetch_list
 
@@ -52,8 +48,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.estimate:
         for name in options.estimate:
             if name not in corpora:
-                guess = difflib.get_close_matches(name, corpora, n=1)
-                hint = f"; did you mean {guess[0]!r}?" if guess else ""
+                hint = did_you_mean(name, corpora)
                 raise InputError(
                     f"{name!r} is not among OPUS's corpora in {'-'.join(options.languages)}{hint}"
                 )

@@ -3,18 +3,11 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import (
-    Commands,
-    Progress,
-    add_command,
-    add_input,
-    add_language,
-    add_model,
-    add_threads,
-    number,
-)
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "leave out near duplicates by meaning"
+DESCRIPTION = "Leave out the sentences of a text file, one a line, that are near to an earlier one."
+EXAMPLE = """\
 example:
   paraphrastic dedup --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output kept.txt --threshold 0.6 --report dropped.tsv
@@ -26,50 +19,39 @@ sentences.
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="leave out near duplicates by meaning",
-        description="Leave out the sentences of a text file, one a line, that are near to an earlier one.",
-        example=_EXAMPLE,
-    )
-    add_model(parser, of_others=True)
-    add_input(parser)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_model(parser, of_others=True)
+    arguments.add_input(parser)
     parser.add_argument(
         "--output", required=True, metavar="FILE", help="the lines that are kept; - is standard output"
     )
     parser.add_argument(
         "--threshold",
-        type=number,
+        type=arguments.number,
         default=0.9,
         metavar="T",
         help="cosine of near duplicates, above 0 and at most 1 (0.9)",
     )
     parser.add_argument("--report", metavar="FILE", help="TSV of the lines that are left out")
-    add_language(parser)
-    add_threads(parser)
+    arguments.add_language(parser)
+    arguments.add_threads(parser)
 
 
-def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.base.threads import available_cores
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.neighbours.dedup_files import dedup_file
     from paraphrastic.systems.open import open_system
 
-    threads = options.threads or available_cores()
-    shown = Progress()
-    try:
+    with arguments.Progress() as progress:
         kept, dropped = dedup_file(
-            open_system(options.model, threads=threads),
+            open_system(options.model, threads=options.threads),
             options.input,
             options.output,
             threshold=options.threshold,
             report=options.report,
             language=options.language,
-            threads=threads,
-            progress=shown if sys.stderr.isatty() else None,
+            threads=options.threads,
+            progress=progress,
         )
-    finally:
-        shown.clear()
     print(f"paraphrastic: lines kept: {kept}, left out: {dropped}", file=sys.stderr)

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
+from paraphrastic.cli import arguments
 
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-_EXAMPLE = """\
+HELP = "write a model for another library"
+DESCRIPTION = "Write a model for another library, and compare it there with what it is here."
+EXAMPLE = """\
 examples:
   paraphrastic export --model results/models/en --format onnx --output exported/en-onnx \\
       --text data/sample/tatoeba/tatoeba.deu-eng.eng
@@ -33,16 +35,9 @@ _EXTRAS = {
 }
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="write a model for another library",
-        description="Write a model for another library, and compare it there with what it is here.",
-        example=_EXAMPLE,
-    )
-    add_model(parser)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_model(parser)
     parser.add_argument("--format", required=True, choices=list(_EXTRAS), help="what it is for")
     parser.add_argument("--output", required=True, metavar="DIR", help="a new folder")
     parser.add_argument(
@@ -53,7 +48,7 @@ def add(commands: Commands) -> None:
     smaller = parser.add_argument_group(
         "smaller models", "What is lost is printed: size, speed, points on STS."
     )
-    smaller.add_argument("--dimension", type=count, metavar="N", help="of the vectors (as it is)")
+    smaller.add_argument("--dimension", type=arguments.count, metavar="N", help="of the vectors (as it is)")
     smaller.add_argument(
         "--reduce",
         choices=("pca", "truncate"),
@@ -72,7 +67,8 @@ def add(commands: Commands) -> None:
     smaller.add_argument("--sts", metavar="FILE", help="test sets: results/testsets/sts.parquet, or STS.zip")
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.interop.export.costs import Original, opened_testsets
     from paraphrastic.interop.export.export import export_model
     from paraphrastic.interop.export.folder import CARD
@@ -86,10 +82,10 @@ def _run(options: argparse.Namespace) -> None:
     with ExitStack() as stack:
         original = None
         if smaller is not model and isinstance(model, AverageEncoder):
-            with extra("pipeline"):
+            with arguments.needing("pipeline"):
                 testsets = stack.enter_context(opened_testsets(options.sts))
             original = Original(model, Path(options.model), testsets)
-        stack.enter_context(extra(_EXTRAS[options.format]))
+        stack.enter_context(arguments.needing(_EXTRAS[options.format]))
         found = export_model(
             smaller,
             options.format,

@@ -4,9 +4,11 @@ import argparse
 import re
 from pathlib import Path
 
-from paraphrastic.cli.arguments import Commands, add_command, extra
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "make a model folder of a checkpoint of the original code"
+DESCRIPTION = "Make a model folder of a checkpoint of the original code."
+EXAMPLE = """\
 example:
   paraphrastic import-checkpoint model.para.lc.100.pt --sp-model paranmt.model \\
       --languages en --name paranmt --output models/paranmt
@@ -16,15 +18,8 @@ vectors are the original code's (Wieting et al. 2021), but for text without any 
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="make a model folder of a checkpoint of the original code",
-        description="Make a model folder of a checkpoint of the original code.",
-        example=_EXAMPLE,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "checkpoint", metavar="FILE", help="what its training saved, such as model.para.lc.100.pt"
     )
@@ -56,8 +51,9 @@ def _languages(text: str) -> tuple[str, ...]:
     return codes
 
 
-def _run(options: argparse.Namespace) -> None:
-    with extra("pipeline"):
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    with arguments.needing("pipeline"):
         from paraphrastic.interop.checkpoint_import import import_checkpoint
     model = import_checkpoint(
         options.checkpoint,

@@ -3,9 +3,11 @@
 import argparse
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command, add_model, count, extra
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "show the negatives that training chooses"
+DESCRIPTION = "Show the negatives that training would choose by a model, by size of the mega-batch."
+EXAMPLE = """\
 example:
   paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
       --sentence "A man is playing a guitar." --megabatch 1 10 60
@@ -14,16 +16,9 @@ A mega-batch has the pairs of the sentences and then the first pairs of the file
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="show the negatives that training chooses",
-        description="Show the negatives that training would choose by a model, by size of the mega-batch.",
-        example=_EXAMPLE,
-    )
-    add_model(parser)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_model(parser)
     parser.add_argument(
         "--pairs",
         required=True,
@@ -39,18 +34,26 @@ def add(commands: Commands) -> None:
         help="a sentence a line; without any, the first pairs' sources are taken",
     )
     parser.add_argument(
-        "--megabatch", nargs="+", type=count, default=[1, 20, 40], metavar="M", help="sizes (1 20 40)"
+        "--megabatch",
+        nargs="+",
+        type=arguments.count,
+        default=[1, 20, 40],
+        metavar="M",
+        help="sizes (1 20 40)",
     )
-    parser.add_argument("--batch-size", type=count, default=128, metavar="N", help="pairs a mini-batch (128)")
-    parser.add_argument("--threads", type=count, default=1, metavar="N", help="to search with (1)")
+    parser.add_argument(
+        "--batch-size", type=arguments.count, default=128, metavar="N", help="pairs a mini-batch (128)"
+    )
+    parser.add_argument("--threads", type=arguments.count, default=1, metavar="N", help="to search with (1)")
     parser.add_argument("--output", default="-", metavar="FILE", help="TSV; - is standard output")
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.model.embed_files import read_sentences, text_output
     from paraphrastic.model.folder import open_folder
 
-    with extra("pipeline"):
+    with arguments.needing("pipeline"):
         from paraphrastic.training.negatives import as_table, choose_negatives, read_pairs
     if options.pairs == options.sentences == "-":
         raise InputError("--pairs and --sentences cannot both be standard input")

@@ -3,17 +3,14 @@
 import argparse
 import os
 
-from paraphrastic.cli.arguments import (
-    Commands,
-    add_command,
-    add_configuration,
-    count,
-    extra,
-    given_settings,
-    named,
-)
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "say what a run will take: jobs, core-hours, disk and memory by step"
+DESCRIPTION = (
+    "Say what is left to run of a configuration, and what it takes: jobs, processor time, "
+    "disk and memory by step, by rates that were measured and the sizes of the corpora."
+)
+EXAMPLE = """\
 example:
   paraphrastic plan --configfile config/config.yaml --cores 2
   paraphrastic plan --all --by model --output plan.csv --targets all paper_tables
@@ -23,23 +20,15 @@ downloaded can be said: --pairs opensubtitles=20000000.
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="say what a run will take: jobs, core-hours, disk and memory by step",
-        description="Say what is left to run of a configuration, and what it takes: jobs, processor time, "
-        "disk and memory by step, by rates that were measured and the sizes of the corpora.",
-        example=_EXAMPLE,
-    )
-    add_configuration(parser)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_configuration(parser)
     parser.add_argument(
         "--targets", nargs="+", default=[], metavar="TARGET", help="as snakemake takes them (all)"
     )
     parser.add_argument(
         "--cores",
-        type=count,
+        type=arguments.count,
         default=os.cpu_count() or 1,
         metavar="N",
         help="cores of the machine, or of all nodes together (those of this machine)",
@@ -70,15 +59,15 @@ def add(commands: Commands) -> None:
     parser.add_argument("--output", metavar="FILE", help="write the table as .csv or .json, too")
 
 
-def _run(options: argparse.Namespace) -> None:
-    with extra("pipeline"):
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    with arguments.needing("pipeline"):
         from paraphrastic.pipeline.run_plan.jobs import planned_run
         from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
 
-    with extra("pipeline"):
         run = planned_run(
             configfiles=options.configfile,
-            config=given_settings(options),
+            config=arguments.given_settings(options),
             targets=options.targets,
             cores=options.cores,
             everything=options.all,
@@ -92,12 +81,12 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _pairs(text: str) -> tuple[str, int]:
-    name, value = named(text, "opensubtitles=1000000")
-    return name, count(value)
+    name, value = arguments.named(text, "opensubtitles=1000000")
+    return name, arguments.count(value)
 
 
 def _share(text: str) -> tuple[str, float]:
-    name, value = named(text, "paranmt=0.5")
+    name, value = arguments.named(text, "paranmt=0.5")
     try:
         share = float(value)
     except ValueError:

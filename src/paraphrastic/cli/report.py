@@ -2,9 +2,11 @@
 
 import argparse
 
-from paraphrastic.cli.arguments import Commands, add_command, extra
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "write a page of what a run has made so far"
+DESCRIPTION = "Write one page, which needs no network, of the tables and figures that are there."
+EXAMPLE = """\
 example:
   paraphrastic report --results results --output report.html
 
@@ -12,20 +14,14 @@ example:
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="write a page of what a run has made so far",
-        description="Write one page, which needs no network, of the tables and figures that are there.",
-        example=_EXAMPLE,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--results", default="results", metavar="DIR", help="a run's folder (results)")
     parser.add_argument("--output", required=True, metavar="FILE", help="the page, such as report.html")
 
 
-def _run(options: argparse.Namespace) -> None:
-    with extra("pipeline"):
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
+    with arguments.needing("pipeline"):
         from paraphrastic.report.page import write_report
     write_report(options.results, options.output)

@@ -3,18 +3,11 @@
 import argparse
 import sys
 
-from paraphrastic.cli.arguments import (
-    Commands,
-    Counter,
-    add_command,
-    add_input,
-    add_languages,
-    add_model,
-    add_threads,
-    count,
-)
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "say how alike two sentences are"
+DESCRIPTION = "Say how alike the two sentences of each line are, by the cosine of their vectors."
+EXAMPLE = """\
 example:
   printf 'A dog runs.\\tThe dog is running.\\n' |
       paraphrastic score --model results/models/en --input - --output -
@@ -23,36 +16,32 @@ Lines of the input are two sentences with a tab between them; lines of the outpu
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="say how alike two sentences are",
-        description="Say how alike the two sentences of each line are, by the cosine of their vectors.",
-        example=_EXAMPLE,
-    )
-    add_model(parser)
-    add_input(parser, holds="TSV of two columns")
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_model(parser)
+    arguments.add_input(parser, holds="TSV of two columns")
     parser.add_argument(
         "--output", required=True, metavar="FILE", help="TSV: score, both sentences; - is standard output"
     )
-    add_languages(parser, "columns")
+    arguments.add_languages(parser, "columns")
     parser.add_argument(
         "--on-error",
         choices=("stop", "skip"),
         default="stop",
         help="at a line that has not two columns (stop)",
     )
-    add_threads(parser)
-    parser.add_argument("--batch", type=count, default=2048, metavar="N", help="pairs at a time (2048)")
+    arguments.add_threads(parser)
+    parser.add_argument(
+        "--batch", type=arguments.count, default=2048, metavar="N", help="pairs at a time (2048)"
+    )
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.model.embed_files import score_file
     from paraphrastic.model.folder import open_folder
 
-    with Counter("pairs") as counter:
+    with arguments.Counter("pairs") as counter:
         _, skipped = score_file(
             open_folder(options.model),
             options.input,

@@ -1,21 +1,12 @@
 """`paraphrastic search`: the rows of a saved matrix that are nearest to sentences."""
 
 import argparse
-import sys
 
-from paraphrastic.cli.arguments import (
-    Commands,
-    Progress,
-    add_command,
-    add_input,
-    add_language,
-    add_model,
-    add_threads,
-    count,
-    number,
-)
+from paraphrastic.cli import arguments
 
-_EXAMPLE = """\
+HELP = "find the nearest sentences of a saved matrix"
+DESCRIPTION = "Find the rows of a matrix that `embed` wrote that are nearest to sentences."
+EXAMPLE = """\
 example:
   paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output vectors.npy
@@ -28,16 +19,9 @@ and the row's sentence. All numbers are from 1.
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="find the nearest sentences of a saved matrix",
-        description="Find the rows of a matrix that `embed` wrote that are nearest to sentences.",
-        example=_EXAMPLE,
-    )
-    add_model(parser, of_others=True)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    arguments.add_model(parser, of_others=True)
     parser.add_argument(
         "--index",
         required=True,
@@ -47,25 +31,27 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--sentences", metavar="FILE", help="text whose line i is the sentence of row i, to be shown"
     )
-    add_input(parser, holds="sentences, one a line")
+    arguments.add_input(parser, holds="sentences, one a line")
     parser.add_argument("--output", required=True, metavar="FILE", help="TSV; - is standard output")
-    parser.add_argument("--k", type=count, default=10, metavar="N", help="rows for each sentence (10)")
-    parser.add_argument("--min-score", type=number, metavar="T", help="leave out rows below (keep all)")
-    add_language(parser)
+    parser.add_argument(
+        "--k", type=arguments.count, default=10, metavar="N", help="rows for each sentence (10)"
+    )
+    parser.add_argument(
+        "--min-score", type=arguments.number, metavar="T", help="leave out rows below (keep all)"
+    )
+    arguments.add_language(parser)
     parser.add_argument("--faiss", action="store_true", help="search with FAISS; it finds the same")
-    add_threads(parser)
+    arguments.add_threads(parser)
 
 
-def _run(options: argparse.Namespace) -> None:
-    from paraphrastic.base.threads import available_cores
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.systems.open import open_system
 
-    threads = options.threads or available_cores()
-    shown = Progress()
-    try:
+    with arguments.Progress() as progress:
         search_files(
-            open_system(options.model, threads=threads),
+            open_system(options.model, threads=options.threads),
             options.index,
             options.input,
             options.output,
@@ -74,8 +60,6 @@ def _run(options: argparse.Namespace) -> None:
             min_score=options.min_score,
             language=options.language,
             with_faiss=options.faiss,
-            threads=threads,
-            progress=shown if sys.stderr.isatty() else None,
+            threads=options.threads,
+            progress=progress,
         )
-    finally:
-        shown.clear()

@@ -4,9 +4,13 @@ import argparse
 import sys
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli.arguments import Commands, add_command
 
-_EXAMPLE = """\
+HELP = "check that results and their data are what they were"
+DESCRIPTION = (
+    "Compute the digests of results and of the data that they were made from again, and name "
+    "the files that are not as results/provenance.json has them."
+)
+EXAMPLE = """\
 example:
   snakemake --cores all results/provenance.json
   paraphrastic verify --results results
@@ -15,22 +19,15 @@ A file that differs was changed after it was made, or damaged; Snakemake makes i
 """
 
 
-def add(commands: Commands) -> None:
-    """Add the command."""
-    parser = add_command(
-        commands,
-        _run,
-        help="check that results and their data are what they were",
-        description="Compute the digests of results and of the data that they were made from again, and name "
-        "the files that are not as results/provenance.json has them.",
-        example=_EXAMPLE,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument(
         "--results", default="results", metavar="DIR", help="folder with provenance.json (results)"
     )
 
 
-def _run(options: argparse.Namespace) -> None:
+def run(options: argparse.Namespace) -> None:
+    """Run the command."""
     from paraphrastic.report.provenance import verify
 
     found = verify(options.results)

@@ -116,9 +116,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     return checked, datasets
 
 
-@cache
-def _read_schema(path: Path) -> Schema:
-    return Schema(path)
+_read_schema = cache(Schema)
 
 
 def _refuse(faults: Iterable[str]) -> None:

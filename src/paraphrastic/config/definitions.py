@@ -37,17 +37,6 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     }
 
 
-def study_settings(config: Mapping[str, Any], model: str) -> Json:
-    """Training settings of the filter study: of the first run of the model's sweep, with the study's own."""
-    run = next(iter(sweep_runs(config, model).values()))
-    return {**run, **config["filter_study"]["training"]}
-
-
-def dropped_kinds(config: Mapping[str, Any]) -> list[str]:
-    """The kinds of contaminated pairs that are left out of training."""
-    return {"none": [], "exact": ["exact"], "near": ["exact", "near"]}[config["contamination"]["drop"]]
-
-
 def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
     """Languages of the two sides of a definition's pairs; the same one twice for paraphrases."""
     languages = definition["languages"]

@@ -125,7 +125,12 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
     for definition in (*config["definitions"].values(), *config["mined"].values()):
         languages = tuple(definition["languages"])
         for name, entry in definition["files"].items():
-            _add(datasets, entry["kind"], _own_file(name, entry, languages))
+            path = Path(entry["path"])
+            version, members = f"sha256:{_digest(name, path)}", tuple(entry["columns"])
+            file = RemoteFile(
+                name, path.name, languages, (), members=members, version=version, path=entry["path"]
+            )
+            _add(datasets, entry["kind"], file)
         for corpus in opus_corpora(definition, {*registry, *config["mined"]}):
             _add(datasets, "opus", corpus.file())
     return datasets
@@ -138,19 +143,6 @@ def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[O
         return []
     listed = read_list(definition["languages"]) or {}
     return [listed[name] for name in names if name in listed]
-
-
-def _own_file(name: str, entry: Entry, languages: tuple[str, ...]) -> RemoteFile:
-    path = Path(entry["path"])
-    return RemoteFile(
-        dataset=name,
-        name=path.name,
-        languages=languages,
-        addresses=(),
-        members=tuple(entry["columns"]),
-        version=f"sha256:{_digest(name, path)}",
-        path=entry["path"],
-    )
 
 
 def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:

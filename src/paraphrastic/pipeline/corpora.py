@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.config.dependencies import definitions_needed, encoder_model
+from paraphrastic.config.dependencies import definitions_needed
 from paraphrastic.config.local_files import opus_corpora
 from paraphrastic.registry.datasets import Dataset, RemoteFile, read_registry
 from paraphrastic.registry.kinds import CORPUS_KINDS
@@ -62,11 +62,6 @@ class Corpora:
         return [name for name, dataset in self.datasets.items() if dataset.kind in CORPUS_KINDS]
 
     @cached_property
-    def extracted_corpora(self) -> list[str]:
-        """The corpora that are read from files."""
-        return [name for name in self.corpora if name not in self.config["mined"]]
-
-    @cached_property
     def opus_corpora(self) -> dict[str, OpusCorpus]:
         """The corpora of OPUS that the models need and that only its list describes, by their paths."""
         others = {*read_registry(self.config["registry"]), *self.config["mined"]}
@@ -87,26 +82,10 @@ class Corpora:
         dataset = self.datasets[name]
         return self.locations(dataset.select(languages) if languages else dataset.files)
 
-    def dataset_downloads(self, wildcards: Wildcards) -> list[str]:
-        """All files of the job's data set."""
-        return self.downloads(wildcards.dataset)
-
     def expected_file(self, wildcards: Wildcards) -> tuple[str, str | None] | None:
         """Version and digest of the file that the job downloads, as the registry has them."""
         files = self.datasets[wildcards.dataset].files
         return next(((file.version, file.sha256) for file in files if file.name == wildcards.file), None)
-
-    def corpus_downloads(self, wildcards: Wildcards) -> list[str]:
-        """The files of a corpus in a pair of languages."""
-        return self.downloads(wildcards.corpus, languages_of(wildcards.pair))
-
-    def corpus_kind(self, wildcards: Wildcards) -> str:
-        """The kind of a corpus, which says how its files are read."""
-        return self.datasets[wildcards.corpus].kind
-
-    def corpus_files(self, wildcards: Wildcards) -> list[Json]:
-        """What is to be known of a corpus's files to read them."""
-        return self.described_files(wildcards.corpus, languages_of(wildcards.pair))
 
     def described_files(self, name: str, languages: tuple[str, ...]) -> list[Json]:
         """Languages, members and version of each file; the version of a file with a path is its digest."""
@@ -135,10 +114,6 @@ class Corpora:
         """Whether both sides of the job's pairs are in one language."""
         return len(languages_of(wildcards.pair)) == 1
 
-    def pair_modes(self, setting: str) -> OfWildcards:
-        """A function for what `segmentation` or `folding` says of the languages of a job's pair."""
-        return lambda wildcards: self.modes(setting, languages_of(wildcards.pair))
-
     def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
         """What a setting of the text says of languages; nothing of those that it leaves alone."""
         modes = self.config["text"][setting].items()
@@ -148,10 +123,6 @@ class Corpora:
         """The pairs of the bitext that paraphrases are mined from, such as de-en for English ones."""
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
-
-    def mining_encoder(self, wildcards: Wildcards) -> str:
-        """The encoder that a corpus is mined with, as `open_system` takes it."""
-        return encoder_model(self.config["mined"][wildcards.mined])
 
     def mining_encoder_files(self, wildcards: Wildcards) -> list[str]:
         """The files of that encoder; none if it has only a name."""

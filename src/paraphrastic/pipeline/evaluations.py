@@ -4,7 +4,6 @@ What a task is stands in `evaluation.layouts.TASKS`. As in `corpora`, a method t
 rule as an input or params function.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import pair_of
 from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
+from paraphrastic.config.names import did_you_mean
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.pipeline.corpora import (
@@ -23,7 +23,6 @@ from paraphrastic.pipeline.corpora import (
     OfWildcards,
     Wildcards,
     folder_files,
-    languages_of,
 )
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
@@ -46,9 +45,8 @@ class Evaluations:
         known = [*TASKS, "speed"]
         for task in self.config["evaluation"]["only"]:
             if task not in known:
-                guess = difflib.get_close_matches(task, known, n=1)
-                hint = f"did you mean {guess[0]!r}?" if guess else f"known keys are {', '.join(known)}"
-                raise InputError(f"config: evaluation.only.{task}: unknown key; {hint}")
+                hint = did_you_mean(task, known, otherwise=f"known keys are {', '.join(known)}")
+                raise InputError(f"config: evaluation.only.{task}: unknown key{hint}")
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -109,10 +107,6 @@ class Evaluations:
         entry = self.config["systems"][system]
         return next((kind, entry[kind]) for kind in SYSTEM_KINDS if entry.get(kind))
 
-    def source(self, system: str) -> str:
-        """What the tables say of a system's figures."""
-        return "untrained" if system in self.untrained else "measured"
-
     def knows(self, system: str, *languages: str) -> bool:
         """Whether a system knows languages; other people's are taken to know all, if nothing is said."""
         external = self.config["systems"].get(system)
@@ -121,22 +115,17 @@ class Evaluations:
 
     # Tasks.
 
-    def settings(self, **of_task: str) -> OfWildcards:
-        """A function for the settings of an evaluation; each of `of_task` is a wildcard's name by its own."""
-
-        def settings(wildcards: Wildcards) -> Json:
-            return {
-                **{name: getattr(wildcards, wildcard) for name, wildcard in of_task.items()},
-                "source": self.source(wildcards.system),
-                "bootstrap_samples": self.config["evaluation"]["bootstrap_samples"],
-            }
-
-        return settings
-
-    def sts_settings(self, wildcards: Wildcards) -> Json:
-        """The settings of an evaluation on STS."""
-        tracks = self.parts("xling_sts", wildcards.system) if wildcards.task == "xling_sts" else []
-        return {**self.settings(task="task")(wildcards), "tracks": tracks}
+    def settings(self, wildcards: Wildcards) -> Json:
+        """The settings of an evaluation: its task or suite, if the rule has several, and what all have."""
+        system, bootstrap = wildcards.system, self.config["evaluation"]["bootstrap_samples"]
+        source = "untrained" if system in self.untrained else "measured"
+        common = {"source": source, "bootstrap_samples": bootstrap}
+        if hasattr(wildcards, "suite"):
+            return {"suite": wildcards.suite, **common}
+        if hasattr(wildcards, "task"):
+            tracks = self.parts("xling_sts", system) if wildcards.task == "xling_sts" else []
+            return {"task": wildcards.task, **common, "tracks": tracks}
+        return common
 
     def systems_of(self, task: str) -> list[str]:
         """The systems that a task is done with, in the order of the tables' rows."""
@@ -162,87 +151,59 @@ class Evaluations:
 
     def parts(self, task: str, system: str) -> list[str]:
         """The tracks, languages or pairs of a task that a system is evaluated on."""
-        if TASKS[task].parts == "tracks":
-            tracks = self.config["evaluation"]["tracks"]
-            return [name for name in tracks if self.knows(system, *TRACKS[name].languages)]
-        settings = self.config["evaluation"][task]
-        if settings is None:
-            return []
-        if TASKS[task].parts == "languages":
-            pairs = self._language_pairs(settings)
-            return [language for language, english in pairs if self.knows(system, language, english)]
-        return ["-".join(pair) for pair in self._pairs(settings) if self.knows(system, *pair)]
+        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
+        languages: Mapping[str, tuple[str, ...]] = {}
+        if kind == "tracks":
+            languages = {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
+        elif settings is not None:
+            languages = self._languages_of_parts(kind, settings[kind], settings["testsets"])
+        return [name for name, codes in languages.items() if self.knows(system, *codes)]
 
     def evaluated(self, task: str, wildcards: Wildcards) -> list[str]:
         """The parts of a task that a system is evaluated on, one at least."""
-        testsets = self._testsets(task)
+        testsets = self.testsets(task)
         if found := self.parts(task, wildcards.system):
             return found
         raise InputError(f"{wildcards.system}: knows none of the languages that are evaluated of {testsets}")
 
-    def parts_of(self, task: str) -> OfWildcards:
-        """A function for these parts."""
-        return lambda wildcards: self.evaluated(task, wildcards)
-
     def part_files(self, task: str, path: str) -> OfWildcards:
         """A function for a file of each of these parts, which the path calls as its rule does."""
+        return lambda wildcards: [
+            path.format(language=name, pair=name) for name in self.evaluated(task, wildcards)
+        ]
 
-        def files(wildcards: Wildcards) -> list[str]:
-            names = self.evaluated(task, wildcards)
-            return [path.format(language=name, pair=name) for name in names]
-
-        return files
-
-    def _testsets(self, task: str) -> Any:
+    def testsets(self, task: str) -> Any:
         """The data set, or the data sets by name, that a task is done on."""
         settings = self.config["evaluation"][task]
         if settings is None:
             raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
         return settings["testsets"] if TASKS[task].parts else settings
 
-    @cached_property
-    def _model_languages(self) -> list[str]:
-        models = self.config["models"]
-        definitions = self.config["definitions"]
-        return list(dict.fromkeys(code for model in models for code in definitions[model]["languages"]))
-
-    def _language_pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The languages that the settings name, each with English, or those of the models in the data set."""
-        if settings["languages"] is not None:
-            return [(language, "en") for language in settings["languages"]]
-        there = {frozenset(pair) for pair in self.corpora.datasets[settings["testsets"]].pairs}
-        return [(code, "en") for code in self._model_languages if {code, "en"} in there]
-
-    def _pairs(self, settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The pairs that the settings name, or those of the models' languages in the data set."""
-        named = None if settings["pairs"] is None else [set(pair.split("-")) for pair in settings["pairs"]]
-        known = set(self._model_languages)
-        pairs = self.corpora.datasets[settings["testsets"]].pairs
-        return [pair for pair in pairs if (set(pair) <= known if named is None else set(pair) in named)]
+    def _languages_of_parts(
+        self, kind: str, chosen: list[str] | None, testsets: str
+    ) -> dict[str, tuple[str, ...]]:
+        """The languages or pairs that are chosen, or else those of the models in the data set."""
+        pairs = self.corpora.datasets[testsets].pairs
+        definitions = [self.config["definitions"][model] for model in self.config["models"]]
+        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
+        if kind == "languages":
+            there = {frozenset(pair) for pair in pairs}
+            found = [code for code in known if {code, "en"} in there] if chosen is None else chosen
+            return {code: (code, "en") for code in found}
+        named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
+        return {
+            "-".join(pair): pair
+            for pair in pairs
+            if (set(pair) <= known.keys() if named is None else set(pair) in named)
+        }
 
     # Test sets.
 
-    def tatoeba_downloads(self, wildcards: Wildcards) -> list[str]:
-        """The files of Tatoeba in a language and English."""
-        return self.corpora.downloads(self._testsets("tatoeba"), (wildcards.language, "en"))
-
-    def bucc_downloads(self, wildcards: Wildcards) -> list[str]:
-        """The files of BUCC in a pair of languages."""
-        return self.corpora.downloads(self._testsets("bucc"), languages_of(wildcards.pair))
-
-    def bucc_files(self, wildcards: Wildcards) -> list[Json]:
-        """What is to be known of these files to read them."""
-        return self.corpora.described_files(self._testsets("bucc"), languages_of(wildcards.pair))
-
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """The files with the data of a suite of transfer tasks, by data set."""
-        named = self._testsets(wildcards.suite)
+        named = self.testsets(wildcards.suite)
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
-
-    def suite_downloads(self, wildcards: Wildcards) -> list[str]:
-        """The same files in one list."""
-        return [path for paths in self.suite_files(wildcards).values() for path in paths]
 
     @cached_property
     def prepared_testsets(self) -> list[str]:
@@ -283,10 +244,6 @@ class Evaluations:
         named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
         return pair <= known and (chosen is None or pair in named)
 
-    def contamination_downloads(self, wildcards: Wildcards) -> list[str]:
-        """Where these files are."""
-        return self.corpora.locations(file for _, file in self.contamination_files(wildcards))
-
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
         """What is to be known of these files to read them."""
         return [
@@ -322,23 +279,8 @@ class Evaluations:
         """The files of all systems whose speed is measured."""
         return [file for system in self.systems_of("speed") for file in self.system_files(system)]
 
-    def speed_systems(self, wildcards: Wildcards) -> Json:
-        """These systems, as `open_system` takes them, by name."""
-        return {system: self.system_encoder(system) for system in self.systems_of("speed")}
-
-    def speed_settings(self, wildcards: Wildcards) -> Json:
-        """How speed is measured."""
-        return {"language": "en", **self.config["evaluation"]["speed"]}
-
-    def speed_corpora(self, wildcards: Wildcards) -> list[str]:
-        """The training pairs whose English sentences are embedded."""
-        return list(self._speed_columns())
-
-    def speed_columns(self, wildcards: Wildcards) -> list[list[str]]:
-        """The columns of these pairs that are English."""
-        return list(self._speed_columns().values())
-
-    def _speed_columns(self) -> dict[str, list[str]]:
+    def speed_columns(self) -> dict[str, list[str]]:
+        """The training pairs whose English sentences are embedded, and the columns that are English."""
         if not self.speed_models:
             why = "is null, or no model knows English: there is no speed"
             raise InputError(f"config: evaluation.speed: {why}")

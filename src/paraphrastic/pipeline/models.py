@@ -11,10 +11,8 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
 from paraphrastic.config.definitions import (
-    dropped_kinds,
     pair_of,
     selection_kind,
-    study_settings,
     sweep_runs,
 )
 from paraphrastic.config.local_files import dataset_versions
@@ -73,12 +71,8 @@ class Models:
         found: Json = self.config["definitions"][wildcards.model]
         return found
 
-    def pair(self, wildcards: Wildcards) -> str:
-        """The language pair of a model's training pairs, such as en-fr, or en-en for paraphrases."""
-        return "-".join(self.pair_languages(wildcards))
-
     def pair_languages(self, wildcards: Wildcards) -> tuple[str, str]:
-        """The languages of their two sides."""
+        """The languages of the two sides of a model's training pairs, the same twice for paraphrases."""
         return pair_of(self.definition(wildcards))
 
     def selection(self, wildcards: Wildcards) -> Json:
@@ -86,10 +80,6 @@ class Models:
         definition = self.definition(wildcards)
         found: Json = definition["selection"][selection_kind(definition)]
         return found
-
-    def model_modes(self, setting: str) -> OfWildcards:
-        """A function for what `segmentation` or `folding` says of the languages of a job's model."""
-        return lambda wildcards: self.corpora.modes(setting, self.definition(wildcards)["languages"])
 
     def of_corpora(self, path: str) -> OfWildcards:
         """A function for a file of each corpus of a job's model, in their order."""
@@ -123,7 +113,8 @@ class Models:
     @cached_property
     def dropped_kinds(self) -> list[str]:
         """The kinds of contaminated pairs that are left out of training."""
-        return dropped_kinds(self.config)
+        kinds = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
+        return kinds[self.config["contamination"]["drop"]]
 
     def max_pairs(self, wildcards: Wildcards) -> list[int | None]:
         """The most pairs of each corpus of a model; None is all."""
@@ -133,10 +124,6 @@ class Models:
     def training_data(self, wildcards: Wildcards) -> str:
         """The encoded training data of a model."""
         return f"results/datasets/{self.data_models[wildcards.model]}/train.h5"
-
-    def counts(self, wildcards: Wildcards) -> str:
-        """The counts of a model's training pairs."""
-        return f"results/corpora/{self.data_models[wildcards.model]}/counts.json"
 
     def vocabulary_files(self, wildcards: Wildcards) -> list[str]:
         """The sentencepiece models of a model, in the order of units and languages."""
@@ -167,14 +154,6 @@ class Models:
             for unit, paths in models.items()
         ]
 
-    def tables(self, wildcards: Wildcards) -> Any:
-        """The tables of embeddings that a model has."""
-        return architecture_of(self.definition(wildcards)).tables
-
-    def dataset_file(self, name: str) -> OfWildcards:
-        """A function for a file of a model's `dataset`, which is known by its digest, not by its time."""
-        return lambda wildcards: self.corpora.ancient(self.definition(wildcards)["dataset"][name])
-
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """The digests of these files."""
         return dataset_versions(wildcards.model, self.definition(wildcards)["dataset"])
@@ -189,13 +168,11 @@ class Models:
 
     def run(self, wildcards: Wildcards) -> Json:
         """The training settings of one of them; without a run in the wildcards, of the filter study."""
+        runs = self.runs(wildcards)
         if hasattr(wildcards, "run"):
-            return self.runs(wildcards)[wildcards.run]
-        return study_settings(self.config, wildcards.model)
-
-    def first_run(self, wildcards: Wildcards) -> Json:
-        """The training settings of the first run."""
-        return next(iter(self.runs(wildcards).values()))
+            return runs[wildcards.run]
+        # The study has the first run of the model's sweep, with settings of its own.
+        return {**next(iter(runs.values())), **self.config["filter_study"]["training"]}
 
     def of_runs(self, *paths: str) -> OfWildcards:
         """A function for files of every run of a model."""
@@ -214,10 +191,6 @@ class Models:
     def uncounted_modules(self, wildcards: Wildcards) -> list[str]:
         """The module that scores a model in training, unless its scores decide when to stop."""
         return [] if self.run(wildcards)["early_stopping"] else ["paraphrastic.evaluation.development"]
-
-    def gpus(self, wildcards: Wildcards) -> int:
-        """GPUs that training a model takes; if the device is `auto`, a profile says so (set-resources)."""
-        return int(self.definition(wildcards)["training"]["device"] == "cuda")
 
     def architecture(self, wildcards: Wildcards) -> Json:
         """The architecture of a model's encoder."""
@@ -253,12 +226,6 @@ class Models:
         languages = tuple(definition["languages"])
         sets = {name: self.corpora.datasets[name] for name in definition["corpora"]}
         return {name: (corpus.select(languages)[0].version, corpus.licence) for name, corpus in sets.items()}
-
-    @property
-    def filter_study(self) -> str | None:
-        """The model of the filter study; None if there is none."""
-        model: str | None = self.config["filter_study"]["model"]
-        return model
 
     def filter_study_files(self, name: str) -> OfWildcards:
         """A function for a file of each measure of the filter study, and of each part if it says `{part}`."""

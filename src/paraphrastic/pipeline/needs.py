@@ -1,6 +1,6 @@
 """What jobs ask for: the figures of `resources`, for the sizes of their inputs and models."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -66,17 +66,36 @@ class Needs:
 
     def of(self, step: str, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
         """The need of a job; sizes are asked for only if they matter, since in a group they are not known."""
-        special = {
-            "score_pairs": self._scoring,
-            "merge_pairs": self._merging,
-            "measure_similarity": self._similarity,
-            "train_vocabulary": self._vocabulary,
-            "train_model": self._training,
-            "evaluate_bucc": self._bucc,
-            "measure_speed": self._speed,
-        }
-        if step in special:
-            return special[step](wildcards, input, megabytes)
+        evaluations = self.evaluations
+        config, models = evaluations.config, evaluations.models
+        match step:
+            case "score_pairs":
+                # A shard reads its part of the pairs; one tokenizer is slower than the other.
+                treebank = evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
+                need = NEEDS["score_pairs_treebank" if treebank else step]
+                words = WORD_VECTORS.of(megabytes(input.word_vectors))
+                return need.of(megabytes(input.pairs) / config["shards"]) + words
+            case "merge_pairs":
+                near = models.definition(wildcards)["near_duplicates"]
+                return NEEDS["merge_near_duplicates" if near else step].of(megabytes(input))
+            case "measure_similarity":
+                shard_mb = megabytes(input.pairs) / config["shards"]
+                return NEEDS[step].of(shard_mb) + WEIGHTS.of(megabytes(input.encoder))
+            case "train_vocabulary":
+                return vocabulary_need(models.definition(wildcards), megabytes(input))
+            case "train_model":
+                settings = models.run(wildcards)
+                return training_need(models.definition(wildcards), settings, megabytes(input))
+            case "evaluate_bucc":
+                definition = config["definitions"].get(evaluations.trained_name(wildcards.system))
+                dimension = definition["training"]["dimension"] if definition else _DIMENSION
+                weights = WEIGHTS.of(self.weights_mb(wildcards.system))
+                return bucc_need(dimension, megabytes(input.sentences)) + weights
+            case "measure_speed":
+                # All systems run one after the other; the largest decides on the memory.
+                sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
+                settings = config["evaluation"]["speed"]
+                return speed_measuring_need(settings, len(sizes)) + WEIGHTS.of(max(sizes))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             return NEEDS[step] + WEIGHTS.of(self.weights_mb(system))
@@ -84,52 +103,7 @@ class Needs:
 
     def weights_mb(self, system: str) -> float:
         """MB of a system's weights; as the configuration has them, since a model need not be there yet."""
-        if system in self._config["systems"]:
+        config = self.evaluations.config
+        if system in config["systems"]:
             return megabytes_on_disk(self.evaluations.system_files(system))
-        return weights_mb(self._config["definitions"][self.evaluations.trained_name(system)])
-
-    @property
-    def _config(self) -> Mapping[str, Any]:
-        return self.evaluations.config
-
-    def _definition(self, wildcards: Wildcards) -> Mapping[str, Any]:
-        return self.evaluations.models.definition(wildcards)
-
-    def _scoring(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """Of a shard, which reads its part of the pairs; one tokenizer is slower than the other."""
-        treebank = self.evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
-        scoring = NEEDS["score_pairs_treebank" if treebank else "score_pairs"]
-        words = WORD_VECTORS.of(megabytes(input.word_vectors))
-        return scoring.of(megabytes(input.pairs) / self._config["shards"]) + words
-
-    def _merging(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """More if near duplicates are looked for."""
-        near = self._definition(wildcards)["near_duplicates"]
-        need = NEEDS["merge_near_duplicates" if near else "merge_pairs"]
-        return need.of(megabytes(input))
-
-    def _similarity(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """Of a shard, by the size of the encoder and of its part of the pairs."""
-        pairs_mb = megabytes(input.pairs) / self._config["shards"]
-        return NEEDS["measure_similarity"].of(pairs_mb) + WEIGHTS.of(megabytes(input.encoder))
-
-    def _vocabulary(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        return vocabulary_need(self._definition(wildcards), megabytes(input))
-
-    def _training(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """Of a run of a sweep, or of a part of the filter study."""
-        settings = self.evaluations.models.run(wildcards)
-        return training_need(self._definition(wildcards), settings, megabytes(input))
-
-    def _bucc(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        definition = self._config["definitions"].get(self.evaluations.trained_name(wildcards.system))
-        dimension = definition["training"]["dimension"] if definition else _DIMENSION
-        weights = WEIGHTS.of(self.weights_mb(wildcards.system))
-        return bucc_need(dimension, megabytes(input.sentences)) + weights
-
-    def _speed(self, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """All systems, one after the other; the largest decides on the memory."""
-        systems = self.evaluations.systems_of("speed")
-        sizes = [self.weights_mb(system) for system in systems]
-        settings = self._config["evaluation"]["speed"]
-        return speed_measuring_need(settings, len(systems)) + WEIGHTS.of(max(sizes))
+        return weights_mb(config["definitions"][self.evaluations.trained_name(system)])

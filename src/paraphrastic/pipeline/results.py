@@ -11,9 +11,8 @@ from typing import Any
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.pipeline.corpora import MODEL_FILES, Wildcards
+from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
-from paraphrastic.report.contents import CAPTIONS
 
 # The languages of the paper's correlations; those of fewer languages are not compared with them.
 PAPER_LANGUAGES = 46
@@ -51,10 +50,10 @@ class Results:
         """All other tables, and whether they are made."""
         models = self.evaluations.models
         corpora = bool(models.model_corpora)
-        study = models.filter_study in self.config["models"]
+        study = self.config["filter_study"]["model"] in self.config["models"]
         choice = bool(self.config["language_choice"]["models"])
         return {
-            "dataset_differences": len(self.trained("sts")) > 1,
+            "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
             "corpora": corpora,
             "funnel": corpora,
@@ -73,26 +72,12 @@ class Results:
         return [*self.system_tables, *(table for table, is_made in self._others.items() if is_made)]
 
     @cached_property
-    def captions(self) -> dict[str, str]:
-        """Their captions."""
-        return {table: CAPTIONS[table] for table in self.tables}
-
-    @cached_property
-    def training_figures(self) -> list[str]:
-        """The pictures of every run of the models' sweeps."""
-        models = self.config["models"]
-        return [f"training/{model}/{run}" for model in models for run in sweep_runs(self.config, model)]
-
-    @cached_property
     def figures(self) -> list[str]:
         """All pictures that are made."""
         drawn = ("funnel", "sweep", "filter_study", "language_choice", "speed")
         others = [table for table in drawn if self._others[table]]
-        return [*self.system_tables, *others, *self.training_figures]
-
-    def caption(self, wildcards: Wildcards) -> str:
-        """The caption of a table, whether it is among those that are made or asked for by its name."""
-        return CAPTIONS[wildcards.table]
+        runs = [(model, run) for model in self.config["models"] for run in sweep_runs(self.config, model)]
+        return [*self.system_tables, *others, *(f"training/{model}/{run}" for model, run in runs)]
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """The cards of all models and their table; or the files among what is to be forced (`--forcerun`).
@@ -115,7 +100,7 @@ class Results:
             return systems
         return [each for each in systems if layout.needs in self.evaluations.parts(layout.task, each)]
 
-    def of_systems(self, table: str) -> dict[str, list[str]]:
+    def systems(self, table: str) -> dict[str, list[str]]:
         """The results of all training runs of each system of a table, by the system's name."""
         task = LAYOUTS[table].task
         return {
@@ -123,43 +108,24 @@ class Results:
             for system in self.rows(table)
         }
 
-    def trained(self, table: str) -> dict[str, list[str]]:
-        """The same, without models before training."""
-        untrained = self.evaluations.untrained
-        return {name: paths for name, paths in self.of_systems(table).items() if name not in untrained}
-
     @cached_property
     def differing(self) -> dict[str, str]:
         """The results on STS that are compared with each other, by the system's name."""
-        return {system: paths[0] for system, paths in self.trained("sts").items()}
+        untrained = self.evaluations.untrained
+        return {name: paths[0] for name, paths in self.systems("sts").items() if name not in untrained}
 
-    def systems(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """The results of a table of systems, by the system's name."""
-        return self.of_systems(wildcards.table)
-
-    def files(self, wildcards: Wildcards) -> list[str]:
+    def files(self, table: str) -> list[str]:
         """The same in one list."""
-        return _all(self.systems(wildcards))
+        return [path for paths in self.systems(table).values() for path in paths]
 
     def samples(self, wildcards: Wildcards) -> list[str]:
         """The resamples behind the intervals of a table of systems."""
-        return samples_of(self.files(wildcards))
-
-    @cached_property
-    def all_files(self) -> list[str]:
-        """The results of all tables of systems."""
-        return sorted({path for table in self.system_tables for path in _all(self.of_systems(table))})
+        return samples_of(self.files(wildcards.table))
 
     def intervals(self, wildcards: Wildcards) -> list[str]:
         """The intervals of a table's figures, if it is a table of systems."""
         table = wildcards.table
         return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
-
-    @cached_property
-    def model_files(self) -> list[str]:
-        """The files of all models, with their cards."""
-        names = [*MODEL_FILES, "README.md"]
-        return [f"results/models/{model}/{name}" for model in self.config["models"] for name in names]
 
     # Published figures.
 
@@ -226,7 +192,3 @@ class Results:
 
 def _no_system(table: str) -> str:
     return f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
-
-
-def _all(paths: Mapping[str, list[str]]) -> list[str]:
-    return [path for of_system in paths.values() for path in of_system]

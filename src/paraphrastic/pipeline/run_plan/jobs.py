@@ -7,16 +7,16 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import DEFAULT_CONFIG, read_config
+from paraphrastic.pipeline.needs import Megabytes
 from paraphrastic.pipeline.resources import Need
 from paraphrastic.registry.datasets import Dataset
 from paraphrastic.registry.opus import OpusCorpus
-
-Megabytes = Callable[[Iterable[str]], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,33 +93,30 @@ def planned_run(
 
 
 def _run(workflow: Any) -> Run:
-    names = workflow.globals
-    corpora = names["corpora"]
+    corpora = workflow.globals["corpora"]
     run = Run(corpora.config, corpora.datasets, corpora.opus_corpora)
     places: dict[Any, int] = {}
     for level in workflow.dag.toposorted():
         for job in sorted(level, key=lambda job: (job.rule.name, job.format_wildcards("{wildcards}"))):
             # Targets alone have no output.
-            if workflow.dag.needrun(job) and job.output:
-                after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
-                places[job] = len(run.jobs)
-                run.jobs.append(_job(job, after))
+            if not workflow.dag.needrun(job) or not job.output:
+                continue
+            wildcards = dict(job.wildcards_dict)
+            kinds = ("model", "system", "mined", "corpus")
+            # `needs.Needs` has put its function there for the rule's step.
+            need = job.rule.resources["mem_mb"]._evaluator.need
+            after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
+            places[job] = len(run.jobs)
+            run.jobs.append(
+                Job(
+                    step=job.rule.name,
+                    of=next((wildcards[kind] for kind in kinds if kind in wildcards), ""),
+                    wildcards=wildcards,
+                    inputs=tuple(map(str, job.input)),
+                    outputs=tuple(map(str, job.output)),
+                    threads=job.threads,
+                    after=after,
+                    need=partial(need, job.wildcards, job.input),
+                )
+            )
     return run
-
-
-def _job(job: Any, after: tuple[int, ...]) -> Job:
-    wildcards = dict(job.wildcards_dict)
-    # Of `needs.Needs`, for the rule's step.
-    need = job.rule.resources["mem_mb"]._evaluator.need
-    return Job(
-        step=job.rule.name,
-        of=next(
-            (wildcards[name] for name in ("model", "system", "mined", "corpus") if name in wildcards), ""
-        ),
-        wildcards=wildcards,
-        inputs=tuple(map(str, job.input)),
-        outputs=tuple(map(str, job.output)),
-        threads=job.threads,
-        after=after,
-        need=lambda megabytes: need(job.wildcards, job.input, megabytes),
-    )

@@ -101,17 +101,14 @@ class Sizes:
 
     def add(self, job: Job) -> tuple[float, float]:
         """Find the sizes of a job's outputs: MB in all, and MB that it has on the disk only while it runs."""
-        written = self._written(job)
+        # Data come first; what is beside them is small.
+        data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
+        written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
         self._known |= written
         temporary = 0.0
         if job.step == "merge_pairs":
             temporary = self.megabytes(job.inputs) * MERGED * MERGING_BYTES / MERGED_BYTES
         return sum(written.values()), temporary
-
-    def _written(self, job: Job) -> dict[str, float]:
-        """MB by output: of its data, which come first; what is beside them is small."""
-        data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
-        return dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
 
     def _data(self, job: Job) -> float:
         config, wildcards = self.run.config, job.wildcards

@@ -62,18 +62,11 @@ _COLUMNS = ("jobs", "core_hours", "longest_hours", "disk_gb", "memory_gb")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What some jobs take together, in the units of `Cost`.
-
-    `longest`, by the clock, and `memory_mb` are those of one job.
-    """
+class Row(Cost):
+    """What so many jobs take together; `seconds`, `memory_mb` and `temporary_mb` are the most of one job."""
 
     name: str
     jobs: int
-    core_seconds: float
-    longest: float
-    disk_mb: float
-    memory_mb: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +79,6 @@ class Plan:
         cores: cores that it runs on.
         seconds: time by the clock on these cores.
         chain_seconds: the same on as many cores as jobs could use.
-        temporary_mb: the most that merging has on the disk beside its output.
         assumed: data sets other than corpora whose size is a guess.
     """
 
@@ -95,7 +87,6 @@ class Plan:
     cores: int
     seconds: float
     chain_seconds: float
-    temporary_mb: float
     assumed: list[str]
 
 
@@ -117,35 +108,31 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
     by_name: dict[str, list[Cost]] = {}
     for job, cost in zip(run.jobs, costs, strict=True):
         by_name.setdefault(BY[by](job), []).append(cost)
-    rows = [_row(name, each) for name, each in by_name.items()]
+    # Steps stand in the order of their table; rules and models stay in that of the data.
+    places = {name: place for place, name in enumerate([*_STEPS, _OTHERS])}
+    names = sorted(by_name, key=lambda name: places.get(name, 0))
     own = [Cost(PLANNING + SCHEDULING * len(costs), 0.0, 0.0, 0.0, 0.0)] if costs else []
     return Plan(
-        rows=[*sorted(rows, key=lambda row: _place(row.name)), _row("snakemake", own, jobs=0)],
+        rows=[*(_row(name, by_name[name]) for name in names), _row("snakemake", own, jobs=0)],
         total=_row("total", [*costs, *own], jobs=len(costs)),
         cores=cores,
         seconds=wall_seconds(run.jobs, costs, cores),
         # As many cores as any jobs could use.
         chain_seconds=wall_seconds(run.jobs, costs, sum(job.threads for job in run.jobs)),
-        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
         assumed=sorted(sizes.assumed),
     )
 
 
 def _row(name: str, costs: Sequence[Cost], jobs: int | None = None) -> Row:
     return Row(
-        name,
-        len(costs) if jobs is None else jobs,
-        sum((cost.core_seconds for cost in costs), 0.0),
-        max((cost.seconds for cost in costs), default=0.0),
-        sum((cost.disk_mb for cost in costs), 0.0),
-        max((cost.memory_mb for cost in costs), default=0.0),
+        core_seconds=sum((cost.core_seconds for cost in costs), 0.0),
+        seconds=max((cost.seconds for cost in costs), default=0.0),
+        memory_mb=max((cost.memory_mb for cost in costs), default=0.0),
+        disk_mb=sum((cost.disk_mb for cost in costs), 0.0),
+        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
+        name=name,
+        jobs=len(costs) if jobs is None else jobs,
     )
-
-
-def _place(name: str) -> int:
-    """The place of a step in the table; rules and models stay in the order of the data."""
-    steps = [*_STEPS, _OTHERS]
-    return steps.index(name) if name in steps else 0
 
 
 def lines_of(plan: Plan) -> list[str]:
@@ -154,7 +141,7 @@ def lines_of(plan: Plan) -> list[str]:
         return ["nothing is left to run; --all plans what is there already, too"]
     cells: list[tuple[str, ...]] = [("", "jobs", "core time", "longest job", "disk", "memory")]
     for row in (*plan.rows, plan.total):
-        of_jobs = f"{row.jobs:,}", duration(row.longest), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
+        of_jobs = f"{row.jobs:,}", duration(row.seconds), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
         jobs, *others = of_jobs if row.jobs else ("",) * len(of_jobs)
         cells.append((row.name, jobs, duration(row.core_seconds), *others))
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
@@ -171,8 +158,8 @@ def lines_of(plan: Plan) -> list[str]:
         f"about {duration(plan.seconds)} on {plan.cores} cores, {duration(plan.chain_seconds)} on any number "
         "of them, beside what downloads and queues wait",
     ]
-    if plan.temporary_mb >= 1:
-        lines.append(f"merging has up to {size(plan.temporary_mb)} more on the disk")
+    if plan.total.temporary_mb >= 1:
+        lines.append(f"merging has up to {size(plan.total.temporary_mb)} more on the disk")
     lines.append(f"of each corpus, {KEPT:.0%} of the pairs are taken to be kept unless --kept says otherwise")
     if plan.assumed:
         lines.append(f"taken to be small, since their sizes are not known: {', '.join(plan.assumed)}")
@@ -185,14 +172,20 @@ def write_plan(plan: Plan, output: str | Path) -> None:
     Raises:
         InputError: the name has another ending.
     """
-    rows = [_record(row) for row in (*plan.rows, plan.total)]
+    rows = []
+    for row in (*plan.rows, plan.total):
+        hours = row.core_seconds / 3600, row.seconds / 3600
+        values = (row.jobs, *hours, row.disk_mb / 1e3, row.memory_mb / 1e3)
+        rows.append(
+            {"name": row.name} | {key: round(value, 6) for key, value in zip(_COLUMNS, values, strict=True)}
+        )
     if Path(output).suffix == ".json":
         content = {
             "rows": rows,
             "cores": plan.cores,
             "wall_hours": plan.seconds / 3600,
             "least_wall_hours": plan.chain_seconds / 3600,
-            "temporary_disk_gb": plan.temporary_mb / 1000,
+            "temporary_disk_gb": plan.total.temporary_mb / 1000,
             "assumed": plan.assumed,
         }
         write_json(output, content)
@@ -200,9 +193,3 @@ def write_plan(plan: Plan, output: str | Path) -> None:
         write_csv(output, ["name", *_COLUMNS], rows)
     else:
         raise InputError(f"{output}: a plan is written as .csv or .json")
-
-
-def _record(row: Row) -> dict[str, str | float]:
-    values = (row.jobs, row.core_seconds / 3600, row.longest / 3600, row.disk_mb / 1e3, row.memory_mb / 1e3)
-    rounded = (round(value, 6) for value in values)
-    return {"name": row.name, **dict(zip(_COLUMNS, rounded, strict=True))}
