@@ -13,8 +13,6 @@ from paraphrastic.evaluation.tasks import BENCHMARK, TRACKS, YEARS
 
 # The track of translation quality, apart from the others.
 TRANSLATION_QUALITY = "es-en-4b"
-# Columns of XSTS, in the order of the contract.
-_TRACKS = [track for track in TRACKS if track != TRANSLATION_QUALITY]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,19 +140,33 @@ def _bucc(content: Mapping[str, Any]) -> list[Line]:
     ]
 
 
-def _tracks(statistic: str, tracks: Sequence[str]) -> dict[str, str]:
-    return {track: f"{statistic} 2017/{track}" for track in tracks}
-
-
-def _parts(statistic: str) -> dict[str, str]:
-    genres = {"": "", "_captions": " captions", "_no_captions": " others"}
+def _correlations(
+    name: str,
+    title: str,
+    columns: Mapping[str, str],
+    *captions: str,
+    fields: tuple[str, ...] = ("dim",),
+) -> dict[str, Layout]:
+    """A table of Pearson's r and one of Spearman's ρ, with columns by the data; one caption, or one each."""
     return {
-        f"{part}{column}": f"{statistic} {BENCHMARK}/{part.replace('_', ' ')}{genre}"
-        for part in ("dev", "test", "test_trained")
-        for column, genre in genres.items()
+        f"{name}{end}": _fixed(
+            title.partition(",")[0] + more if more else title,
+            f"{statistic} × 100 {caption}",
+            {column: f"{kind} {data}" for column, data in columns.items()},
+            fields,
+        )
+        for end, more, statistic, kind, caption in (
+            ("", "", "Pearson's r", "pearson", captions[0]),
+            ("_spearman", ", ranks", "Spearman's ρ", "spearman", captions[-1]),
+        )
     }
 
 
+_PARTS = {
+    f"{part}{column}": f"{BENCHMARK}/{part.replace('_', ' ')}{genre}"
+    for part in ("dev", "test", "test_trained")
+    for column, genre in {"": "", "_captions": " captions", "_no_captions": " others"}.items()
+}
 _SENTEVAL = {
     **{name: f"accuracy {name}" for name in ("MR", "CR", "SUBJ", "MPQA")},
     "SST": "accuracy SST-2",
@@ -171,42 +183,28 @@ _POLISH = {
     "8TAGS": "accuracy 8TAGS",
 }
 
-_YEARLY = (*YEARS, "avg")
-_BENCHMARK_PARTS = "on STS Benchmark: all pairs, captions only, and without captions"
-
 # In the order of the tables.
 TASKS = {
     "sts": Task(
-        tables={
-            "sts": _fixed(
-                "English STS 2012–2016",
-                "Pearson's r × 100 on STS 2012–2016: mean over the datasets of a year, then over the years",
-                {name: f"pearson {name}" for name in _YEARLY},
-            ),
-            "sts_spearman": _fixed(
-                "English STS 2012–2016, ranks",
-                "Spearman's ρ × 100 on STS 2012–2016: over each year's concatenated datasets without 2013's "
-                "SMT",
-                {name: f"spearman {name}" for name in _YEARLY},
-            ),
-        },
+        tables=_correlations(
+            "sts",
+            "English STS 2012–2016",
+            {name: name for name in (*YEARS, "avg")},
+            "on STS 2012–2016: mean over the datasets of a year, then over the years",
+            "on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
+            fields=(),
+        ),
         memory_mb=680,
         seconds=5,
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
         tables={
-            "xling_sts": _fixed(
+            **_correlations(
+                "xling_sts",
                 "STS 2017, in and across languages",
-                "Pearson's r × 100 on the tracks of STS 2017",
-                _tracks("pearson", _TRACKS),
-                ("dim",),
-            ),
-            "xling_sts_spearman": _fixed(
-                "STS 2017, ranks",
-                "Spearman's ρ × 100 on the tracks of STS 2017",
-                _tracks("spearman", _TRACKS),
-                ("dim",),
+                {track: f"2017/{track}" for track in TRACKS if track != TRANSLATION_QUALITY},
+                "on the tracks of STS 2017",
             ),
             "xling_sts_4b": _fixed(
                 "STS 2017, quality of translations",
@@ -223,17 +221,12 @@ TASKS = {
         parts="tracks",
     ),
     "stsb": Task(
-        tables={
-            "stsb": _fixed(
-                "STS Benchmark", f"Pearson's r × 100 {_BENCHMARK_PARTS}", _parts("pearson"), ("dim",)
-            ),
-            "stsb_spearman": _fixed(
-                "STS Benchmark, ranks",
-                f"Spearman's ρ × 100 {_BENCHMARK_PARTS}",
-                _parts("spearman"),
-                ("dim",),
-            ),
-        },
+        tables=_correlations(
+            "stsb",
+            "STS Benchmark",
+            _PARTS,
+            "on STS Benchmark: all pairs, captions only, and without captions",
+        ),
         memory_mb=590,
         seconds=25,
         testsets="results/testsets/sts.parquet",
