@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.filter_study import STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic.evaluation.render import render_table
+from paraphrastic.evaluation.studies import FILTER_STUDY_COLUMNS, tabulate_filter_study
 from paraphrastic.report.figures.filter_study import plot_filter_study
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -54,7 +54,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_a_row_for_each_part(tmp_path: Path) -> None:
     table = study(tmp_path, data="sample")
     found = rows(table)
-    assert list(found[0]) == STUDY_COLUMNS
+    assert list(found[0]) == FILTER_STUDY_COLUMNS
     assert list(found[1].values()) == [
         "P-SP en", "measured", "sample", "paraphrase_score", "2", "0.2500", "0.3125", "900", "100",
         "81.3", "40.6", "38.6", "42.1", "yes",

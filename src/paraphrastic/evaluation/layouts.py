@@ -41,7 +41,6 @@ class Layout:
         columns: all columns of figures, from the contents of all results.
         fields: other columns, between `data` and the figures.
         average: whether a column `avg` has the mean of a row's figures.
-        scale: what figures are multiplied by.
         digits: after the point.
         published_scale: what published figures of a column are multiplied by, to be in the table's unit.
         lower_is_better: whether the figures count errors.
@@ -55,7 +54,6 @@ class Layout:
     columns: Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
     fields: tuple[str, ...] = ()
     average: bool = False
-    scale: float = 100.0
     digits: int = 1
     published_scale: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: bool = False

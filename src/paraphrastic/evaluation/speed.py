@@ -70,21 +70,13 @@ def measure_speed(
     if gpu is None:
         log.info("torch sees no GPU: speed is measured on the processor alone")
     setups = [("cpu", count) for count in sorted({1, cores})] + ([("gpu", cores)] if gpu else [])
+    job = {"sentences": chosen, "language": language, "seconds": seconds, "repeats": repeats}
+    job["batch_sizes"] = BATCH_SIZES
     rows: list[Json] = []
     left_out: list[Json] = []
     for name, encoder in systems.items():
         for device, count in setups:
-            found = _in_own_process(
-                name,
-                encoder=encoder,
-                device=device,
-                cores=count,
-                sentences=chosen,
-                language=language,
-                batch_sizes=BATCH_SIZES,
-                seconds=seconds,
-                repeats=repeats,
-            )
+            found = _in_own_process(name, {**job, "encoder": encoder, "device": device, "cores": count})
             if why := found.get("left_out"):
                 log.info("%s: left out on %s: %s", name, device, why)
                 left_out.append({"system": name, "device": device, "cores": count, "why": why})
@@ -109,7 +101,7 @@ def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count:
     return list(dict.fromkeys(alternating))[:count]
 
 
-def _in_own_process(name: str, **job: Any) -> Json:
+def _in_own_process(name: str, job: Json) -> Json:
     """What `speed_process.measure_job` returns, from a process that has these cores from its start."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {

@@ -29,10 +29,8 @@ def measure_job(
     device: str,
     cores: int,
     sentences: Sequence[str],
-    language: str,
     batch_sizes: Sequence[int],
-    seconds: float,
-    repeats: int,
+    **settings: Any,
 ) -> Json:
     """Open a system and measure it with every batch size.
 
@@ -41,10 +39,8 @@ def measure_job(
         device: `cpu` or `gpu`.
         cores: of the processor, which this process is held to.
         sentences: to embed.
-        language: of the sentences.
         batch_sizes: sentences that are embedded at a time.
-        seconds: see `measure`.
-        repeats: see `measure`.
+        settings: `language`, `seconds` and `repeats`, see `measure`.
 
     Returns:
         `system`, its label; `dim`; and `rows` as `measure` gives them. Or `left_out`: why there are none.
@@ -62,11 +58,7 @@ def measure_job(
     if opened.stages is None:
         return {"left_out": "its vectors were computed elsewhere"}
     rows = [
-        row
-        for size in batch_sizes
-        for row in measure(
-            opened.stages, sentences, language=language, batch_size=size, seconds=seconds, repeats=repeats
-        )
+        row for size in batch_sizes for row in measure(opened.stages, sentences, batch_size=size, **settings)
     ]
     return {"system": opened.label, "dim": opened.dim, "rows": rows}
 

@@ -164,8 +164,7 @@ def _row(
         figures = figures | {"avg": Figure(mean_of([each.measurement for each in figures.values()]))}
         digests = digests | {"avg": ",".join(sorted(set(digests.values())))}
     numbers = {
-        column: f"{layout.scale * each.measurement.value:.{layout.digits}f}"
-        for column, each in figures.items()
+        column: f"{100 * each.measurement.value:.{layout.digits}f}" for column, each in figures.items()
     }
     return _Row(name, cells | numbers, figures, digests)
 
@@ -238,7 +237,7 @@ def _marked(
             figures = [rows[i].figures.get(column) for i in of_group]
             winner = best(
                 [figure.measurement if figure else None for figure in figures],
-                [value / layout.scale for value in printed if value is not None],
+                [value / 100 for value in printed if value is not None],
             )
             if winner is not None:
                 found[of_group[winner]].add(column)
@@ -260,7 +259,7 @@ def _intervals(row: _Row, best: set[str], layout: Layout) -> Iterator[dict[str, 
             "name": row.name,
             "row": row.group,
             "column": column,
-            **{key: "" if each is None else f"{layout.scale * each:.4f}" for key, each in numbers.items()},
+            **{key: "" if each is None else f"{100 * each:.4f}" for key, each in numbers.items()},
             "n": str(measurement.n),
             "best": "yes" if column in best else "",
             "test_digest": measurement.digest,
