@@ -25,9 +25,10 @@ INTERVAL_COLUMNS = [
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of a table: the measurement, and its deviation over the seeds of training, if several."""
+    """One figure of a table: the measurement, whose model it is, and its deviation over several seeds."""
 
     measurement: Measurement
+    model_digest: str
     deviation: float | None = None
 
 
@@ -55,14 +56,14 @@ class EvaluatedSystem:
             return None
         found = [result.measurement(measurement) for result in self.results]
         if len(found) == 1:
-            return Figure(found[0])
+            return Figure(found[0], str(self.content["digest"]))
         if len({(each.digest, len(each.samples)) for each in found}) > 1:
             paths = ", ".join(str(result.path) for result in self.results)
             raise InputError(f"{paths}: {measurement}: not of the same test data")
         values = [each.value for each in found]
         samples = np.mean([each.samples for each in found], axis=0)
         mean = replace(found[0], value=float(np.mean(values)), samples=samples, scores=None, gold=None)
-        return Figure(mean, float(np.std(values, ddof=1)))
+        return Figure(mean, str(self.content["digest"]), float(np.std(values, ddof=1)))
 
 
 @dataclass(slots=True)
@@ -72,7 +73,6 @@ class _Row:
     name: str
     cells: dict[str, str]
     figures: dict[str, Figure] = field(default_factory=dict)
-    digests: dict[str, str] = field(default_factory=dict)
     without: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -142,7 +142,7 @@ def _rows(system: EvaluatedSystem, layout: Layout) -> Iterator[_Row]:
             "dim": str(content["dim"]),
             **line.fields,
         }
-        row = _row(system.name, cells, found, dict.fromkeys(found, str(content["digest"])), layout)
+        row = _row(system.name, cells, found, layout)
         row.without = _without(line.columns, content.get("missing", []))
         yield row
 
@@ -156,17 +156,16 @@ def _without(columns: Mapping[str, str], missing: Sequence[str]) -> dict[str, st
     return found
 
 
-def _row(
-    name: str, cells: dict[str, str], figures: dict[str, Figure], digests: dict[str, str], layout: Layout
-) -> _Row:
+def _row(name: str, cells: dict[str, str], figures: dict[str, Figure], layout: Layout) -> _Row:
     """The row with its figures, and their mean where the layout has one."""
     if layout.average and len(figures) > 1:
-        figures = figures | {"avg": Figure(mean_of([each.measurement for each in figures.values()]))}
-        digests = digests | {"avg": ",".join(sorted(set(digests.values())))}
+        mean = mean_of([each.measurement for each in figures.values()])
+        digests = sorted({each.model_digest for each in figures.values()})
+        figures = figures | {"avg": Figure(mean, ",".join(digests))}
     numbers = {
         column: f"{100 * each.measurement.value:.{layout.digits}f}" for column, each in figures.items()
     }
-    return _Row(name, cells | numbers, figures, digests)
+    return _Row(name, cells | numbers, figures)
 
 
 def _gathered_row(systems: Sequence[EvaluatedSystem], layout: Layout, columns: Sequence[str]) -> list[_Row]:
@@ -192,8 +191,7 @@ def _gathered_row(systems: Sequence[EvaluatedSystem], layout: Layout, columns: S
     }
     figures = {column: each.figure(names[column]) for column, each in of_column.items()}
     found = {column: figure for column, figure in figures.items() if figure is not None}
-    digests = {column: str(contents[each.name]["digest"]) for column, each in of_column.items()}
-    return [_row("*", cells, found, digests, layout)]
+    return [_row("*", cells, found, layout)]
 
 
 def gathered(systems: Sequence[EvaluatedSystem], measurements: Sequence[str]) -> dict[str, EvaluatedSystem]:
@@ -263,7 +261,7 @@ def _intervals(row: _Row, best: set[str], layout: Layout) -> Iterator[dict[str, 
             "n": str(measurement.n),
             "best": "yes" if column in best else "",
             "test_digest": measurement.digest,
-            "model_digest": row.digests[column],
+            "model_digest": figure.model_digest,
             "without": row.without.get(column, ""),
         }
 

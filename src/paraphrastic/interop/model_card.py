@@ -53,23 +53,19 @@ def write_card(
     config = read_json(folder / CONFIG)
     figures = [figure for path in results for figure in _figures(read_json(path))]
     name = f"results/models/{config['model']}"
+    (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
+    stated = {corpus: "not stated" if licence == "-" else licence for corpus, licence in licences.items()}
     corpora = zip(config["corpora"].items(), read_json(counts)["corpora"], strict=True)
     sections = [
-        _front_matter(config, {**_LICENCE, **_index(config, figures)}),
-        f"# Paraphrastic sentence embeddings: {config['model']}\n",
-        f"{_languages(config)}{_description(config)}\n",
-        _usage(config, name),
+        *_head(config, name, {**_LICENCE, **_index(config, figures)}, ""),
         *([_elsewhere(config, name)] if loads_elsewhere else []),
         "## Scores\n",
         *([_table(["test set", "statistic", "value", "95 % interval", "data"], figures)] if figures else []),
-        f"On STS 2017 en-en, on which the run was chosen: {_chosen(folder / 'sweep.csv')}.\n",
+        f"On STS 2017 en-en, on which the run was chosen: {chosen}.\n",
         "## Training data\n",
         _table(
             ["corpus", "version", "pairs", "licence"],
-            [
-                [name, version, f"{corpus['kept']:,}", _licence(licences[name])]
-                for (name, version), corpus in corpora
-            ],
+            [[name, version, f"{corpus['kept']:,}", stated[name]] for (name, version), corpus in corpora],
         ),
         *_settings_and_digests(config),
     ]
@@ -87,18 +83,10 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
         why_not: why other libraries cannot load the folder; empty if they can.
     """
     config = read_json(folder / CONFIG)
-    elsewhere = (
-        f"Other libraries cannot load the folder: {why_not}.\n" if why_not else _elsewhere(config, name)
-    )
-    tokenized = ""
-    if config.get("tokenized"):
-        tokenized = "\nSentences are to be given as the Moses tokenizer cuts them."
+    tokenized = "\nSentences are to be given as the Moses tokenizer cuts them."
     sections = [
-        _front_matter(config, {}),
-        f"# Paraphrastic sentence embeddings: {config['model']}\n",
-        f"{_languages(config)}{_description(config)}{tokenized}\n",
-        _usage(config, name),
-        elsewhere,
+        *_head(config, name, {}, tokenized if config.get("tokenized") else ""),
+        f"Other libraries cannot load the folder: {why_not}.\n" if why_not else _elsewhere(config, name),
         "## Where it is from\n",
         "Imported from a checkpoint of the original code, which says nothing of its training data, its\n"
         "licence or its scores.\n",
@@ -139,7 +127,9 @@ def export_card(
         [
             f"---\n{matter}---\n" if matter else _front_matter(model.config, {}),
             f"# Paraphrastic sentence embeddings: {model.config['model']}, for {name}\n",
-            _languages(model.config) + _description_of_export(model),
+            f"{_languages(model.config)}A sentence is the average of its "
+            f"{model.config.get('unit', 'subword')}s' embeddings: {len(model.embeddings):,} pieces,\n"
+            f"{model.dim} dimensions, {model.dtype}.\n",
             usage,
             *(["## What was made smaller\n", _table(("what", "result"), smaller)] if smaller else []),
             "## Comparison\n",
@@ -160,19 +150,8 @@ def size_rows(before: AverageEncoder, after: AverageEncoder) -> list[tuple[str, 
         ("pieces", f"{len(after.embeddings):,}, of {len(before.embeddings):,}: those that a corpus needs"),
         ("numbers", f"{after.dtype}, of {before.dtype}"),
     ]
-    changed = (
-        after.dim < before.dim,
-        len(after.known) < len(before.known),
-        after.dtype != before.dtype,
-    )
+    changed = (after.dim < before.dim, len(after.known) < len(before.known), after.dtype != before.dtype)
     return list(compress(rows, changed))
-
-
-def _description_of_export(model: AverageEncoder) -> str:
-    return (
-        f"A sentence is the average of its {model.config.get('unit', 'subword')}s' embeddings: "
-        f"{len(model.embeddings):,} pieces,\n{model.dim} dimensions, {model.dtype}.\n"
-    )
 
 
 def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
@@ -193,6 +172,16 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     for line in text.splitlines():
         in_code ^= line.startswith("```")
         yield line, not in_code and re.match("#+ ", line) is not None
+
+
+def _head(config: Json, name: str, more: Json, note: str) -> list[str]:
+    """What a card of a model in this library begins with; `more` is for the Hub, `note` about its text."""
+    return [
+        _front_matter(config, more),
+        f"# Paraphrastic sentence embeddings: {config['model']}\n",
+        f"{_languages(config)}{_description(config)}{note}\n",
+        _usage(config, name),
+    ]
 
 
 def _settings_and_digests(config: Json) -> list[str]:
@@ -271,9 +260,7 @@ def _elsewhere(config: Json, folder: str) -> str:
     but = ""
     if config.get("segmentation"):
         but = " (but for the words of Chinese, which jieba finds: put spaces between them first)"
-    examples = "\n".join(
-        text.format(folder=folder) for text in (usage.SENTENCE_TRANSFORMERS, usage.MODEL2VEC)
-    )
+    examples = f"{usage.SENTENCE_TRANSFORMERS}\n{usage.MODEL2VEC}".format(folder=folder)
     return (
         f"The folder loads in sentence-transformers and model2vec as it is, with the same cosines{but}:\n\n"
         f"{examples}"
@@ -300,15 +287,6 @@ def _description(config: Json) -> str:
         f"The encoder is {encoder_name(config)}, in {config['dimension']} dimensions;\n"
         "`config.json` has its parts under `architecture`."
     )
-
-
-def _licence(named: str) -> str:
-    return "not stated" if named == "-" else named
-
-
-def _chosen(sweep: Path) -> str:
-    (score,) = [row["development"] for row in read_csv(sweep) if row["chosen"]]
-    return score
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
