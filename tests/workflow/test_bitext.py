@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
-from pipelines import snakemake
+from pipelines import configure, snakemake
 
 Edit = Callable[[Path, str, str], None]
 
@@ -50,7 +50,7 @@ def test_systems_without_a_language_are_told(finished_once: Path) -> None:
     assert "config: evaluation.bucc: is null, so that nothing is evaluated on it" in run.stdout
 
 
-def test_an_archive_of_bucc(finished: Path, edit: Edit) -> None:
+def test_an_archive_of_bucc(finished: Path) -> None:
     pairs = pl.read_parquet(finished / "results/corpora/de/pairs.parquet").head(400)
     sides = {"x.de": pairs["target"][:300], "x.en": pairs["source"][200:]}
     texts = {
@@ -64,7 +64,7 @@ def test_an_archive_of_bucc(finished: Path, edit: Edit) -> None:
             archive.addfile(info, io.BytesIO(text.encode()))
     registry = finished / "config/datasets.tsv"
     registry.write_text(registry.read_text(encoding="utf-8") + ROW, encoding="utf-8")
-    edit(finished / "config/config.yaml", "bucc: null\n\n#", "bucc: {testsets: mine}\n\n#")
+    configure(finished, "evaluation.bucc", {"testsets": "mine"})
     run = snakemake(finished, "results/tables/bucc.csv", "results/tables/bucc.md")
     assert run.returncode == 0, run.stdout
     assert not re.search("rule (train_model|evaluate_sts|evaluate_tatoeba)", run.stdout)
