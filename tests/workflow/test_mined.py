@@ -65,7 +65,7 @@ def test_the_encoder_is_trained_before(mined: Path) -> None:
         "Choose the best run of xx",
         "Measure the similarity of bitext's sides for bitext_mined, shard 1-of-2",
         "Measure the similarity of bitext's sides for bitext_mined, shard 2-of-2",
-        "Draw paraphrases for bitext_mined",
+        "Sample paraphrases for bitext_mined",
     }
     assert not [message for message in plan.messages if "paranmt" in message]
 
