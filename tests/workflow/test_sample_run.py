@@ -100,7 +100,7 @@ def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
     for path in found.pop("write_provenance.log"):
         assert path.startswith(("results/logs/", "resources/downloads/", "config/", "data/"))
     for step in list(found):
-        found[step] = {path for path in found[step] if "/checkpoints/" not in path}
+        found[step] = {path for path in found[step] if "/checkpoints" not in path}
     assert {step: paths for step, paths in found.items() if paths} == {}
 
 
