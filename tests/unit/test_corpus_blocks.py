@@ -1,6 +1,7 @@
 """Streaming of Parquet files, and samples of streams."""
 
 import errno
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -123,3 +124,20 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     held = [pa.total_allocated_bytes() - before for _ in read_blocks(path, rows=500)]
     assert len(held) == 40
     assert max(held) < path.stat().st_size / 5
+
+
+@pytest.mark.parametrize(
+    "error", [pa.lib.ArrowMemoryError("malloc of size 9"), OSError("Failed to launch worker thread")]
+)
+def test_too_little_memory_is_no_damage(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*arguments: object, **options: object) -> None:
+        raise error
+
+    with write_blocks(tmp_path / "x.parquet", SCHEMA) as writer:
+        writer.write(batch(0, 5))
+    for method in ("iter_batches", "__init__"):
+        monkeypatch.setattr(pq.ParquetFile, method, no_memory)
+        with pytest.raises(type(error)):
+            list(read_blocks(tmp_path / "x.parquet"))

@@ -148,6 +148,6 @@ def test_a_step_that_gets_no_more_memory(small: Path, undisturbed: Path, tmp_pat
         resource.prlimit(worker.pid, resource.RLIMIT_AS, (1, 1))
     assert run.wait(timeout=600) != 0
     assert message("A step was killed").search(log.read_text()), log.read_text()
-    assert "in score_pairs: " in log.read_text()
+    assert "Error in rule score_pairs" in log.read_text()
     assert not differing(small, undisturbed)
     finishes(small, undisturbed)

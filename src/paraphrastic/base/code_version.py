@@ -13,8 +13,8 @@ ROOT = PACKAGE.parent
 def code_version(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> str:
     """Digest of code and of everything in the package that it imports, 12 hexadecimal digits.
 
-    Comments, layout and docstrings do not count. Of what a script imports from elsewhere, such as the
-    adapter beside it, nothing counts.
+    Comments, layout and docstrings do not count, nor does anything that a script imports from outside the
+    package, such as the adapter beside it.
 
     Args:
         modules: of the package.

@@ -1,11 +1,16 @@
-"""The one exception that users meet, and how another one tells that memory ran out."""
+"""The one exception that users meet, and how to tell of another that memory ran out."""
 
 import re
 
 # All but the end of a line, which stands between the faults of a configuration.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 _CONTROL_OR_END = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_NO_MEMORY = re.compile(r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size", re.I)
+# A thread that cannot be started has got no memory for its stack.
+_NO_MEMORY = re.compile(
+    r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size"
+    r"|can't start new thread|failed to launch worker thread",
+    re.I,
+)
 
 
 class InputError(Exception):

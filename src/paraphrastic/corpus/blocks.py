@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, is_out_of_memory
 from paraphrastic.base.files import atomic_output
 
 # Rows of a block and of a row group: some tens of megabytes of text with its scores.
@@ -27,9 +27,9 @@ def read_blocks(
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
         try:
             yield from file.iter_batches(rows, row_groups=groups, columns=columns)
-        except MemoryError:
-            raise  # Arrow's own is an exception of Arrow's, too
         except (pa.ArrowException, OSError) as error:
+            if is_out_of_memory(error):
+                raise
             raise InputError(f"{path}: damaged: {_one_line(error)}") from None
 
 
@@ -39,9 +39,9 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     try:
         # Buffered ahead, all columns of the file would be in memory by the time it was read.
         file = pq.ParquetFile(path, pre_buffer=False)
-    except MemoryError:
-        raise
     except (pa.ArrowException, OSError) as error:
+        if is_out_of_memory(error):
+            raise
         raise InputError(f"{path}: not readable as Parquet: {_one_line(error)}") from None
     with file:
         yield file

@@ -16,8 +16,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.registry.archive import open_stream
 
-# Of a fastText file: magic number, version, twelve settings (the eighth is the kind of model), sampling
-# threshold; then of its dictionary: entries, words, labels, tokens, pruned entries.
+# A fastText file begins with a magic number, its version, twelve settings (the eighth is the kind of model)
+# and the sampling threshold. Its dictionary follows, which begins with the numbers of entries, words, labels,
+# tokens and pruned entries.
 _HEADER, _DICTIONARY = "<ii12id", "<iiiqq"
 _MAGIC, _VERSIONS, _CLASSIFIER = 793712314, (11, 12), 3
 _CENTROIDS = 256  # of each part of a quantised vector

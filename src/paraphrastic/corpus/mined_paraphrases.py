@@ -20,7 +20,7 @@ from paraphrastic.corpus.sampling import StreamSample, write_examples
 _MINED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
-# Of a large group, so many sentences are shown.
+# The most sentences of a group that are shown.
 _SHOWN_SENTENCES = 10
 
 

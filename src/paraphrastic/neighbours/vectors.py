@@ -1,5 +1,6 @@
 """Rows of numbers, in memory or in a file, as vectors that are compared by direction."""
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -57,7 +58,7 @@ def require_finite(norms: Float64, name: str, first: int = 0) -> None:
         raise InputError(f"{name}: row {first + int(finite.argmin()) + 1} has numbers that are not finite")
 
 
-class Matrix:
+class Matrix(ABC):
     """Rows that are read from a file when they are asked for, as `matrix[start:stop]`.
 
     Attributes:
@@ -68,8 +69,9 @@ class Matrix:
     name: str
     shape: tuple[int, ...]
 
+    @abstractmethod
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
-        raise NotImplementedError
+        """The numbers of these rows."""
 
 
 class VectorFile(Matrix):
