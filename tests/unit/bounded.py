@@ -1,11 +1,11 @@
-"""Bounds with leading dimensions, as no sample would choose them."""
+"""Bounds of every kind, as no sample would choose them."""
 
 import numpy as np
 
-from paraphrastic.neighbours.bounds import Bound
+from paraphrastic.neighbours.bounds import Bound, IntegerBound
 
-# Shares of the dimensions that are kept.
-SHARES = [1, 0.4]
+# All dimensions in single precision, a share of them, all in 8 bits.
+BOUNDS = ["whole", "leading", "8 bits"]
 
 
 def basis_of(dim: int, kept: float) -> np.ndarray:
@@ -13,6 +13,10 @@ def basis_of(dim: int, kept: float) -> np.ndarray:
     return basis[:, : max(1, int(kept * dim))].astype(np.float32)
 
 
-def bound_of(vectors: np.ndarray, kept: float) -> Bound:
+def bound_of(vectors: np.ndarray, kind: str) -> Bound:
     dim = vectors.shape[1]
-    return Bound(dim, None if kept == 1 else basis_of(dim, kept))
+    return (
+        IntegerBound(dim)
+        if kind == "8 bits"
+        else Bound(dim, basis_of(dim, 0.4) if kind == "leading" else None)
+    )

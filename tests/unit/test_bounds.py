@@ -2,16 +2,22 @@
 
 import numpy as np
 import pytest
-from bounded import SHARES, basis_of, bound_of
+from bounded import BOUNDS, basis_of, bound_of
 from test_nearest import similarities, translated
 
-from paraphrastic.neighbours.bounds import bound_for_neighbours, bound_for_threshold
+from paraphrastic.neighbours import bounds
+from paraphrastic.neighbours.bounds import (
+    IntegerBound,
+    bound_for_neighbours,
+    bound_for_threshold,
+    whole_bound,
+)
 from paraphrastic.neighbours.vectors import direction_entries
 
 
-@pytest.mark.parametrize("kept", SHARES)
+@pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("in_16_bits", [False, True])
-def test_products_bound_cosines(kept: float, in_16_bits: bool) -> None:
+def test_products_bound_cosines(kind: str, in_16_bits: bool) -> None:
     x, y = translated(150, 250, 60)
     # Zero; one entry alone; one that is much larger than the others; and others of any length.
     x[3], y[7] = 0, 0
@@ -22,14 +28,14 @@ def test_products_bound_cosines(kept: float, in_16_bits: bool) -> None:
     # One of which nothing is kept.
     basis = basis_of(60, 0.4)
     x[6] = y[6] = x[6] - basis @ (x[6] @ basis)
-    bound = bound_of(x, kept)
+    bound = bound_of(x, kind)
     sides = [direction_entries(side, in_16_bits=in_16_bits) for side in (x, y)]
-    products = bound.vectors(sides[0]).astype(np.float64) @ bound.vectors(sides[1]).astype(np.float64).T
-    in_single_precision = bound.vectors(sides[0]) @ bound.vectors(sides[1]).T
-    cosines = similarities(*sides)
-    assert (np.minimum(products, in_single_precision) + bound.slack - cosines).min() >= 0
+    products = np.empty((150, 250), np.float32)
+    bound.multiply(bound.vectors(sides[0]), bound.vectors(sides[1]), products)
+    above = products + bound.slack - similarities(*sides)
+    assert above.min() >= 0
     # Where all dimensions are kept, products differ from cosines by rounding alone.
-    assert kept < 1 or np.abs(products - cosines).max() < bound.slack < 1e-5
+    assert above.max() < {"whole": 2e-5, "leading": 2, "8 bits": 0.2}[kind]
 
 
 def test_the_bound_fits_the_vectors() -> None:
@@ -42,3 +48,15 @@ def test_the_bound_fits_the_vectors() -> None:
     assert bound_for_threshold(vectors, 0.95).width < 32
     # There are too few vectors for a sample.
     assert bound_for_threshold(vectors[:1000], 0.95).width == 64
+
+
+@pytest.mark.parametrize(("vnni", "exact"), [(True, True), (True, False), (False, True)])
+def test_products_in_8_bits_are_for_processors_that_do_them_well(
+    vnni: bool, exact: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features = {"avx512vnni": vnni}
+    monkeypatch.setattr(bounds.llvmlite.binding, "get_host_cpu_features", lambda: features)
+    products = bounds._integer_products
+    monkeypatch.setattr(bounds, "_integer_products", lambda x, y: products(x, y) - (not exact))
+    assert isinstance(whole_bound(300, 1e12), IntegerBound) == (vnni and exact)
+    assert not isinstance(whole_bound(300, 1e4), IntegerBound)

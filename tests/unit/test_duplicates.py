@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bounded import SHARES, bound_of
+from bounded import BOUNDS, bound_of
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours import duplicates
@@ -46,17 +46,17 @@ def check(found: Duplicates, vectors: np.ndarray, threshold: float) -> None:
     assert not found.cosines[found.kept].any()
 
 
-@pytest.mark.parametrize("kept", SHARES)
+@pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("block", [1, 50, 1024])
 def test_what_is_near_to_a_kept_one_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, kept: float, threads: int, block: int
+    monkeypatch: pytest.MonkeyPatch, kind: str, threads: int, block: int
 ) -> None:
     monkeypatch.setattr(duplicates, "BLOCK", block)
     monkeypatch.setattr(duplicates, "PART", 20)
     vectors = chained(400, 16)
     for threshold in (0.3, 0.8, 0.97):
-        found = near_duplicates(vectors, threshold, threads=threads, bound=bound_of(vectors, kept))
+        found = near_duplicates(vectors, threshold, threads=threads, bound=bound_of(vectors, kind))
         check(found, vectors, threshold)
     assert 0 < len(found.kept) < 400
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from bounded import SHARES, bound_of
+from bounded import BOUNDS, bound_of
 
 from paraphrastic.neighbours import nearest
 from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
@@ -45,24 +45,24 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("kept", SHARES)
+@pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("in_16_bits", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_neighbours_are_the_nearest(kept: float, in_16_bits: bool, threads: int) -> None:
+def test_neighbours_are_the_nearest(kind: str, in_16_bits: bool, threads: int) -> None:
     x, y = translated(500, 700, 40)
     sides = (direction_entries(side, in_16_bits=in_16_bits) for side in (x, y))
-    forward, backward = nearest_neighbours(*sides, 4, threads=threads, bound=bound_of(y, kept))
+    forward, backward = nearest_neighbours(*sides, 4, threads=threads, bound=bound_of(y, kind))
     tolerance = 3e-5 if in_16_bits else 1e-6
     agree(forward, similarities(x, y), 4, tolerance)
     agree(backward, similarities(y, x), 4, tolerance)
 
 
-@pytest.mark.parametrize("kept", SHARES)
-def test_of_equals_the_first_is_taken(kept: float) -> None:
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_of_equals_the_first_is_taken(kind: str) -> None:
     x, y = translated(300, 400, 24)
     y[200:] = y[:200]
     x[7] = y[3]
-    forward, backward = nearest_neighbours(x, y, 2, bound=bound_of(y, kept))
+    forward, backward = nearest_neighbours(x, y, 2, bound=bound_of(y, kind))
     # Every nearest one has a copy, which comes next.
     np.testing.assert_array_equal(forward.indices[:, 1], forward.indices[:, 0] + 200)
     assert forward.indices[7].tolist() == [3, 203]
@@ -70,23 +70,23 @@ def test_of_equals_the_first_is_taken(kept: float) -> None:
     np.testing.assert_array_equal(backward.indices[:200], backward.indices[200:])
 
 
-@pytest.mark.parametrize("kept", SHARES)
-def test_sets_of_any_size(kept: float) -> None:
+@pytest.mark.parametrize("kind", BOUNDS)
+def test_sets_of_any_size(kind: str) -> None:
     for n, m in ((1, 1), (1, 9), (2, 3), (33, 1), (40, 24), (24, 25)):
         x, y = translated(n, m, 5)
-        bound = bound_of(y, kept)
+        bound = bound_of(y, kind)
         forward, backward = nearest_neighbours(x, y, 4, bound=bound)
         agree(forward, similarities(x, y), 4)
         agree(backward, similarities(y, x), 4)
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("kept", SHARES)
+@pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_of_many_equals_the_first_are_taken(kept: float, threads: int) -> None:
+def test_of_many_equals_the_first_are_taken(kind: str, threads: int) -> None:
     x, y = np.ones((700, 6), np.float32), translated(10, 300, 6)[1]
     sides = x, y
-    _, backward = nearest_neighbours(*sides, 4, threads=threads, bound=bound_of(y, kept))
+    _, backward = nearest_neighbours(*sides, 4, threads=threads, bound=bound_of(y, kind))
     assert (backward.indices == [0, 1, 2, 3]).all()
 
 
@@ -163,8 +163,8 @@ def test_real_sentences(mirror) -> None:
             for start in range(len(text) - 2):
                 vectors[row, hash_of(text[start : start + 3]) % 200] += 1
         sides.append(vectors)
-    for kept in SHARES:
-        bound = bound_of(sides[1], kept)
+    for kind in BOUNDS:
+        bound = bound_of(sides[1], kind)
         found = nearest_neighbours(*sides, 4, threads=2, bound=bound)
         agree(found[0], similarities(*sides), 4)
         agree(found[1], similarities(*sides[::-1]), 4)

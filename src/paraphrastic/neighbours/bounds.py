@@ -1,18 +1,24 @@
-"""Vectors in single precision whose products say which pairs of vectors can be near."""
+"""Vectors whose products are computed fast and say which pairs of vectors can be near."""
 
+import sys
 from collections.abc import Callable
+from typing import Any
 
+import llvmlite.binding
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.neighbours.kernels import Entries, Float32, Float64, normalize
+from paraphrastic.neighbours.kernels import Entries, Float32, Float64, encode, normalize, reach
 
 # Half the distance between 1 and the next number of single precision.
 _UNIT = 2.0**-24
 # Vectors that are sampled: rows, columns that they are compared with, and others to find leading dimensions.
 _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
-# Nanoseconds on a core for one product in single precision, for an exact cosine, and for a dimension of it.
-_PRODUCT, _COSINE, _DIMENSION = 0.02, 30.0, 0.35
+# Nanoseconds on a core for one product in single precision and for one in 8 bits, for an exact cosine, and
+# for a dimension of it.
+_PRODUCT, _PRODUCT_IN_8_BITS, _COSINE, _DIMENSION = 0.02, 0.01, 30.0, 0.35
+# Products from which on those in 8 bits pay: in a process that has torch, and in one that has to import it.
+_IN_8_BITS, _IN_8_BITS_WITH_IMPORT = 1e9, 5e10
 # Nanoseconds that it takes to look for leading dimensions, times the cube of all dimensions.
 _LOOKING = 1.0
 # Shares of the dimensions that may be kept.
@@ -45,8 +51,18 @@ class Bound:
         # Of higher order.
         self.slack *= 1.1
 
-    def vectors(self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None) -> Float32:
-        """The vectors to be multiplied, float32 [n, width].
+    def empty(self, n: int) -> npt.NDArray[Any]:
+        """Memory for n vectors."""
+        return np.empty((n, self.width), np.float32)
+
+    def multiply(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any], out: Float32) -> None:
+        """Write the products of all rows, [n], with all columns, [m], to `out`, [n, m]."""
+        np.matmul(rows, columns.T, out=out)
+
+    def vectors(
+        self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None
+    ) -> npt.NDArray[Any]:
+        """The vectors to be multiplied, [n], as `empty` has them.
 
         Args:
             entries: [n, dim], of any length.
@@ -63,6 +79,64 @@ class Bound:
         left = (norms > 0) - np.einsum("np,np->n", kept, kept, dtype=np.float64)
         found[:, -1] = np.where(norms > 0, np.sqrt(np.maximum(left, 0) + 3 * self._kept_error), 0)
         return found
+
+
+class IntegerBound(Bound):
+    """Unit vectors rounded to whole numbers of 8 bits, which is fast on processors that have VNNI.
+
+    A vector is the sum of its codes, times a scale, and of an error whose length is known. The product of two
+    vectors' codes differs from their cosine by no more than the errors (Cauchy and Schwarz) add to it here.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim)
+        # Scales, errors and the sum of their products are rounded a few times each.
+        self.slack = 32 * _UNIT
+        self._kind = np.dtype([("codes", np.int8, (dim,)), ("scale", np.float32), ("error", np.float32)])
+
+    def empty(self, n: int) -> npt.NDArray[Any]:
+        """Memory for n vectors."""
+        return np.empty(n, self._kind)
+
+    def multiply(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any], out: Float32) -> None:
+        """Write what the cosines of all rows, [n], and all columns, [m], reach at most to `out`, [n, m]."""
+        products = _integer_products(rows["codes"], columns["codes"])
+        scales, errors = columns["scale"].copy(), columns["error"].copy()
+        reach(products, rows["scale"], rows["error"], scales, errors, out)
+
+    def vectors(
+        self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None
+    ) -> npt.NDArray[Any]:
+        """The vectors to be multiplied, [n], as `empty` has them; see `Bound.vectors`."""
+        units, found = super().vectors(entries, norms, out), self.empty(len(entries))
+        encode(units, found["codes"], found["scale"], found["error"])
+        return found
+
+
+def _integer_products(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+    """Products of all rows, [n, dim], with all columns, [m, dim]: int32 [n, m]."""
+    import torch
+
+    found: npt.NDArray[np.int32] = torch._int_mm(
+        torch.from_numpy(rows), torch.from_numpy(columns).t()
+    ).numpy()
+    return found
+
+
+def whole_bound(dim: int, pairs: float) -> Bound:
+    """The fastest bound for so many pairs of vectors that keeps all dimensions."""
+    if _pays_in_8_bits(dim, pairs):
+        largest = np.full((16, dim), 127, np.int8)
+        # Some processors cut the sums of two products off at 16 bits.
+        if (_integer_products(largest, largest) == dim * 127**2).all():
+            return IntegerBound(dim)
+    return Bound(dim)
+
+
+def _pays_in_8_bits(dim: int, pairs: float) -> bool:
+    least = _IN_8_BITS if "torch" in sys.modules else _IN_8_BITS_WITH_IMPORT
+    features = llvmlite.binding.get_host_cpu_features()
+    return pairs * dim >= least and any(features.get(name) for name in ("avx512vnni", "avxvnni"))
 
 
 def sample(n: int, size: int) -> npt.NDArray[np.int64]:
@@ -112,13 +186,14 @@ def _fastest(
         vectors: in all, each of which is projected on the leading dimensions.
     """
     dim = columns.shape[1]
-    whole = Bound(dim)
-    if len(fitted) < 2 * dim or pairs * _PRODUCT * dim < 2 * _LOOKING * dim**3:
-        return whole
-    least = bars(whole.vectors(rows) @ whole.vectors(columns).T)
-    units = whole.vectors(fitted)
+    cost_of_whole = dim * (_PRODUCT_IN_8_BITS if _pays_in_8_bits(dim, pairs) else _PRODUCT)
+    if len(fitted) < 2 * dim or pairs * cost_of_whole < 2 * _LOOKING * dim**3:
+        return whole_bound(dim, pairs)
+    single = Bound(dim)
+    least = bars(single.vectors(rows) @ single.vectors(columns).T)
+    units = single.vectors(fitted)
     leading = np.linalg.eigh((units.T @ units).astype(np.float64))[1][:, ::-1]
-    best, lowest_cost = whole, _PRODUCT * dim
+    best, lowest_cost = None, cost_of_whole
     for kept in sorted({max(1, round(dim * part)) for part in _SHARES}):
         bound = Bound(dim, np.ascontiguousarray(leading[:, :kept], np.float32))
         possible = bound.vectors(rows) @ bound.vectors(columns).T + bound.slack >= least
@@ -127,4 +202,4 @@ def _fastest(
         )
         if cost < lowest_cost:
             best, lowest_cost = bound, cost
-    return best
+    return best or whole_bound(dim, pairs)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -9,7 +10,7 @@ import numpy.typing as npt
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
-from paraphrastic.neighbours.kernels import NOTHING, Entries, Float32, Float64, Int64, first_near
+from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite, single, two_axes
@@ -43,7 +44,7 @@ class _Rows:
     indices: Int64
     entries: Entries
     norms: Float64
-    vectors: Float32
+    vectors: npt.NDArray[Any]
 
     def __getitem__(self, chosen: slice | npt.NDArray[np.bool_]) -> "_Rows":
         return _Rows(self.indices[chosen], self.entries[chosen], self.norms[chosen], self.vectors[chosen])
@@ -86,8 +87,10 @@ def near_duplicates(
         return _Rows(indices, entries, norms, chosen.vectors(entries, norms))
 
     def compare(rows: _Rows, columns: _Rows, own: bool = False) -> None:
+        products = np.empty((len(rows.indices), len(columns.indices)), np.float32)
+        chosen.multiply(rows.vectors, columns.vectors, products)
         first_near(
-            rows.vectors @ columns.vectors.T, chosen.slack, threshold - ROUNDING, own,
+            products, chosen.slack, threshold - ROUNDING, own,
             rows.indices, columns.indices, rows.entries, rows.norms, columns.entries, columns.norms,
             found.originals, found.cosines,
         )  # fmt: skip
@@ -107,10 +110,10 @@ def near_duplicates(
             share(workers, slices(len(rows.indices), PART, part.stop), work)
         return kept_of(rows)
 
+    for part in slices(len(x), PART):
+        require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
+    chosen = bound or bound_for_threshold(x, threshold)
     with multiplying_workers(threads or available_cores()) as workers:
-        for part in slices(len(x), PART):
-            require_finite(np.abs(x[part]).max(axis=1, initial=0), "vectors", part.start)
-        chosen = bound or bound_for_threshold(x, threshold)
         for block in slices(len(x), BLOCK):
             kept = settle(undecided(block))
 

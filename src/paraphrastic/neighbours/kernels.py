@@ -52,6 +52,47 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
             units[i, d] = np.float32(np.float64(entries[i, d]) * inverse)
 
 
+@jit_sum
+def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
+    """How long the difference is of a vector and its codes times the scale."""
+    total = 0.0
+    for d in range(len(unit)):
+        difference = np.float64(unit[d]) - np.float64(scale) * np.float64(codes[d])
+        total += difference * difference
+    return np.sqrt(total)
+
+
+@jit
+def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors: Float32) -> None:
+    """Write whole numbers, [n, dim], that times scales, [n], are vectors, [n, dim], but for errors, [n]."""
+    for i in range(len(units)):
+        largest = np.float32(0)
+        for d in range(units.shape[1]):
+            largest = max(largest, abs(units[i, d]))
+        scales[i] = largest / np.float32(127)
+        inverse = np.float32(127) / largest if largest > 0 else np.float32(0)
+        for d in range(units.shape[1]):
+            codes[i, d] = np.int8(np.rint(units[i, d] * inverse))
+        errors[i] = _error(units[i], codes[i], scales[i])
+
+
+@jit
+def reach(
+    products: npt.NDArray[np.int32], scales: Float32, errors: Float32,
+    column_scales: Float32, column_errors: Float32, out: Float32,
+) -> None:  # fmt: skip
+    """Write what cosines of vectors are at most, by the products of their codes, [n, m], to `out`, [n, m].
+
+    The cosine of vectors sa + e and tb + f, with whole numbers a and b, is st times the product of a and b,
+    and the products of e with a unit vector and of f with one that is no longer than 1 + |e|.
+    """
+    for i in range(len(products)):
+        factor = np.float32(1) + errors[i]
+        for j in range(products.shape[1]):
+            error = errors[i] + factor * column_errors[j]
+            out[i, j] = np.float32(products[i, j]) * (scales[i] * column_scales[j]) + error
+
+
 @jit
 def offer(cosines: Float64, found: Int64, cosine: float, index: int) -> bool:
     """Put a neighbour in its place among those of a vector, if it has one; the lower of equals comes first.
@@ -147,6 +188,24 @@ def offer_block(
                     bar = np.float32(max(cosines[i, last], lowest) - slack)
                 if offer(column_cosines[j], column_found[j], cosine, first + i):
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
+
+
+@jit
+def offer_rows(
+    entries: Entries, norms: Float64, first: int, lowest: float, zeros: bool,
+    column_entries: Entries, column_norms: Float64, cosines: Float64, found: Int64,
+) -> None:  # fmt: skip
+    """Write the norms of rows, [rows], and offer all of them to a few columns, without products of a block.
+
+    The arguments are those of `offer_block`; `cosines` and `found` are the columns'.
+    """
+    for i in range(len(entries)):
+        norms[i] = np.sqrt(product(entries[i], entries[i]))
+        for j in range(len(column_entries)):
+            if zeros or (norms[i] > 0 and column_norms[j] > 0):
+                cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
+                if cosine >= lowest:
+                    offer(cosines[j], found[j], cosine, first + i)
 
 
 @jit

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
-from paraphrastic.neighbours.bounds import Bound
+from paraphrastic.neighbours.bounds import whole_bound
 from paraphrastic.neighbours.kernels import Float32
 from paraphrastic.neighbours.nearest import ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
@@ -69,11 +69,12 @@ def search(
     def read(block: slice) -> Float32:
         return single(matrix[block])
 
+    bound = whole_bound(dim, float(rows) * len(queries))
     # One block is read while another one is searched.
     with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
             columns = Columns(
-                queries[group], found.indices.shape[1], Bound(dim), workers, lowest=lowest, zeros=False
+                queries[group], found.indices.shape[1], bound, workers, lowest=lowest, zeros=False
             )
             ahead = [reader.submit(read, block) for block in blocks[:1]]
             for block, following in zip_longest(blocks, blocks[1:]):

@@ -1,8 +1,8 @@
 """Exact nearest neighbours by cosine: of two sets of vectors, in both directions.
 
-All pairs of vectors are multiplied in single precision, block by block, by numpy's BLAS. Rounding takes no
-more from a product than its `Bound` says, so that exact cosines are computed only of the few pairs that can
-be among the k nearest. The result depends neither on blocks nor on threads nor on the processor.
+All pairs of vectors are multiplied block by block in low precision, by numpy's BLAS or by torch. A product is
+no further below the cosine than its `Bound` says, so that exact cosines are computed only of the few pairs
+that can be among the k nearest. The result depends neither on blocks nor on threads nor on the processor.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 
 from paraphrastic.base.threads import Workers
 from paraphrastic.neighbours.bounds import Bound, bound_for_neighbours
-from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, merge, offer_block
+from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, merge, offer_block, offer_rows
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite
 
@@ -22,6 +22,8 @@ _PART_NUMBERS, PART_ROWS = 1 << 18, 1024
 PART_COLUMNS = 512
 # Columns of `nearest_neighbours` that all rows are compared with before the next ones.
 PANEL = 16 * PART_COLUMNS
+# Columns that rows are compared with exactly at once: of so few, rounded products would take longer.
+FEW = 2
 # Rounding of cosines of equal vectors, with room to spare.
 ROUNDING = 1e-9
 
@@ -72,7 +74,7 @@ class Columns:
         self._lowest, self._zeros, self._first = lowest, zeros, first
         self._size = max(1, min(PART_ROWS, _PART_NUMBERS // max(1, entries.shape[1])))
         self._norms = np.empty(len(entries))
-        self._vectors = np.empty((len(entries), bound.width), np.float32)
+        self._vectors = bound.empty(len(entries))
         self._own = [Neighbours.nothing(len(entries), k) for _ in range(workers.size)]
         self._products = np.empty((workers.size, self._size * min(PART_COLUMNS, len(entries))), np.float32)
         self._units = np.empty((workers.size, self._size, entries.shape[1]), np.float32)
@@ -106,15 +108,22 @@ class Columns:
         size = max(1, min(self._size, -(-len(rows) // self._workers.size)))
 
         def work(part: slice, index: int) -> None:
-            norms = np.empty(part.stop - part.start)
+            norms, own = np.empty(part.stop - part.start), self._own[index]
+            if by_row is None and len(self._entries) <= FEW:
+                offer_rows(
+                    rows[part], norms, first + part.start, self._lowest, self._zeros,
+                    self._entries, self._norms, own.cosines, own.indices,
+                )  # fmt: skip
+                require_finite(norms, name, first + part.start)
+                return
             vectors = self._bound.vectors(rows[part], norms, self._units[index])
             require_finite(norms, name, first + part.start)
-            own, bars = self._own[index], self._bars[index]
+            bars = self._bars[index]
             found = by_row[part] if by_row else own[:0]
             for columns in slices(len(self._entries), PART_COLUMNS):
                 count = columns.stop - columns.start
                 products = self._products[index][: len(norms) * count].reshape(len(norms), count)
-                np.matmul(vectors, self._vectors[columns].T, out=products)
+                self._bound.multiply(vectors, self._vectors[columns], products)
                 offer_block(
                     products, self._bound.slack, self._lowest, self._zeros,
                     rows[part], norms, first + part.start, found.cosines, found.indices,
@@ -157,8 +166,8 @@ def nearest_neighbours(
     """
     by_row = Neighbours.nothing(len(x), min(k, len(y)))
     by_column = Neighbours.nothing(len(y), min(k, len(x)))
+    bound = bound or bound_for_neighbours(x, y, k)
     with multiplying_workers(threads) as workers:
-        bound = bound or bound_for_neighbours(x, y, k)
         for panel in slices(len(y), PANEL):
 
             def tell(share: float, panel: slice = panel) -> None:

@@ -1,5 +1,6 @@
 """Work in parts, which threads share."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from threading import Lock
@@ -12,33 +13,40 @@ from paraphrastic.base.threads import Workers
 Part = TypeVar("Part")
 
 
-class _SingleThreadedBlas:
-    """BLAS with one thread while at least one search runs; several may run at the same time."""
+class _SingleThreaded:
+    """BLAS and torch with one thread while at least one search runs; several may run at the same time."""
 
     def __init__(self) -> None:
         self._controller, self._lock, self._users = ThreadpoolController(), Lock(), 0
         self._limit: Any = None
+        self._threads = 0
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._users:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
+                self._threads = sys.modules["torch"].get_num_threads() if "torch" in sys.modules else 0
             self._users += 1
+            if self._threads:
+                # In the calling thread; the others do so themselves.
+                sys.modules["torch"].set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if not self._users:
                 self._limit.restore_original_limits()
+            if self._threads:
+                sys.modules["torch"].set_num_threads(self._threads)
 
 
-_SINGLE_THREADED_BLAS = _SingleThreadedBlas()
+_SINGLE_THREADED = _SingleThreaded()
 
 
 @contextmanager
 def multiplying_workers(threads: int) -> Iterator[Workers]:
-    """Threads that each multiply matrices of their own, for which BLAS starts no others."""
-    with _SINGLE_THREADED_BLAS, closing(Workers(threads)) as workers:
+    """Threads that each multiply matrices of their own, for which libraries start no others."""
+    with _SINGLE_THREADED, closing(Workers(threads)) as workers:
         yield workers
 
 
