@@ -17,9 +17,14 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
 from paraphrastic.corpus.filters import REASONS, build_filters
-from paraphrastic.corpus.parses import parse_entropy, top_levels
 from paraphrastic.corpus.score import SCORED_SCHEMA
-from paraphrastic.corpus.statistics import WordStatistics, describe_corpus, entropy
+from paraphrastic.corpus.statistics import (
+    WordStatistics,
+    describe_corpus,
+    entropy,
+    parse_entropy,
+    top_levels,
+)
 from paraphrastic.report.figures.funnel import plot_funnel
 
 

@@ -3,11 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import Samples, write_examples
 
 _CONTAMINATED_SCHEMA = pa.schema(
     [
@@ -36,18 +35,15 @@ _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A test sentence that is like a sentence: its number, and their similarity, 1 where exact."""
+class Match(NamedTuple):
+    """A test sentence that is like a sentence: whether it is the same, their similarity, and its number.
 
-    number: int
-    similarity: float
+    N-grams can all agree in sentences that are not the same.
+    """
+
     exact: bool
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """The higher, the better; n-grams can all agree in sentences that are not the same."""
-        return self.exact, self.similarity
+    similarity: float
+    number: int
 
 
 class TestSentences:
@@ -100,9 +96,9 @@ class TestSentences:
             for number, similarity in self._near(words, self._min_similarity):
                 best = found.get(self.testsets[number])
                 if best is None or similarity > best.similarity:
-                    found[self.testsets[number]] = Match(number, similarity, exact=False)
+                    found[self.testsets[number]] = Match(False, similarity, number)
         for number in reversed(self._exact.get("".join(words), ())):
-            found[self.testsets[number]] = Match(number, 1.0, exact=True)
+            found[self.testsets[number]] = Match(True, 1.0, number)
         return found
 
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
@@ -162,9 +158,9 @@ def mark_contamination(
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = {(name, kind): StreamSample(sample_size) for name in index.names for kind in kinds}
-    numbers = Counter[tuple[str, str]]()
-    random = np.random.default_rng(seed)
+    samples = Samples(list(product(index.names, kinds)), sample_size, seed)
+    number_of = {key: number for number, key in enumerate(samples.counts)}
+    pairs = Counter[str]()
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
         for block in read_blocks(selected, rows=block_rows):
@@ -172,26 +168,20 @@ def mark_contamination(
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
-            keys = random.random(len(found))
-            for (name, kind), sample in samples.items():
-                rows = [n for n, row in enumerate(found) if row["testset"] == name and row["kind"] == kind]
-                numbers[name, kind] += len(rows)
-                sample.offer(keys[rows], batch, np.array(rows, np.intp))
+            numbers = [number_of[row["testset"], row["kind"]] for row in found]
+            samples.add(batch, np.array(numbers, np.intp))
             # The kinds of each pair's findings, exact ones last, so that these count.
             kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
-            numbers.update(("all", kind) for kind in kind_of.values())
-    write_examples(examples, _EXAMPLE_COLUMNS, chain.from_iterable(map(_example_rows, samples.values())))
-    every, *by_testset = ({kind: numbers[name, kind] for kind in kinds} for name in ("all", *index.names))
-    result = {"read": read, "all": every, "testsets": dict(zip(index.names, by_testset, strict=True))}
+            pairs.update(kind_of.values())
+    shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
+    write_examples(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
+    result = {
+        "read": read,
+        "all": {kind: pairs[kind] for kind in kinds},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
+    }
     write_json(counts, result)
     return result
-
-
-def _example_rows(sample: StreamSample) -> Iterator[list[Any]]:
-    """The cells of a sample's findings, by line."""
-    for row in sorted(sample.rows(), key=itemgetter("line", "row")):
-        cells = {**row, "similarity": f"{row['similarity']:.2f}"}
-        yield [cells[name] for name in _EXAMPLE_COLUMNS]
 
 
 def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
@@ -201,7 +191,7 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
         best: dict[str, tuple[Match, str, str]] = {}
         for side, text in zip(sides, texts, strict=True):
             for testset, match in index.find(text).items():
-                if testset not in best or match.rank > best[testset][0].rank:
+                if testset not in best or match[:2] > best[testset][0][:2]:
                     best[testset] = (match, side, text)
         for testset, (match, side, text) in best.items():
             test = index.row(match.number)

@@ -1,8 +1,7 @@
 """Mine paraphrases from a bitext: translations of the same sentence (Dadas 2022, section III-A)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.database import insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import Samples, write_examples
 
 _MINED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
@@ -71,13 +70,13 @@ def sample_paraphrases(
     Raises:
         InputError: no group has two sentences; a damaged input; a full disk.
     """
-    below = StreamSample(sample_size)
+    below = Samples(["below_similarity"], sample_size, seed)
     purpose = f"{output}: cannot be mined"
     with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
         list_rows(database, measured, columns=["similarity"], numbered_through=True)
-        dropped = _read(database, measured, min_similarity, below, seed, block_rows)
+        empty = _read(database, measured, min_similarity, below, block_rows)
         _group(database)
-        result = _count(database, dropped)
+        result = {"read": below.read, **below.counts, "empty": empty, **_count(database)}
         if not result["groups"]:
             reasons = ("below_similarity", "empty", "repeated", "alone")
             causes = ", ".join(f"{reason} {result[reason]}" for reason in reasons if result[reason])
@@ -100,8 +99,9 @@ def sample_paraphrases(
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
                 writer.write(block.cast(_MINED_SCHEMA))
         groups = _example_groups(database, seed, sample_size)
-    pairs_below = sorted(below.rows(), key=itemgetter("place"))
-    shown = [["below_similarity", None, None, *(row[name] for name in _PAIR_COLUMNS)] for row in pairs_below]
+    shown = [
+        [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
+    ]
     write_examples(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
     write_json(counts, result)
     return result
@@ -111,26 +111,22 @@ def _read(
     database: duckdb.DuckDBPyConnection,
     measured: Sequence[str | Path],
     min_similarity: float,
-    below: StreamSample,
-    seed: int,
+    below: Samples[str],
     block_rows: int,
-) -> dict[str, int]:
-    """Make the table `pairs` of those that can be grouped, and count what was read and the others.
+) -> int:
+    """Make the table `pairs` of those that can be grouped, and return how many have a side without a word.
 
-    Its columns are the place and digests of the forms of source and target. Random pairs below the
-    similarity enter the sample `below`.
+    Its columns are the place and digests of the forms of source and target. Pairs below the similarity are
+    counted and sampled in `below`.
     """
     # Grouped by digests, since the texts themselves would have to be held, or spilled, as a whole.
     database.execute("CREATE TABLE pairs (source UHUGEINT, target UHUGEINT, place BIGINT)")
-    random = np.random.default_rng(seed)
-    counts = {"read": 0, "below_similarity": 0, "empty": 0}
+    empty = 0
     for block in chain.from_iterable(read_blocks(path, rows=block_rows) for path in measured):
-        places = np.arange(counts["read"], counts["read"] + block.num_rows)
+        places = np.arange(below.read, below.read + block.num_rows)
         block = block.append_column("place", pa.array(places))
         similar = block["similarity"].to_numpy() >= np.float32(min_similarity)
-        # One key a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
-        keys = random.random(block.num_rows)
-        below.offer(keys[~similar], block, np.flatnonzero(~similar))
+        below.add(block, np.where(similar, -1, 0))
         kept = block.filter(pa.array(similar))
         forms = [
             {"source_form": " ".join(source.lower().split()), "target_form": form, "place": place}
@@ -145,10 +141,8 @@ def _read(
             pa.Table.from_pylist(forms, schema=_FORM_SCHEMA),
             "md5_number(source_form), md5_number(target_form), place",
         )
-        counts["read"] += block.num_rows
-        counts["below_similarity"] += block.num_rows - kept.num_rows
-        counts["empty"] += kept.num_rows - len(forms)
-    return counts
+        empty += kept.num_rows - len(forms)
+    return empty
 
 
 def _group(database: duckdb.DuckDBPyConnection) -> None:
@@ -165,12 +159,11 @@ def _group(database: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _count(database: duckdb.DuckDBPyConnection, dropped: Mapping[str, int]) -> dict[str, int]:
+def _count(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
     kept = integer(database, "SELECT count(*) FROM pairs")
     different = integer(database, "SELECT count(*) FROM sentences")
     grouped = integer(database, "SELECT coalesce(sum(sentences), 0) FROM groups")
     return {
-        **dropped,
         "repeated": kept - different,
         "alone": different - grouped,
         "groups": integer(database, "SELECT count(*) FROM groups"),
