@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
@@ -55,7 +53,7 @@ class TestSentences:
     n-grams, so that a sentence whose n-grams mostly stand in no test sentence need not be compared with any.
 
     Args:
-        path: made by `testsets.gather_testsets`.
+        path: made by `testsets.gather_testsets`, whose rows are `rows`; `names` are the test sets.
         ngram: words of an n-gram. Sentences of fewer words are near duplicates of none.
         min_similarity: of near duplicates; None looks for exact ones only.
     """
@@ -64,29 +62,21 @@ class TestSentences:
     __test__ = False
 
     def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
-        try:
-            self._rows = pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{path}: not readable as Parquet: {' '.join(str(error).split())}") from None
-        self.testsets: list[str] = self._rows["testset"].to_list()
-        self.names = list(dict.fromkeys(self.testsets))
+        self.rows = [row for block in read_blocks(path) for row in block.to_pylist()]
+        self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
         self._ngram = ngram
         self._min_similarity = min_similarity
         self._exact: dict[str, list[int]] = {}
         self._postings: dict[tuple[str, ...], list[int]] = {}
         self._test_ngrams: list[set[tuple[str, ...]]] = []
-        for number, words in enumerate(self._rows["words"].to_list()):
-            self._exact.setdefault("".join(words), []).append(number)
+        for number, row in enumerate(self.rows):
+            self._exact.setdefault("".join(row["words"]), []).append(number)
             if min_similarity is not None:
-                self._test_ngrams.append(ngrams_of(words, self._ngram))
+                self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
                 for each in self._test_ngrams[-1]:
                     self._postings.setdefault(each, []).append(number)
         self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
         self._known = frozenset(self._postings)
-
-    def row(self, number: int) -> dict[str, Any]:
-        """`testset`, `dataset` and `sentence` of a test sentence."""
-        return self._rows.row(number, named=True)
 
     def find(self, text: str) -> dict[str, Match]:
         """The best match of a sentence in each test set that has one."""
@@ -94,11 +84,11 @@ class TestSentences:
         found: dict[str, Match] = {}
         if self._min_similarity is not None:
             for number, similarity in self._near(words, self._min_similarity):
-                best = found.get(self.testsets[number])
-                if best is None or similarity > best.similarity:
-                    found[self.testsets[number]] = Match(False, similarity, number)
+                testset = self.rows[number]["testset"]
+                if testset not in found or similarity > found[testset].similarity:
+                    found[testset] = Match(False, similarity, number)
         for number in reversed(self._exact.get("".join(words), ())):
-            found[self.testsets[number]] = Match(True, 1.0, number)
+            found[self.rows[number]["testset"]] = Match(True, 1.0, number)
         return found
 
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
@@ -194,7 +184,7 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
                 if testset not in best or match[:2] > best[testset][0][:2]:
                     best[testset] = (match, side, text)
         for testset, (match, side, text) in best.items():
-            test = index.row(match.number)
+            test = index.rows[match.number]
             yield {
                 "row": first_row + offset,
                 "line": lines[offset],

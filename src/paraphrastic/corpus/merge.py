@@ -132,22 +132,20 @@ def _count(
         query = f"SELECT {column}, count(*) FROM {table} GROUP BY {column}"  # noqa: S608
         return dict(database.execute(query).fetchall())
 
-    read = by_corpus("rows", "corpus")
-    unique = by_corpus("unique_rows", "number")
-    distinct = by_corpus("distinct_rows", "number") if near_duplicates else unique
-    clean = by_corpus("clean_rows", "number")
-    kept = by_corpus("kept", "number")
-    corpora = [
-        {
-            "read": read[number],
-            "duplicates": read[number] - unique.get(number, 0),
-            "near_duplicates": unique.get(number, 0) - distinct.get(number, 0),
-            "contaminated": distinct.get(number, 0) - clean.get(number, 0),
-            "capped": clean.get(number, 0) - kept.get(number, 0),
-            "kept": kept.get(number, 0),
-        }
-        for number in range(len(selected))
+    # What is left after each step, which says why the others are not.
+    left = [
+        by_corpus("rows", "corpus"),
+        by_corpus("unique_rows", "number"),
+        by_corpus("distinct_rows" if near_duplicates else "unique_rows", "number"),
+        by_corpus("clean_rows", "number"),
+        by_corpus("kept", "number"),
     ]
-    totals = {key: sum(each[key] for each in corpora) for key in corpora[0]}
-    files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
-    return {**totals, "corpora": files}
+    reasons = ("duplicates", "near_duplicates", "contaminated", "capped")
+    corpora = []
+    for number, path in enumerate(selected):
+        pairs = [table.get(number, 0) for table in left]
+        dropped = (before - after for before, after in pairwise(pairs))
+        counts = {"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]}
+        corpora.append({"file": str(path), **counts})
+    totals = {key: sum(each[key] for each in corpora) for key in ("read", *reasons, "kept")}
+    return {**totals, "corpora": corpora}
