@@ -176,25 +176,17 @@ class Progress:
         return self if sys.stderr.isatty() else None
 
     def __exit__(self, *_: object) -> None:
-        self.clear()
+        self.say("")
 
     def __call__(self, what: str, share: float) -> None:
-        """Say it, unless it stands there already."""
+        """Say how much of something is done."""
         self.say(f"{what}: {share:4.0%}")
 
     def say(self, line: str) -> None:
-        """Say something else."""
+        """Say it, unless it stands there already."""
         if line != self._line:
-            self._write(line)
-
-    def clear(self) -> None:
-        """Leave the line empty."""
-        if self._line:
-            self._write("")
-
-    def _write(self, line: str) -> None:
-        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
-        self._line = line
+            print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+            self._line = line
 
 
 class Counter:
@@ -215,4 +207,4 @@ class Counter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.clear()
+        self._progress.say("")

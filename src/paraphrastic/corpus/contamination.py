@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.files import write_json
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
 from paraphrastic.corpus.sampling import Samples, write_examples
 
@@ -119,8 +119,6 @@ def mark_contamination(
     examples: str | Path,
     near_duplicates: Mapping[str, Any] | None,
     seed: int,
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Write which pairs have a side that stands in a test set, and there what is most like it.
 
@@ -134,11 +132,9 @@ def mark_contamination(
         output: the Parquet file.
         counts: JSON: pairs `read`, and pairs found `exact` and `near`, in `all` and by test set;
             without `near` where near duplicates were not looked for.
-        examples: TSV for reading: `sample_size` random findings for each test set and kind.
+        examples: TSV for reading: 20 random findings for each test set and kind.
         near_duplicates: `ngram` and `min_similarity`, as `TestSentences` has them; None: exact ones only.
         seed: of the examples.
-        sample_size: examples of each test set and kind.
-        block_rows: pairs held in memory; no output depends on it.
 
     Returns:
         The counts.
@@ -148,12 +144,12 @@ def mark_contamination(
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = Samples(list(product(index.names, kinds)), sample_size, seed)
+    samples = Samples(list(product(index.names, kinds)), seed)
     number_of = {key: number for number, key in enumerate(samples.counts)}
     pairs = Counter[str]()
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
-        for block in read_blocks(selected, rows=block_rows):
+        for block in read_blocks(selected):
             found = list(_find(index, block, first_row=read))
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)

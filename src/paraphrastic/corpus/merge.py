@@ -141,11 +141,11 @@ def _count(
         by_corpus("kept", "number"),
     ]
     reasons = ("duplicates", "near_duplicates", "contaminated", "capped")
-    corpora = []
-    for number, path in enumerate(selected):
+    corpora: list[dict[str, int]] = []
+    for number in range(len(selected)):
         pairs = [table.get(number, 0) for table in left]
         dropped = (before - after for before, after in pairwise(pairs))
-        counts = {"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]}
-        corpora.append({"file": str(path), **counts})
+        corpora.append({"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]})
     totals = {key: sum(each[key] for each in corpora) for key in ("read", *reasons, "kept")}
-    return {**totals, "corpora": corpora}
+    files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
+    return {**totals, "corpora": files}

@@ -14,7 +14,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
 from paraphrastic.corpus.database import insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
 _MINED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
@@ -34,8 +34,6 @@ def sample_paraphrases(
     memory_mb: int,
     threads: int,
     temporary: str | Path,
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Write pairs of targets that have the same source: `source`, `target`, `line`.
 
@@ -55,14 +53,12 @@ def sample_paraphrases(
             equal target of the same source came before) and `alone` (its source has no other target);
             then the `groups`, their `sentences`, those of the `largest_group`, and the `pairs` sampled.
             What is read is the sum of the four reasons and the sentences.
-        examples: TSV for reading: `sample_size` random groups and as many pairs below the similarity.
+        examples: TSV for reading: 20 random groups and as many pairs below the similarity.
         min_similarity: pairs of the bitext with less are dropped (the paper's is 0.7).
         seed: of the pairs and of the examples.
         memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
         threads: of DuckDB.
         temporary: a folder for that, made if need be and left as it was.
-        sample_size: groups, and pairs, among the examples.
-        block_rows: pairs held in memory; no output depends on it.
 
     Returns:
         The counts.
@@ -70,11 +66,11 @@ def sample_paraphrases(
     Raises:
         InputError: no group has two sentences; a damaged input; a full disk.
     """
-    below = Samples(["below_similarity"], sample_size, seed)
+    below = Samples(["below_similarity"], seed)
     purpose = f"{output}: cannot be mined"
     with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
         list_rows(database, measured, columns=["similarity"], numbered_through=True)
-        empty = _read(database, measured, min_similarity, below, block_rows)
+        empty = _read(database, measured, min_similarity, below)
         _group(database)
         result = {"read": below.read, **below.counts, "empty": empty, **_count(database)}
         if not result["groups"]:
@@ -98,7 +94,7 @@ def sample_paraphrases(
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
                 writer.write(block.cast(_MINED_SCHEMA))
-        groups = _example_groups(database, seed, sample_size)
+        groups = _example_groups(database, seed)
     shown = [
         [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
     ]
@@ -112,7 +108,6 @@ def _read(
     measured: Sequence[str | Path],
     min_similarity: float,
     below: Samples[str],
-    block_rows: int,
 ) -> int:
     """Make the table `pairs` of those that can be grouped, and return how many have a side without a word.
 
@@ -122,7 +117,7 @@ def _read(
     # Grouped by digests, since the texts themselves would have to be held, or spilled, as a whole.
     database.execute("CREATE TABLE pairs (source UHUGEINT, target UHUGEINT, place BIGINT)")
     empty = 0
-    for block in chain.from_iterable(read_blocks(path, rows=block_rows) for path in measured):
+    for block in chain.from_iterable(map(read_blocks, measured)):
         places = np.arange(below.read, below.read + block.num_rows)
         block = block.append_column("place", pa.array(places))
         similar = block["similarity"].to_numpy() >= np.float32(min_similarity)
@@ -188,7 +183,7 @@ def _sample(database: duckdb.DuckDBPyConnection, seed: int) -> None:
     )
 
 
-def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -> list[tuple[Any, ...]]:
+def _example_groups(database: duckdb.DuckDBPyConnection, seed: int) -> list[tuple[Any, ...]]:
     """Rows of random groups, numbered from 1."""
     return database.execute(
         f"""
@@ -196,7 +191,7 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
             chosen AS (
                 SELECT source, sentences, row_number() OVER (ORDER BY random, first) AS number FROM (
                     SELECT *, {random_number(seed, "examples", "first")} AS random FROM groups
-                    ORDER BY random, first LIMIT {size}
+                    ORDER BY random, first LIMIT {EXAMPLES}
                 )
             ),
             shown AS (

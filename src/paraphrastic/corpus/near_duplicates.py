@@ -59,8 +59,8 @@ def drop_near_duplicates(
     for block in _read(database, candidates):
         later = _ngrams(block, "source", "target", ngram=ngram)
         first = _ngrams(block, "first_source", "first_target", ngram=ngram)
-        pairs = zip(later, first, strict=True)
-        similarities = np.array([len(one & other) / len(one | other) for one, other in pairs])
+        both = zip(later, first, strict=True)
+        similarities = np.array([len(one & other) / len(one | other) for one, other in both])
         near = block["place"].to_numpy()[similarities >= min_similarity]
         insert(database, "near_rows", pa.table({"place": np.unique(near)}))
     database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
-from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
+from paraphrastic.corpus.blocks import READ_ROWS, write_blocks
 from paraphrastic.corpus.tables import (
     Rows,
     finite_score,
@@ -48,7 +48,6 @@ def extract_corpus(
     max_member_bytes: int,
     unreadable: str | Path | None = None,
     max_unreadable: int = 0,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, int]:
     """Write the pairs of a corpus as Parquet: `source`, `target`, `line` (from 1, in the original).
 
@@ -81,7 +80,6 @@ def extract_corpus(
         max_member_bytes: no file or member may hold more bytes than this, unpacked.
         unreadable: TSV: file, line and cause of every row that was left out.
         max_unreadable: with one more, reading stops.
-        block_rows: pairs held in memory; the output does not depend on it.
 
     Returns:
         How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
@@ -96,7 +94,7 @@ def extract_corpus(
         rows = _read(kind, _Source(files, languages, max_member_bytes, bad, opened))
         schema = pa.schema([*_PAIR_FIELDS, *((score, pa.float32()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
-            while block := list(islice(rows.rows, block_rows)):
+            while block := list(islice(rows.rows, READ_ROWS)):
                 columns = zip(*block, strict=True)
                 arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
                 writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))

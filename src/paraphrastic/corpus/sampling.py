@@ -10,6 +10,8 @@ import pyarrow as pa
 
 from paraphrastic.base.files import atomic_output
 
+# Rows of a kind that a person is shown.
+EXAMPLES = 20
 Kind = TypeVar("Kind", bound=Hashable)
 
 
@@ -43,15 +45,15 @@ class StreamSample:
 
 
 class Samples(Generic[Kind]):
-    """The numbers of a stream's rows by kind, and a random sample of `size` rows of each kind.
+    """The numbers of a stream's rows by kind, and a random sample of `size` rows (20) of each kind.
 
     Each row has one key, whatever its kind: the samples do not depend on how the rows came in blocks.
     """
 
-    def __init__(self, kinds: Sequence[Kind], size: int, seed: int) -> None:
+    def __init__(self, kinds: Sequence[Kind], seed: int, *, size: int | None = None) -> None:
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
-        self._samples = {kind: StreamSample(size) for kind in kinds}
+        self._samples = {kind: StreamSample(size or EXAMPLES) for kind in kinds}
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
-from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.sampling import Samples, write_examples
 
@@ -46,8 +46,6 @@ def select_pairs(
     lowercase: bool,
     seed: int,
     keep: Sequence[str] = (),
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
@@ -61,15 +59,13 @@ def select_pairs(
         counts: JSON: pairs `read` and `kept`, `dropped` by reason, `fails`: how many pairs each filter alone
             does not accept, and `fails_both`: how many neither of two filters accepts, by the earlier filter
             and then by the later one.
-        dropped: TSV for reading: of each reason, `sample_size` random pairs with their scores.
+        dropped: TSV for reading: of each reason, 20 random pairs with their scores.
         languages: that the sources and the targets have to be in.
         settings: thresholds, as in `filters.build_filters`.
         folding: of characters, as in `text.fold`; applied to the output before lower-casing.
         lowercase: whether the output is lower-cased. White space is always collapsed.
         seed: of the sample.
         keep: further columns to write, of scores.
-        sample_size: pairs of each reason in the sample.
-        block_rows: pairs held in memory; no output depends on it.
 
     Returns:
         The counts.
@@ -81,11 +77,11 @@ def select_pairs(
     filters = build_filters(settings, languages)
     name = str(scored[0]) if len(scored) == 1 else str(Path(scored[0]).parent)
     _check_scores(scored, name, filters)
-    samples = Samples([each.reason for each in filters], sample_size, seed)
+    samples = Samples([each.reason for each in filters], seed)
     fails_both = np.zeros((len(filters), len(filters)), np.int64)
     kept_fields = [pa.field(name, pa.float32()) for name in keep]
     with write_blocks(output, pa.schema([*_SELECTED_SCHEMA, *kept_fields])) as writer:
-        for block in chain.from_iterable(read_blocks(shard, rows=block_rows) for shard in scored):
+        for block in chain.from_iterable(map(read_blocks, scored)):
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             failed = (~accepted).astype(np.int64)
             fails_both += failed @ failed.T

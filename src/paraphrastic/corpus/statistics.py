@@ -15,7 +15,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.sampling import Samples
 from paraphrastic.corpus.tokens import tokenise
 
@@ -36,7 +36,6 @@ def describe_corpus(
     sentences: int,
     parsers: Mapping[str, str],
     seed: int,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Measure a corpus in one pass, and sample the sentences on which the other figures are measured.
 
@@ -53,7 +52,6 @@ def describe_corpus(
         sentences: sampled.
         parsers: a command by language; see `parse_entropy`.
         seed: of the sample.
-        block_rows: pairs held in memory besides the sample; no output depends on it.
 
     Returns:
         What `output` says.
@@ -63,9 +61,9 @@ def describe_corpus(
     """
     sides = dict(zip(reversed(languages), reversed(_SIDES), strict=True))
     moments = {name: np.zeros(3) for name in (*sides.values(), "paraphrase_score")}
-    sampled = Samples(["pair"], sentences, seed)
+    sampled = Samples(["pair"], seed, size=sentences)
     columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
-    shards = (read_blocks(shard, columns=columns, rows=block_rows) for shard in scored)
+    shards = (read_blocks(shard, columns=columns) for shard in scored)
     for block in chain.from_iterable(shards):
         for measure, sums in moments.items():
             column = block[measure if measure == "paraphrase_score" else f"{measure}_tokens"]

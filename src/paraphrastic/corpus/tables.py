@@ -106,8 +106,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         return Rows(iter(()))
     header = first[1].split("\t")
     width, place = len(header), f"{label}:{first[0]}"
-    scores = _named_scores(columns)
-    columns = _without_gaps(columns)
+    columns, scores = _named(columns)
     if all(column.isdecimal() for column in columns):  # also where none are named
         lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
@@ -216,13 +215,11 @@ def _readable_text(value: object, name: str) -> str:
     return clean(value)
 
 
-def _named_scores(columns: Sequence[str]) -> tuple[str, ...]:
-    """The scores that `columns` names."""
-    return tuple(score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN)
-
-
-def _without_gaps(columns: Sequence[str]) -> list[str]:
-    return [column for column in columns if column != _NO_COLUMN]
+def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that `columns` names, and the scores among them."""
+    scores = zip(_SCORES, columns[2:], strict=False)
+    names = [column for column in columns if column != _NO_COLUMN]
+    return names, tuple(score for score, column in scores if column != _NO_COLUMN)
 
 
 def _find_columns(
@@ -230,8 +227,8 @@ def _find_columns(
 ) -> tuple[list[str], tuple[str, ...]] | None:
     """Names of the columns of source, target and scores, and these scores; None without the sides."""
     if columns:
-        names = _without_gaps(columns)
-        return (names, _named_scores(columns)) if set(names) <= set(paths) else None
+        names, named_scores = _named(columns)
+        return (names, named_scores) if set(names) <= set(paths) else None
     candidates = [("source", "target")]
     if languages[0] != languages[1]:
         nested = (f"translation.{languages[0]}", f"translation.{languages[1]}")
@@ -244,10 +241,8 @@ def _find_columns(
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
-    wanted = (
-        " and ".join(_without_gaps(columns))
-        or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
-    )
+    names, _ = _named(columns)
+    wanted = " and ".join(names) or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
     return f"no columns {wanted}; it has {shown(', '.join(paths))}"
 
 
