@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import duckdb
 import numpy as np
@@ -12,7 +12,7 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
-from paraphrastic.corpus.database import insert, integer, list_rows, open_database, random_number
+from paraphrastic.corpus.database import Resources, insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
@@ -31,9 +31,7 @@ def sample_paraphrases(
     examples: str | Path,
     min_similarity: float,
     seed: int,
-    memory_mb: int,
-    threads: int,
-    temporary: str | Path,
+    **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Write pairs of targets that have the same source: `source`, `target`, `line`.
 
@@ -43,8 +41,7 @@ def sample_paraphrases(
 
     The sentences of a group are shuffled and taken two by two; of an odd number, the last is paired with the
     first. So every sentence occurs, none but one of a group twice, and a group of n has n / 2 pairs,
-    rounded up, however large it is. All random choice is by the MD5 of the seed and the sentence's place in
-    the input: the output depends on neither threads, memory nor shards.
+    rounded up, however large it is. The output does not depend on how the bitexts are cut into shards.
 
     Args:
         measured: made by `measure_similarity`: the shards of all bitexts, in order.
@@ -56,9 +53,7 @@ def sample_paraphrases(
         examples: TSV for reading: 20 random groups and as many pairs below the similarity.
         min_similarity: pairs of the bitext with less are dropped (the paper's is 0.7).
         seed: of the pairs and of the examples.
-        memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
-        threads: of DuckDB.
-        temporary: a folder for that, made if need be and left as it was.
+        **resources: what DuckDB may take.
 
     Returns:
         The counts.
@@ -68,7 +63,7 @@ def sample_paraphrases(
     """
     below = Samples(["below_similarity"], seed)
     purpose = f"{output}: cannot be mined"
-    with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
+    with open_database(purpose, **resources) as database:
         list_rows(database, measured, columns=["similarity"], numbered_through=True)
         empty = _read(database, measured, min_similarity, below)
         _group(database)

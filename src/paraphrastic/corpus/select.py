@@ -19,19 +19,9 @@ from paraphrastic.corpus.sampling import Samples, write_examples
 
 _SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _SAMPLE_COLUMNS = (
-    "line",
-    "source_tokens",
-    "target_tokens",
-    "source_language",
-    "source_confidence",
-    "target_language",
-    "target_confidence",
-    "trigram_overlap",
-    "changed_words",
-    "paraphrase_score",
-    "source",
-    "target",
-)
+    "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "target_language",
+    "target_confidence", "trigram_overlap", "changed_words", "paraphrase_score", "source", "target",
+)  # fmt: skip
 
 
 def select_pairs(
