@@ -25,7 +25,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
 from paraphrastic.interop.checkpoint_import import import_checkpoint, open_checkpoint
 from paraphrastic.interop.export import static
-from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 

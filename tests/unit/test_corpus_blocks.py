@@ -94,7 +94,7 @@ def test_a_sample_is_that_of_the_smallest_keys(size):
     for start in range(0, 1000, size):
         numbers = np.arange(start, min(start + size, 1000))
         block = pa.RecordBatch.from_arrays([pa.array(numbers)], names=["number"])
-        sample.offer(keys[numbers], block)
+        sample.offer(keys[numbers], block, np.arange(len(numbers)))
         odd = np.flatnonzero(numbers % 2)
         some.offer(keys[numbers[odd]], block, odd)
     order = np.argsort(keys)
@@ -104,7 +104,7 @@ def test_a_sample_is_that_of_the_smallest_keys(size):
 
 def test_a_sample_of_a_short_stream_is_all_of_it():
     sample = StreamSample(20)
-    sample.offer(np.array([0.5, 0.1]), pa.RecordBatch.from_pydict({"letter": ["a", "b"]}))
+    sample.offer(np.array([0.5, 0.1]), pa.RecordBatch.from_pydict({"letter": ["a", "b"]}), np.arange(2))
     assert sample.rows() == [{"letter": "b"}, {"letter": "a"}]
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks
+from paraphrastic.corpus import blocks, mined_paraphrases, sampling
 from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
 from paraphrastic.model.system import System
 from paraphrastic.systems.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
@@ -134,7 +134,7 @@ def test_the_draw_is_random_and_seeded(tmp_path):
     assert 900 < sum(int(one[2:]) < int(other[2:]) for one, other in pairs[1]) < 1100
 
 
-def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path):
+def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path, monkeypatch):
     rows = [(f"source {n % 30_000}", f"target {n} " + "x" * 50, (n % 10) / 10) for n in range(150_000)]
     whole = write(tmp_path / "whole", rows)
     table = pq.read_table(whole)
@@ -146,8 +146,9 @@ def test_bytes_depend_on_neither_threads_memory_blocks_nor_shards(tmp_path):
         ([whole], {"threads": 1}),
         ([whole], {"threads": 4}),
         ([whole], {"memory_mb": 80}),
-        (parts, {"block_rows": 1000}),
+        (parts, {}),
     ):
+        monkeypatch.setattr(blocks, "READ_ROWS", 65_536 if settings else 1000)
         sample(tmp_path, measured, **settings)
         outputs.append([(tmp_path / name).read_bytes() for name in ("mined.parquet", "examples.tsv")])
     assert outputs.count(outputs[0]) == len(outputs)
@@ -161,11 +162,13 @@ def test_a_huge_group_has_no_more_pairs_than_sentences(tmp_path):
     assert len({row[side] for row in rows for side in ("source", "target")}) == n
 
 
-def test_examples(tmp_path):
+def test_examples(tmp_path, monkeypatch):
     rows = [(f"s{n // 15}", f"t\t{n}", 0.8) for n in range(900)] + [
         ("far\n", f"off {n}", 0.1) for n in range(90)
     ]
-    sample(tmp_path, [write(tmp_path / "one", rows)], sample_size=5)
+    monkeypatch.setattr(sampling, "EXAMPLES", 5)
+    monkeypatch.setattr(mined_paraphrases, "EXAMPLES", 5)
+    sample(tmp_path, [write(tmp_path / "one", rows)])
     header, *table = [line.split("\t") for line in (tmp_path / "examples.tsv").read_text().splitlines()]
     assert header == ["kind", "group", "sentences", "similarity", "line", "source", "target"]
     shown = [row for row in table if row[0] == "group"]

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus import readers
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
 BOUND = 1 << 30
@@ -267,11 +268,12 @@ def test_member_larger_than_its_bound(tmp_path):
         extract_corpus("paranmt", file, ("en", "en"), tmp_path / "o.parquet", max_member_bytes=100)
 
 
-def test_small_blocks_give_the_same_bytes(tmp_path):
+def test_small_blocks_give_the_same_bytes(tmp_path, monkeypatch):
     file = paranmt(tmp_path, "".join(f"source {n}\ttarget {n}\t0.{n}\n" for n in range(20)))
     written = []
     for rows in (3, 1000):
-        extract(tmp_path, "paranmt", file, ("en", "en"), block_rows=rows)
+        monkeypatch.setattr(readers, "READ_ROWS", rows)
+        extract(tmp_path, "paranmt", file, ("en", "en"))
         written.append((tmp_path / "pairs.parquet").read_bytes())
     assert written[0] == written[1]
 

@@ -7,6 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus import blocks
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
 
@@ -102,7 +103,7 @@ def test_chinese_is_segmented_after_its_language_is_identified(tmp_path, mirror)
     assert "清华 清华大学" in full["target"][0].as_py()
 
 
-def test_small_blocks_give_the_same_bytes(tmp_path, mirror):
+def test_small_blocks_give_the_same_bytes(tmp_path, mirror, monkeypatch):
     models = {
         "identifier": mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",
         "word_vectors": mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
@@ -113,7 +114,8 @@ def test_small_blocks_give_the_same_bytes(tmp_path, mirror):
     extract_corpus("captions", files, ("en", "en"), pairs, max_member_bytes=1 << 30)
     table = scored(tmp_path, pairs, ("en", "en"), **models)
     written = (tmp_path / "scored.parquet").read_bytes()
-    assert scored(tmp_path, pairs, ("en", "en"), **models, block_rows=3) == table
+    monkeypatch.setattr(blocks, "READ_ROWS", 3)
+    assert scored(tmp_path, pairs, ("en", "en"), **models) == table
     assert (tmp_path / "scored.parquet").read_bytes() == written
     assert table.num_rows == 1014
     assert table["source_language"].to_pylist().count("en") > 950

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus import blocks, sampling
 from paraphrastic.corpus.filters import build_filters
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
@@ -161,18 +162,20 @@ def noise(size=500) -> pa.RecordBatch:
     )
 
 
-def test_sample_is_seeded_and_of_its_size(tmp_path):
-    samples = [select(tmp_path, noise(), PAPER, seed=seed, sample_size=7)[2] for seed in (1, 1, 2)]
+def test_sample_is_seeded_and_of_its_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(sampling, "EXAMPLES", 7)
+    samples = [select(tmp_path, noise(), PAPER, seed=seed)[2] for seed in (1, 1, 2)]
     assert samples[0] == samples[1] != samples[2]
     reasons = [row["reason"] for row in samples[0]]
     for reason in ("empty", "trigram_overlap", "paraphrase_score"):
         assert reasons.count(reason) == 7
 
 
-def test_small_blocks_give_the_same_bytes(tmp_path):
+def test_small_blocks_give_the_same_bytes(tmp_path, monkeypatch):
     written = []
     for rows in (3, 65_536):
-        select(tmp_path, noise(), PAPER, block_rows=rows)
+        monkeypatch.setattr(blocks, "READ_ROWS", rows)
+        select(tmp_path, noise(), PAPER)
         names = ("out.parquet", "counts.json", "dropped.tsv")
         written.append([(tmp_path / name).read_bytes() for name in names])
     assert written[0] == written[1]

@@ -15,11 +15,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus import blocks
 from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
 from paraphrastic.corpus.filters import REASONS, build_filters
-from paraphrastic.corpus.parses import parse_entropy, top_levels
 from paraphrastic.corpus.score import SCORED_SCHEMA
-from paraphrastic.corpus.statistics import WordStatistics, describe_corpus, entropy
+from paraphrastic.corpus.statistics import (
+    WordStatistics,
+    describe_corpus,
+    entropy,
+    parse_entropy,
+    top_levels,
+)
 from paraphrastic.report.figures.funnel import plot_funnel
 
 
@@ -85,12 +91,15 @@ def test_figures_are_those_of_the_standard_library(tmp_path: Path) -> None:
     assert {tuple(row.values()) for row in sample} <= set(pairs)
 
 
-def test_the_sample_is_random_seeded_and_no_matter_of_blocks(tmp_path: Path) -> None:
+def test_the_sample_is_random_seeded_and_no_matter_of_blocks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pairs = [(f"s {n}", f"t {n}") for n in range(2000)]
     scored = write_scored(tmp_path / "s", pairs, random_pairs(2000)[1])
     written = []
     for rows in (7, 65_536):
-        _, sample = describe(tmp_path, scored, sentences=200, block_rows=rows)
+        monkeypatch.setattr(blocks, "READ_ROWS", rows)
+        _, sample = describe(tmp_path, scored, sentences=200)
         written.append([(tmp_path / name).read_bytes() for name in ("corpus.json", "corpus.parquet")])
     assert written[0] == written[1]
     numbers = [int(row["source"].split()[1]) for row in sample]

@@ -5,6 +5,7 @@ import tracemalloc
 import pytest
 from extraction import extract, fault, pairs, tmx, variant
 
+from paraphrastic.corpus import readers
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
 
@@ -87,16 +88,16 @@ def test_tmx_that_cannot_be_used(tmp_path, content, cause):
     assert cause in fault(tmp_path, "tmx", content, bound=100)
 
 
-def test_tmx_does_not_fill_the_memory(tmp_path):
+def test_tmx_does_not_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(readers, "READ_ROWS", 500)
+
     def peak(units: int) -> int:
         unit = f"<tu>{variant('en', 'word ' * 20)}{variant('de', 'Wort ' * 20)}</tu>\n"
         path = tmp_path / "big.tmx"
         path.write_text(f"<tmx><body>{unit * units}</body></tmx>")
         file = CorpusFile(path, ("en", "de"))
         tracemalloc.start()
-        counts = extract_corpus(
-            "tmx", [file], ("en", "de"), tmp_path / "o", max_member_bytes=1 << 30, block_rows=500
-        )
+        counts = extract_corpus("tmx", [file], ("en", "de"), tmp_path / "o", max_member_bytes=1 << 30)
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert counts["pairs"] == units

@@ -25,8 +25,7 @@ from paraphrastic.interop.export.export import FORMATS, export_model
 from paraphrastic.interop.export.folder import complete_folder
 from paraphrastic.interop.export.parity import TEXT, Other, compare
 from paraphrastic.interop.model_card import parts
-from paraphrastic.interop.sentencepiece_proto import read_model_proto
-from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces, read_model_proto
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.training.model_selection import choose_model

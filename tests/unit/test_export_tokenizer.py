@@ -16,8 +16,7 @@ from paraphrastic.base.text import fold
 from paraphrastic.base.units import spell
 from paraphrastic.interop.export.parity import TEXT
 from paraphrastic.interop.export.tokenizer import tokenizer_json
-from paraphrastic.interop.sentencepiece_proto import read_model_proto
-from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces, read_model_proto
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")

@@ -35,27 +35,18 @@ def code_version(*modules: str, script: Path | None = None, without: Collection[
 
 def modules_of(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> set[Path]:
     """Files of the package that modules and a script run, as `code_version` takes them."""
-    starts = [_existing(module) for module in modules]
-    left_out = [_existing(module) for module in without]
-    if script:
-        starts += [path for path in _parse(script)[1] if path not in left_out]
+    if unknown := [module for module in (*modules, *without) if _path(module) is None]:
+        raise ModuleNotFoundError(unknown[0])
+    left_out = set(map(_path, without))
+    waiting = [path for path in map(_path, modules) if path]
+    waiting += [path for path in (_parse(script)[1] if script else ()) if path not in left_out]
     found: set[Path] = set()
-    for path in starts:
-        _gather(path, found)
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _parse(path)[1]
     return found
-
-
-def _existing(module: str) -> Path:
-    if (path := _path(module)) is None:
-        raise ModuleNotFoundError(module)
-    return path
-
-
-def _gather(path: Path, found: set[Path]) -> None:
-    if path not in found:
-        found.add(path)
-        for imported in _parse(path)[1]:
-            _gather(imported, found)
 
 
 @cache

@@ -7,61 +7,46 @@ import sys
 from collections.abc import Sequence
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli import (
-    config,
-    corpora,
-    dedup,
-    embed,
-    export,
-    import_checkpoint,
-    mine,
-    negatives,
-    plan,
-    report,
-    score,
-    search,
-    verify,
-)
+from paraphrastic.cli import models, nearest, runs, training_data, vectors
 
 # In the order of `--help`.
 _COMMANDS = (
-    embed,
-    score,
-    search,
-    dedup,
-    mine,
-    export,
-    import_checkpoint,
-    corpora,
-    negatives,
-    config,
-    plan,
-    report,
-    verify,
+    *(vectors.embed, vectors.score),
+    *(nearest.search, nearest.dedup, nearest.mine),
+    *(models.export, models.import_checkpoint),
+    *(training_data.corpora, training_data.negatives),
+    *(runs.config, runs.plan, runs.report, runs.verify),
 )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
     parser = argparse.ArgumentParser(prog="paraphrastic", description="Paraphrastic sentence embeddings.")
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version that is installed")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=argparse.SUPPRESS,
+        help="show the version that is installed",
+    )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in _COMMANDS:
-        name = command.__name__.rpartition(".")[2].replace("_", "-")
         added = commands.add_parser(
-            name,
-            help=command.HELP,
-            description=command.DESCRIPTION,
-            epilog=command.EXAMPLE,
+            command.run.__name__.replace("_", "-"),
+            help=command.help,
+            description=command.description,
+            epilog=command.example,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        command.add_arguments(added)
+        for argument in command.arguments:
+            argument(added)
         added.set_defaults(run=command.run)
-    options = parser.parse_args(arguments)
+    options = vars(parser.parse_args(arguments))
+    run = options.pop("run")
     # What is half-written is removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)
     try:
-        options.run(options)
+        run(**options)
     except InputError as error:
         print(f"paraphrastic: error: {error}", file=sys.stderr)
         return 1

@@ -1,79 +1,118 @@
-"""Types of arguments that several commands share, and what they show on the terminal."""
+"""Commands and their arguments, the types of arguments, and what commands show on the terminal."""
 
 import argparse
 import math
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, Self
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 
+# Adds itself to a parser.
+Argument = Callable[[argparse.ArgumentParser], object]
+Run = Callable[..., None]
 # Between two looks of a counter.
 _SECONDS = 0.5
 
 
-def add_model(parser: argparse.ArgumentParser, *, of_others: bool = False) -> None:
-    """Add `--model`: one of ours, or of others too."""
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What the command line knows of a command; `run` is called with its arguments by their names."""
+
+    run: Run
+    help: str
+    description: str
+    example: str
+    arguments: tuple[Argument, ...]
+
+
+def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Run], Command]:
+    """Make a command of a function, which has the command's name and takes the arguments by theirs."""
+    return lambda run: Command(run, help, description, example, arguments)
+
+
+def argument(*names: str, **settings: Any) -> Argument:
+    """An argument, as `add_argument` of a parser takes it."""
+    return methodcaller("add_argument", *names, **settings)
+
+
+def flag(name: str, help: str, **settings: Any) -> Argument:
+    """An argument without a value."""
+    return argument(name, action="store_true", help=help, **settings)
+
+
+def file(name: str, help: str, **settings: Any) -> Argument:
+    """A file."""
+    return argument(name, metavar="FILE", help=help, **settings)
+
+
+def choice(name: str, values: tuple[str, ...], help: str, **settings: Any) -> Argument:
+    """One of several values, the first of them by default."""
+    return argument(name, choices=values, default=values[0], help=help, **settings)
+
+
+def several(name: str, metavar: str, help: str, type: Callable[[str], object] = str) -> Argument:
+    """One value or more, by default none."""
+    return argument(name, nargs="+", default=[], type=type, metavar=metavar, help=help)
+
+
+def group(title: str, description: str, *arguments: Argument) -> Argument:
+    """Arguments under a title of their own."""
+
+    def add(parser: argparse.ArgumentParser) -> None:
+        own = parser.add_argument_group(title, description)
+        for each in arguments:
+            each(own)  # type: ignore[arg-type]
+
+    return add
+
+
+def model(*, of_others: bool = False) -> Argument:
+    """`--model`: one of ours, or of others too."""
     named = ", or a name on the Hub" if of_others else ""
-    parser.add_argument("--model", required=True, metavar="DIR", help=f"a model's folder{named}")
+    return argument("--model", required=True, metavar="DIR", help=f"a model's folder{named}")
 
 
-def add_input(parser: argparse.ArgumentParser, name: str = "--input", *, holds: str = "text") -> None:
-    """Add an argument for a file that is read line by line."""
-    parser.add_argument(
-        name,
-        required=True,
-        metavar="FILE",
-        help=f"{holds}, also compressed (gzip, bzip2, Zstandard); - is standard input",
-    )
+def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> Argument:
+    """A file that is read line by line."""
+    help = f"{holds}, also compressed (gzip, bzip2, Zstandard); - is standard input"
+    return file(name, help, dest=dest, required=True)
 
 
-def add_language(parser: argparse.ArgumentParser) -> None:
-    """Add `--language`, that of all sentences."""
-    parser.add_argument("--language", metavar="CODE", help="for a model that tells languages apart")
+def output(help: str, metavar: str = "FILE") -> Argument:
+    """`--output`."""
+    return argument("--output", required=True, metavar=metavar, help=help)
 
 
-def add_languages(parser: argparse.ArgumentParser, of: str) -> None:
-    """Add `--languages`, those of two files or columns."""
-    parser.add_argument(
-        "--languages",
-        type=pair,
-        metavar="PAIR",
-        help=f"of the {of}, such as de-en, for a model that tells languages apart",
-    )
+def counted(name: str, help: str, default: int | None = None) -> Argument:
+    """A whole number from 1."""
+    return argument(name, type=count, default=default, metavar="N", help=help)
 
 
-def add_threads(parser: argparse.ArgumentParser) -> None:
-    """Add `--threads`."""
-    parser.add_argument("--threads", type=count, default=available_cores(), metavar="N", help="(all cores)")
+def min_score(what: str) -> Argument:
+    """`--min-score`."""
+    return argument("--min-score", type=number, metavar="T", help=f"leave out {what} below (keep all)")
 
 
-def add_configuration(parser: argparse.ArgumentParser) -> None:
-    """Add `--configfile` and `--config`, which are Snakemake's options."""
-    parser.add_argument(
-        "--configfile", nargs="+", default=[], type=Path, metavar="FILE", help="as snakemake takes them"
-    )
-    parser.add_argument(
-        "--config",
-        nargs="+",
-        default=[],
-        type=lambda text: named(text, "seed=2"),
-        metavar="KEY=VALUE",
-        help="as snakemake takes them",
-    )
+def languages(of: str, default: Any = None) -> Argument:
+    """`--languages`, those of two files or columns."""
+    help = f"of the {of}, such as de-en, for a model that tells languages apart"
+    return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 
 
-def given_settings(options: argparse.Namespace) -> dict[str, Any]:
+def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
     """The values of `--config`, which are YAML, by their keys."""
     import yaml
 
     try:
-        return {key: yaml.safe_load(value) for key, value in options.config}
+        return {key: yaml.safe_load(value) for key, value in config}
     except yaml.YAMLError:
         raise InputError("--config: a value is not YAML, such as models=[en]") from None
 
@@ -121,6 +160,12 @@ def number(text: str) -> float:
     return value
 
 
+LANGUAGE = argument("--language", metavar="CODE", help="for a model that tells languages apart")
+CONFIGFILE = several("--configfile", "FILE", "as snakemake takes them", Path)
+CONFIG = several("--config", "KEY=VALUE", "as snakemake takes them", lambda text: named(text, "seed=2"))
+THREADS = counted("--threads", "(all cores)", available_cores())
+
+
 class Progress:
     """A line on the terminal that says what is being done, and that is empty again at the end of a block."""
 
@@ -131,25 +176,17 @@ class Progress:
         return self if sys.stderr.isatty() else None
 
     def __exit__(self, *_: object) -> None:
-        self.clear()
+        self.say("")
 
     def __call__(self, what: str, share: float) -> None:
-        """Say it, unless it stands there already."""
+        """Say how much of something is done."""
         self.say(f"{what}: {share:4.0%}")
 
     def say(self, line: str) -> None:
-        """Say something else."""
+        """Say it, unless it stands there already."""
         if line != self._line:
-            self._write(line)
-
-    def clear(self) -> None:
-        """Leave the line empty."""
-        if self._line:
-            self._write("")
-
-    def _write(self, line: str) -> None:
-        print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
-        self._line = line
+            print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
+            self._line = line
 
 
 class Counter:
@@ -170,4 +207,4 @@ class Counter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.clear()
+        self._progress.say("")

@@ -10,41 +10,46 @@ import pyarrow.parquet as pq
 from paraphrastic.base.errors import InputError, is_out_of_memory
 from paraphrastic.base.files import atomic_output
 
-# Rows of a block and of a row group: some tens of megabytes of text with its scores.
+# Rows of a row group: some tens of megabytes of text with its scores.
 BLOCK_ROWS = 65_536
+# Rows that are read and held in memory at a time, on which no output depends.
+READ_ROWS = BLOCK_ROWS
 
 
 def read_blocks(
     path: str | Path,
     *,
     columns: list[str] | None = None,
-    rows: int = BLOCK_ROWS,
+    rows: int | None = None,
     shard: tuple[int, int] = (1, 1),
 ) -> Iterator[pa.RecordBatch]:
     """Record batches of at most `rows` rows of a Parquet file, or of its i-th of n `shard`s, in its order."""
     with open_parquet(path) as file:
         number, count = shard
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
-        try:
-            yield from file.iter_batches(rows, row_groups=groups, columns=columns)
-        except (pa.ArrowException, OSError) as error:
-            if is_out_of_memory(error):
-                raise
-            raise InputError(f"{path}: damaged: {_one_line(error)}") from None
+        with _named(path, "damaged"):
+            yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
 
 
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; one that is missing or damaged is an `InputError` that names it."""
-    try:
+    with _named(path, "not readable as Parquet"):
         # Buffered ahead, all columns of the file would be in memory by the time it was read.
         file = pq.ParquetFile(path, pre_buffer=False)
+    with file:
+        yield file
+
+
+@contextmanager
+def _named(path: str | Path, cause: str) -> Iterator[None]:
+    """Turn what Arrow says of a file, but for a lack of memory, into an `InputError` that names it."""
+    try:
+        yield
     except (pa.ArrowException, OSError) as error:
         if is_out_of_memory(error):
             raise
-        raise InputError(f"{path}: not readable as Parquet: {_one_line(error)}") from None
-    with file:
-        yield file
+        raise InputError(f"{path}: {cause}: {' '.join(str(error).split())}") from None
 
 
 class BlockWriter:
@@ -98,7 +103,3 @@ def write_blocks(
         blocks = BlockWriter(writer)
         yield blocks
         blocks.finish()
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())

@@ -3,21 +3,18 @@
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import Samples, write_examples
 
 _CONTAMINATED_SCHEMA = pa.schema(
     [
@@ -36,18 +33,15 @@ _REPEATED = ("testset", "dataset", "kind", "side")
 _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A test sentence that is like a sentence: its number, and their similarity, 1 where exact."""
+class Match(NamedTuple):
+    """A test sentence that is like a sentence: whether it is the same, their similarity, and its number.
 
-    number: int
-    similarity: float
+    N-grams can all agree in sentences that are not the same.
+    """
+
     exact: bool
-
-    @property
-    def rank(self) -> tuple[bool, float]:
-        """The higher, the better; n-grams can all agree in sentences that are not the same."""
-        return self.exact, self.similarity
+    similarity: float
+    number: int
 
 
 class TestSentences:
@@ -59,7 +53,7 @@ class TestSentences:
     n-grams, so that a sentence whose n-grams mostly stand in no test sentence need not be compared with any.
 
     Args:
-        path: made by `testsets.gather_testsets`.
+        path: made by `testsets.gather_testsets`, whose rows are `rows`; `names` are the test sets.
         ngram: words of an n-gram. Sentences of fewer words are near duplicates of none.
         min_similarity: of near duplicates; None looks for exact ones only.
     """
@@ -68,29 +62,21 @@ class TestSentences:
     __test__ = False
 
     def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
-        try:
-            self._rows = pl.read_parquet(path)
-        except (OSError, pl.exceptions.PolarsError) as error:
-            raise InputError(f"{path}: not readable as Parquet: {' '.join(str(error).split())}") from None
-        self.testsets: list[str] = self._rows["testset"].to_list()
-        self.names = list(dict.fromkeys(self.testsets))
+        self.rows = [row for block in read_blocks(path) for row in block.to_pylist()]
+        self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
         self._ngram = ngram
         self._min_similarity = min_similarity
         self._exact: dict[str, list[int]] = {}
         self._postings: dict[tuple[str, ...], list[int]] = {}
         self._test_ngrams: list[set[tuple[str, ...]]] = []
-        for number, words in enumerate(self._rows["words"].to_list()):
-            self._exact.setdefault("".join(words), []).append(number)
+        for number, row in enumerate(self.rows):
+            self._exact.setdefault("".join(row["words"]), []).append(number)
             if min_similarity is not None:
-                self._test_ngrams.append(ngrams_of(words, self._ngram))
+                self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
                 for each in self._test_ngrams[-1]:
                     self._postings.setdefault(each, []).append(number)
         self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
         self._known = frozenset(self._postings)
-
-    def row(self, number: int) -> dict[str, Any]:
-        """`testset`, `dataset` and `sentence` of a test sentence."""
-        return self._rows.row(number, named=True)
 
     def find(self, text: str) -> dict[str, Match]:
         """The best match of a sentence in each test set that has one."""
@@ -98,11 +84,11 @@ class TestSentences:
         found: dict[str, Match] = {}
         if self._min_similarity is not None:
             for number, similarity in self._near(words, self._min_similarity):
-                best = found.get(self.testsets[number])
-                if best is None or similarity > best.similarity:
-                    found[self.testsets[number]] = Match(number, similarity, exact=False)
+                testset = self.rows[number]["testset"]
+                if testset not in found or similarity > found[testset].similarity:
+                    found[testset] = Match(False, similarity, number)
         for number in reversed(self._exact.get("".join(words), ())):
-            found[self.testsets[number]] = Match(number, 1.0, exact=True)
+            found[self.rows[number]["testset"]] = Match(True, 1.0, number)
         return found
 
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
@@ -133,8 +119,6 @@ def mark_contamination(
     examples: str | Path,
     near_duplicates: Mapping[str, Any] | None,
     seed: int,
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Write which pairs have a side that stands in a test set, and there what is most like it.
 
@@ -148,11 +132,9 @@ def mark_contamination(
         output: the Parquet file.
         counts: JSON: pairs `read`, and pairs found `exact` and `near`, in `all` and by test set;
             without `near` where near duplicates were not looked for.
-        examples: TSV for reading: `sample_size` random findings for each test set and kind.
+        examples: TSV for reading: 20 random findings for each test set and kind.
         near_duplicates: `ngram` and `min_similarity`, as `TestSentences` has them; None: exact ones only.
         seed: of the examples.
-        sample_size: examples of each test set and kind.
-        block_rows: pairs held in memory; no output depends on it.
 
     Returns:
         The counts.
@@ -162,36 +144,30 @@ def mark_contamination(
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
-    samples = {(name, kind): StreamSample(sample_size) for name in index.names for kind in kinds}
-    numbers = Counter[tuple[str, str]]()
-    random = np.random.default_rng(seed)
+    samples = Samples(list(product(index.names, kinds)), seed)
+    number_of = {key: number for number, key in enumerate(samples.counts)}
+    pairs = Counter[str]()
     read = 0
     with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
-        for block in read_blocks(selected, rows=block_rows):
+        for block in read_blocks(selected):
             found = list(_find(index, block, first_row=read))
             read += block.num_rows
             batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
             writer.write(batch)
-            keys = random.random(len(found))
-            for (name, kind), sample in samples.items():
-                rows = [n for n, row in enumerate(found) if row["testset"] == name and row["kind"] == kind]
-                numbers[name, kind] += len(rows)
-                sample.offer(keys[rows], batch, np.array(rows, np.intp))
+            numbers = [number_of[row["testset"], row["kind"]] for row in found]
+            samples.add(batch, np.array(numbers, np.intp))
             # The kinds of each pair's findings, exact ones last, so that these count.
             kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
-            numbers.update(("all", kind) for kind in kind_of.values())
-    write_examples(examples, _EXAMPLE_COLUMNS, chain.from_iterable(map(_example_rows, samples.values())))
-    every, *by_testset = ({kind: numbers[name, kind] for kind in kinds} for name in ("all", *index.names))
-    result = {"read": read, "all": every, "testsets": dict(zip(index.names, by_testset, strict=True))}
+            pairs.update(kind_of.values())
+    shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
+    write_examples(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
+    result = {
+        "read": read,
+        "all": {kind: pairs[kind] for kind in kinds},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
+    }
     write_json(counts, result)
     return result
-
-
-def _example_rows(sample: StreamSample) -> Iterator[list[Any]]:
-    """The cells of a sample's findings, by line."""
-    for row in sorted(sample.rows(), key=itemgetter("line", "row")):
-        cells = {**row, "similarity": f"{row['similarity']:.2f}"}
-        yield [cells[name] for name in _EXAMPLE_COLUMNS]
 
 
 def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
@@ -201,10 +177,10 @@ def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Ite
         best: dict[str, tuple[Match, str, str]] = {}
         for side, text in zip(sides, texts, strict=True):
             for testset, match in index.find(text).items():
-                if testset not in best or match.rank > best[testset][0].rank:
+                if testset not in best or match[:2] > best[testset][0][:2]:
                     best[testset] = (match, side, text)
         for testset, (match, side, text) in best.items():
-            test = index.row(match.number)
+            test = index.rows[match.number]
             yield {
                 "row": first_row + offset,
                 "line": lines[offset],

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -24,20 +25,25 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 
 
+class Resources(TypedDict):
+    """What DuckDB may take: threads, memory, and a folder for what needs more.
+
+    The folder is made if need be and left as it was.
+    """
+
+    memory_mb: int
+    threads: int
+    temporary: str | Path
+
+
 @contextmanager
-def open_database(
-    temporary: str | Path, *, memory_mb: int, threads: int, purpose: str
-) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database in a folder of its own in `temporary`, which is removed in the end.
 
-    A full disk, too little memory and a damaged file are one line.
-
-    Args:
-        temporary: a folder, made if need be.
-        memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
-        threads: of DuckDB.
-        purpose: what cannot be done where something fails, such as `pairs.parquet: cannot be merged`.
+    A full disk, too little memory and a damaged file are one line, which begins with the `purpose`: what
+    cannot be done where something fails, such as `pairs.parquet: cannot be merged`.
     """
+    temporary = resources["temporary"]
     Path(temporary).mkdir(parents=True, exist_ok=True)
     remove_leftovers(Path(temporary), "pairs-")
     with (
@@ -46,8 +52,8 @@ def open_database(
         _database_errors(f"{purpose}, with temporary data in {temporary}"),
         duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,
     ):
-        database.execute(f"SET memory_limit = '{memory_mb}MB'")
-        database.execute(f"SET threads = {threads}")
+        database.execute(f"SET memory_limit = '{resources['memory_mb']}MB'")
+        database.execute(f"SET threads = {resources['threads']}")
         database.execute("SET temp_directory = ?", [folder])
         database.execute("SET preserve_insertion_order = false")
         database.execute("SET enable_progress_bar = false")

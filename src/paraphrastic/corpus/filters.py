@@ -54,32 +54,33 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
             below the papers' 0.7. Changed words alone would take synonyms for copies.
         languages: that the sources and the targets have to be in.
     """
-    needs: tuple[str, ...]
     filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
     if bounds := settings.get("length"):
         counts = partial(_token_counts, bounds.get("count", "both"))
         filters.append(Filter("length", counts, _within(bounds["min"], bounds["max"])))
     if bounds := settings.get("language"):
-        needs = ("source_language", "target_language")
         missing = "language identification; set selection.language to null or give a language identifier"
-        accept = _within(bounds["min_confidence"])
+        accept, needs = _within(bounds["min_confidence"]), ("source_language", "target_language")
         filters.append(Filter("language", partial(_confidences, languages), accept, needs, missing))
     if bounds := settings.get("trigram_overlap"):
-        needs = ("trigram_overlap",)
         missing = "trigram overlap, as its sides differ in language; set selection.trigram_overlap to null"
         accept = _within(bounds.get("min", -1.0), bounds["max"])
-        filters.append(Filter("trigram_overlap", partial(_columns, needs), accept, needs, missing))
+        filters.append(_of_columns("trigram_overlap", ("trigram_overlap",), accept, missing))
     if bounds := settings.get("near_copy"):
-        needs = ("changed_words", "trigram_overlap")
         missing = "changed words, as its sides differ in language; set selection.near_copy to null"
         accept = partial(_is_no_copy, bounds["max_changed_words"], bounds["min_trigram_overlap"])
-        filters.append(Filter("near_copy", partial(_columns, needs), accept, needs, missing))
+        filters.append(_of_columns("near_copy", ("changed_words", "trigram_overlap"), accept, missing))
     if bounds := settings.get("paraphrase_score"):
-        needs = ("paraphrase_score",)
         missing = "paraphrase score; set selection.paraphrase_score to null or give word vectors"
         accept = _within(bounds["min"], bounds.get("max", 1.0))
-        filters.append(Filter("paraphrase_score", partial(_columns, needs), accept, needs, missing))
+        filters.append(_of_columns("paraphrase_score", ("paraphrase_score",), accept, missing))
     return filters
+
+
+def _of_columns(
+    reason: str, columns: tuple[str, ...], accept: Callable[[Scores], Mask], missing: str
+) -> Filter:
+    return Filter(reason, partial(_columns, columns), accept, columns, missing)
 
 
 def _columns(names: Sequence[str], block: pa.RecordBatch) -> Scores:

@@ -1,6 +1,5 @@
 """Language identification of sentences with fastText: with a given model, or one trained here."""
 
-import mmap
 import re
 import struct
 import tempfile
@@ -34,7 +33,13 @@ class LanguageIdentifier:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self._model = _load(Path(path))
+        _check_classifier(Path(path))
+        try:
+            self._model = _fasttext().load_model(str(path))
+        except (ValueError, RuntimeError, MemoryError) as error:
+            raise InputError(f"{path}: a damaged fastText model: {error}") from None
+        if not all(label.startswith(_LABEL) for label in self._model.get_labels()):
+            raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
 
     @property
     def languages(self) -> list[str]:
@@ -112,17 +117,6 @@ def _checked(line: bytes, place: str) -> bytes:
     return label + b" " + text.strip() + b"\n"
 
 
-def _load(path: Path) -> Any:
-    _check_classifier(path)
-    try:
-        model = _fasttext().load_model(str(path))
-    except (ValueError, RuntimeError, MemoryError) as error:
-        raise InputError(f"{path}: a damaged fastText model: {error}") from None
-    if not all(label.startswith(_LABEL) for label in model.get_labels()):
-        raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
-    return model
-
-
 def _check_classifier(path: Path) -> None:
     """Raise an `InputError` unless the file is a whole fastText classifier.
 
@@ -130,21 +124,18 @@ def _check_classifier(path: Path) -> None:
     memory, or ends the process. The layout of a whole one says how long it has to be.
     """
     try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            try:
-                whole = _size_by_layout(path, content) == len(content)
-            except struct.error:
-                whole = False
-            size = len(content)
-    except ValueError:  # an empty file cannot be mapped
-        raise InputError(f"{path}: not a fastText model: the file is empty") from None
+        content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        whole = _size_by_layout(path, content) == len(content)
+    except struct.error:
+        whole = False
     if not whole:
-        raise InputError(f"{path}: a damaged fastText model: {size} bytes do not match its contents")
+        raise InputError(f"{path}: a damaged fastText model: {len(content)} bytes do not match its contents")
 
 
-def _size_by_layout(path: Path, content: mmap.mmap) -> int:
+def _size_by_layout(path: Path, content: bytes) -> int:
     """Bytes that the parts of a model say it has; a `struct.error` or another number if it is damaged."""
     place = 0
 
@@ -152,11 +143,6 @@ def _size_by_layout(path: Path, content: mmap.mmap) -> int:
         nonlocal place
         place += struct.calcsize(layout)
         return struct.unpack_from(layout, content, place - struct.calcsize(layout))
-
-    def skip_quantizer() -> None:
-        nonlocal place
-        dimension, *_ = read("<4i")
-        place += 4 * dimension * _CENTROIDS
 
     magic, version, *settings = read(_HEADER)
     if magic != _MAGIC:
@@ -176,16 +162,16 @@ def _size_by_layout(path: Path, content: mmap.mmap) -> int:
     quantised = True
     for _ in range(2):  # the input's matrix and the output's, which is quantised only if the input's is
         quantised = bool(read("<?")[0]) and quantised
-        if quantised:
-            has_norms, rows, _, codes = read("<?qqi")
-            place += codes
-            skip_quantizer()
-            if has_norms:
-                place += rows
-                skip_quantizer()
-        else:
+        if not quantised:
             rows, columns = read("<qq")
             place += 4 * rows * columns
+            continue
+        has_norms, rows, _, codes = read("<?qqi")
+        # The quantiser of the vectors, and that of their norms.
+        for size in (codes, rows)[: 1 + has_norms]:
+            place += size
+            dimension, *_ = read("<4i")
+            place += 4 * dimension * _CENTROIDS
     return place
 
 

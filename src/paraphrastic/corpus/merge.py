@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -13,6 +13,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
     MERGED_SCHEMA,
+    Resources,
     drop_contaminated,
     drop_duplicates,
     list_rows,
@@ -36,15 +37,12 @@ def merge_pairs(
     near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
     seed: int,
-    memory_mb: int,
-    threads: int,
-    temporary: str | Path,
+    **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
 
     Pairs are duplicates where source and target are the same, within a corpus or across them, as the
-    selection wrote them: lower-cased if so set, white space collapsed. All random choice is by the MD5 of
-    the seed and the pair's place, so the output depends on neither threads nor memory.
+    selection wrote them: lower-cased if so set, white space collapsed.
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the number in this list, from 0.
@@ -60,9 +58,7 @@ def merge_pairs(
         max_pairs: of each corpus, at most so many are kept, chosen at random after duplicates were dropped.
         output: the Parquet file.
         seed: of the choice and of the order.
-        memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
-        threads: of DuckDB.
-        temporary: a folder for that, made if need be and left empty.
+        **resources: what DuckDB may take.
 
     Returns:
         The counts.
@@ -73,7 +69,7 @@ def merge_pairs(
     if duplicates not in ("keep_one", "drop_all"):
         raise ValueError(f"duplicates: {duplicates!r} is neither keep_one nor drop_all")
     purpose = f"{output}: cannot be merged"
-    with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
+    with open_database(purpose, **resources) as database:
         list_rows(database, selected)
         drop_duplicates(database, keep_one=duplicates == "keep_one")
         if near_duplicates:
@@ -87,7 +83,7 @@ def merge_pairs(
             cause = "each has a duplicate" if not result["contaminated"] else "the rest stands in a test set"
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         with write_blocks(output, MERGED_SCHEMA) as writer:
-            for block in _shuffled(database, result["kept"], seed, memory_mb):
+            for block in _shuffled(database, result["kept"], seed, resources["memory_mb"]):
                 writer.write(block.cast(MERGED_SCHEMA))
     write_json(counts, result)
     return result
@@ -132,22 +128,20 @@ def _count(
         query = f"SELECT {column}, count(*) FROM {table} GROUP BY {column}"  # noqa: S608
         return dict(database.execute(query).fetchall())
 
-    read = by_corpus("rows", "corpus")
-    unique = by_corpus("unique_rows", "number")
-    distinct = by_corpus("distinct_rows", "number") if near_duplicates else unique
-    clean = by_corpus("clean_rows", "number")
-    kept = by_corpus("kept", "number")
-    corpora = [
-        {
-            "read": read[number],
-            "duplicates": read[number] - unique.get(number, 0),
-            "near_duplicates": unique.get(number, 0) - distinct.get(number, 0),
-            "contaminated": distinct.get(number, 0) - clean.get(number, 0),
-            "capped": clean.get(number, 0) - kept.get(number, 0),
-            "kept": kept.get(number, 0),
-        }
-        for number in range(len(selected))
+    # What is left after each step, which says why the others are not.
+    left = [
+        by_corpus("rows", "corpus"),
+        by_corpus("unique_rows", "number"),
+        by_corpus("distinct_rows" if near_duplicates else "unique_rows", "number"),
+        by_corpus("clean_rows", "number"),
+        by_corpus("kept", "number"),
     ]
-    totals = {key: sum(each[key] for each in corpora) for key in corpora[0]}
+    reasons = ("duplicates", "near_duplicates", "contaminated", "capped")
+    corpora: list[dict[str, int]] = []
+    for number in range(len(selected)):
+        pairs = [table.get(number, 0) for table in left]
+        dropped = (before - after for before, after in pairwise(pairs))
+        corpora.append({"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]})
+    totals = {key: sum(each[key] for each in corpora) for key in ("read", *reasons, "kept")}
     files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
     return {**totals, "corpora": files}

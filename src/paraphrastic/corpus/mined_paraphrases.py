@@ -1,10 +1,9 @@
 """Mine paraphrases from a bitext: translations of the same sentence (Dadas 2022, section III-A)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import duckdb
 import numpy as np
@@ -13,9 +12,9 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
-from paraphrastic.corpus.database import insert, integer, list_rows, open_database, random_number
+from paraphrastic.corpus.database import Resources, insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
 _MINED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
@@ -32,11 +31,7 @@ def sample_paraphrases(
     examples: str | Path,
     min_similarity: float,
     seed: int,
-    memory_mb: int,
-    threads: int,
-    temporary: str | Path,
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
+    **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Write pairs of targets that have the same source: `source`, `target`, `line`.
 
@@ -46,8 +41,7 @@ def sample_paraphrases(
 
     The sentences of a group are shuffled and taken two by two; of an odd number, the last is paired with the
     first. So every sentence occurs, none but one of a group twice, and a group of n has n / 2 pairs,
-    rounded up, however large it is. All random choice is by the MD5 of the seed and the sentence's place in
-    the input: the output depends on neither threads, memory nor shards.
+    rounded up, however large it is. The output does not depend on how the bitexts are cut into shards.
 
     Args:
         measured: made by `measure_similarity`: the shards of all bitexts, in order.
@@ -56,14 +50,10 @@ def sample_paraphrases(
             equal target of the same source came before) and `alone` (its source has no other target);
             then the `groups`, their `sentences`, those of the `largest_group`, and the `pairs` sampled.
             What is read is the sum of the four reasons and the sentences.
-        examples: TSV for reading: `sample_size` random groups and as many pairs below the similarity.
+        examples: TSV for reading: 20 random groups and as many pairs below the similarity.
         min_similarity: pairs of the bitext with less are dropped (the paper's is 0.7).
         seed: of the pairs and of the examples.
-        memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
-        threads: of DuckDB.
-        temporary: a folder for that, made if need be and left as it was.
-        sample_size: groups, and pairs, among the examples.
-        block_rows: pairs held in memory; no output depends on it.
+        **resources: what DuckDB may take.
 
     Returns:
         The counts.
@@ -71,13 +61,13 @@ def sample_paraphrases(
     Raises:
         InputError: no group has two sentences; a damaged input; a full disk.
     """
-    below = StreamSample(sample_size)
+    below = Samples(["below_similarity"], seed)
     purpose = f"{output}: cannot be mined"
-    with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
+    with open_database(purpose, **resources) as database:
         list_rows(database, measured, columns=["similarity"], numbered_through=True)
-        dropped = _read(database, measured, min_similarity, below, seed, block_rows)
+        empty = _read(database, measured, min_similarity, below)
         _group(database)
-        result = _count(database, dropped)
+        result = {"read": below.read, **below.counts, "empty": empty, **_count(database)}
         if not result["groups"]:
             reasons = ("below_similarity", "empty", "repeated", "alone")
             causes = ", ".join(f"{reason} {result[reason]}" for reason in reasons if result[reason])
@@ -99,9 +89,10 @@ def sample_paraphrases(
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
                 writer.write(block.cast(_MINED_SCHEMA))
-        groups = _example_groups(database, seed, sample_size)
-    pairs_below = sorted(below.rows(), key=itemgetter("place"))
-    shown = [["below_similarity", None, None, *(row[name] for name in _PAIR_COLUMNS)] for row in pairs_below]
+        groups = _example_groups(database, seed)
+    shown = [
+        [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
+    ]
     write_examples(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
     write_json(counts, result)
     return result
@@ -111,26 +102,21 @@ def _read(
     database: duckdb.DuckDBPyConnection,
     measured: Sequence[str | Path],
     min_similarity: float,
-    below: StreamSample,
-    seed: int,
-    block_rows: int,
-) -> dict[str, int]:
-    """Make the table `pairs` of those that can be grouped, and count what was read and the others.
+    below: Samples[str],
+) -> int:
+    """Make the table `pairs` of those that can be grouped, and return how many have a side without a word.
 
-    Its columns are the place and digests of the forms of source and target. Random pairs below the
-    similarity enter the sample `below`.
+    Its columns are the place and digests of the forms of source and target. Pairs below the similarity are
+    counted and sampled in `below`.
     """
     # Grouped by digests, since the texts themselves would have to be held, or spilled, as a whole.
     database.execute("CREATE TABLE pairs (source UHUGEINT, target UHUGEINT, place BIGINT)")
-    random = np.random.default_rng(seed)
-    counts = {"read": 0, "below_similarity": 0, "empty": 0}
-    for block in chain.from_iterable(read_blocks(path, rows=block_rows) for path in measured):
-        places = np.arange(counts["read"], counts["read"] + block.num_rows)
+    empty = 0
+    for block in chain.from_iterable(map(read_blocks, measured)):
+        places = np.arange(below.read, below.read + block.num_rows)
         block = block.append_column("place", pa.array(places))
         similar = block["similarity"].to_numpy() >= np.float32(min_similarity)
-        # One key a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
-        keys = random.random(block.num_rows)
-        below.offer(keys[~similar], block, np.flatnonzero(~similar))
+        below.add(block, np.where(similar, -1, 0))
         kept = block.filter(pa.array(similar))
         forms = [
             {"source_form": " ".join(source.lower().split()), "target_form": form, "place": place}
@@ -145,10 +131,8 @@ def _read(
             pa.Table.from_pylist(forms, schema=_FORM_SCHEMA),
             "md5_number(source_form), md5_number(target_form), place",
         )
-        counts["read"] += block.num_rows
-        counts["below_similarity"] += block.num_rows - kept.num_rows
-        counts["empty"] += kept.num_rows - len(forms)
-    return counts
+        empty += kept.num_rows - len(forms)
+    return empty
 
 
 def _group(database: duckdb.DuckDBPyConnection) -> None:
@@ -165,12 +149,11 @@ def _group(database: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _count(database: duckdb.DuckDBPyConnection, dropped: Mapping[str, int]) -> dict[str, int]:
+def _count(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
     kept = integer(database, "SELECT count(*) FROM pairs")
     different = integer(database, "SELECT count(*) FROM sentences")
     grouped = integer(database, "SELECT coalesce(sum(sentences), 0) FROM groups")
     return {
-        **dropped,
         "repeated": kept - different,
         "alone": different - grouped,
         "groups": integer(database, "SELECT count(*) FROM groups"),
@@ -195,7 +178,7 @@ def _sample(database: duckdb.DuckDBPyConnection, seed: int) -> None:
     )
 
 
-def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -> list[tuple[Any, ...]]:
+def _example_groups(database: duckdb.DuckDBPyConnection, seed: int) -> list[tuple[Any, ...]]:
     """Rows of random groups, numbered from 1."""
     return database.execute(
         f"""
@@ -203,7 +186,7 @@ def _example_groups(database: duckdb.DuckDBPyConnection, seed: int, size: int) -
             chosen AS (
                 SELECT source, sentences, row_number() OVER (ORDER BY random, first) AS number FROM (
                     SELECT *, {random_number(seed, "examples", "first")} AS random FROM groups
-                    ORDER BY random, first LIMIT {size}
+                    ORDER BY random, first LIMIT {EXAMPLES}
                 )
             ),
             shown AS (

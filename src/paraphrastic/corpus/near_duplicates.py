@@ -57,8 +57,12 @@ def drop_near_duplicates(
         """
     database.execute("CREATE TABLE near_rows (place BIGINT)")
     for block in _read(database, candidates):
-        near = _similarities(block, ngram=ngram) >= min_similarity
-        insert(database, "near_rows", pa.table({"place": np.unique(block["place"].to_numpy()[near])}))
+        later = _ngrams(block, "source", "target", ngram=ngram)
+        first = _ngrams(block, "first_source", "first_target", ngram=ngram)
+        both = zip(later, first, strict=True)
+        similarities = np.array([len(one & other) / len(one | other) for one, other in both])
+        near = block["place"].to_numpy()[similarities >= min_similarity]
+        insert(database, "near_rows", pa.table({"place": np.unique(near)}))
     database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
 
 
@@ -119,15 +123,6 @@ def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> npt.
         hashes = (hashes ^ minima[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
         hashes = hashes ^ (hashes >> np.uint64(29))
     return hashes.view(np.int64)
-
-
-def _similarities(block: pa.RecordBatch, *, ngram: int) -> npt.NDArray[np.float64]:
-    pairs = zip(
-        _ngrams(block, "source", "target", ngram=ngram),
-        _ngrams(block, "first_source", "first_target", ngram=ngram),
-        strict=True,
-    )
-    return np.array([len(one & other) / len(one | other) for one, other in pairs])
 
 
 def _ngrams(block: pa.RecordBatch, source: str, target: str, *, ngram: int) -> Iterator[set[str]]:

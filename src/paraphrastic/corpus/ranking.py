@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import duckdb
 import pyarrow.compute as pc
@@ -13,6 +13,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
     MERGED_SCHEMA,
+    Resources,
     drop_contaminated,
     drop_duplicates,
     integer,
@@ -32,18 +33,14 @@ def rank_pairs(
     contaminated: Sequence[str | Path],
     drop: Sequence[str],
     seed: int,
-    memory_mb: int,
-    threads: int,
-    temporary: str | Path,
+    **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Write random pairs of each part of the ranking: `source`, `target`, `corpus` (int16), `line`.
 
     Pairs are ranked from the lowest to the highest value and cut into parts of equal size, as ParaNMT-50M's
     tenths (section 3); where the number of pairs cannot be divided, the first parts have one more. Pairs with
     the same value are ranked at random, so that where a cut falls among them, neither part has more of one
-    region of the corpus. Every pair counts once; pairs without a value and contaminated ones not at all. All
-    random choice is by the MD5 of the seed and the pair's place: the outputs depend on neither threads nor
-    memory.
+    region of the corpus. Every pair counts once; pairs without a value and contaminated ones not at all.
 
     Args:
         candidates: Parquet files of `select_pairs` with the column `measure`; `corpus` is the number in this
@@ -58,9 +55,7 @@ def rank_pairs(
             is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
         seed: of the sample and of the order.
-        memory_mb: memory for DuckDB, in MB; what needs more goes to the disk.
-        threads: of DuckDB.
-        temporary: a folder for that, made if need be and left empty.
+        **resources: what DuckDB may take.
 
     Returns:
         What `summary` says.
@@ -69,7 +64,7 @@ def rank_pairs(
         InputError: no pair has a value; there are fewer pairs than parts; a damaged input; a full disk.
     """
     purpose = f"{summary}: pairs cannot be ranked"
-    with open_database(temporary, memory_mb=memory_mb, threads=threads, purpose=purpose) as database:
+    with open_database(purpose, **resources) as database:
         list_rows(database, candidates, columns=[measure])
         drop_duplicates(database, keep_one=True, where=f"{measure} IS NOT NULL")
         drop_contaminated(database, contaminated, drop)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
-from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
+from paraphrastic.corpus.blocks import READ_ROWS, write_blocks
 from paraphrastic.corpus.tables import (
     Rows,
     finite_score,
@@ -48,7 +48,6 @@ def extract_corpus(
     max_member_bytes: int,
     unreadable: str | Path | None = None,
     max_unreadable: int = 0,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, int]:
     """Write the pairs of a corpus as Parquet: `source`, `target`, `line` (from 1, in the original).
 
@@ -81,7 +80,6 @@ def extract_corpus(
         max_member_bytes: no file or member may hold more bytes than this, unpacked.
         unreadable: TSV: file, line and cause of every row that was left out.
         max_unreadable: with one more, reading stops.
-        block_rows: pairs held in memory; the output does not depend on it.
 
     Returns:
         How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
@@ -92,14 +90,11 @@ def extract_corpus(
             disk.
     """
     lines = 0
-    with (
-        unreadable_rows(unreadable, max_unreadable) as bad,
-        ExitStack() as opened,
-    ):
-        rows = _READERS[kind](_Source(files, languages, max_member_bytes, bad, opened))
+    with unreadable_rows(unreadable, max_unreadable) as bad, ExitStack() as opened:
+        rows = _read(kind, _Source(files, languages, max_member_bytes, bad, opened))
         schema = pa.schema([*_PAIR_FIELDS, *((score, pa.float32()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
-            while block := list(islice(rows.rows, block_rows)):
+            while block := list(islice(rows.rows, READ_ROWS)):
                 columns = zip(*block, strict=True)
                 arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
                 writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
@@ -115,15 +110,7 @@ def extract_corpus(
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The files of a corpus while they are read.
-
-    Attributes:
-        files: of the corpus.
-        languages: of the sources and of the targets, in the order that is asked for.
-        max_bytes: no file or member may hold more, unpacked.
-        unreadable: takes note of rows that cannot be read.
-        opened: closes the streams at the end.
-    """
+    """The files of a corpus while they are read, whose streams `opened` closes at the end."""
 
     files: Sequence[CorpusFile]
     languages: tuple[str, str]
@@ -147,132 +134,95 @@ class _Source:
         path = (file or self.files[0]).path
         return self.opened.enter_context(open_stream(path, max_bytes=self.max_bytes))
 
-    def members(self, *names: tuple[str, ...]) -> Sequence[BinaryIO]:
+    def members(self, names: Sequence[tuple[str, ...]]) -> Sequence[BinaryIO]:
         """Members of the first file, an archive; each is given by the names that it may have."""
-        return self.opened.enter_context(
-            open_members(self.files[0].path, list(names), max_bytes=self.max_bytes)
-        )
+        return self.opened.enter_context(open_members(self.files[0].path, names, max_bytes=self.max_bytes))
 
-    def lines(self) -> tuple[BinaryIO, str]:
-        """The member of an archive with the lines of both sides, and what it is called in messages."""
-        names = self.files[0].members[:1]
-        (stream,) = self.members(names)
-        return stream, f"{self.label}: {names[0]}"
+    def aligned(self, files: Sequence[CorpusFile]) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Numbers and lines of files that are aligned by line."""
+        labels = [str(file.path) for file in files]
+        return aligned_lines([self.stream(file) for file in files], labels, self.unreadable)
 
-
-_Reader = Callable[[_Source], Rows]
-_READERS: dict[str, _Reader] = {}
-
-
-def _reads(kind: str) -> Callable[[_Reader], _Reader]:
-    """Mark the reader of a kind of corpus, which yields rows `source, target, line[, scores]`."""
-
-    def register(reader: _Reader) -> _Reader:
-        _READERS[kind] = reader
-        return reader
-
-    return register
+    def rows_of_lines(self, parse: Callable[[int, str], Any]) -> Iterator[Any]:
+        """The rows of an archive whose member has a line for each pair."""
+        name, *_ = self.files[0].members
+        (stream,) = self.members([(name,)])
+        label = f"{self.label}: {name}"
+        return parse_rows(readable_lines(stream, label, self.unreadable), parse, label, self.unreadable)
 
 
-def _reads_sides(kind: str) -> Callable[[_Reader], _Reader]:
-    """Mark a reader whose rows have the order of the file's languages: they are swapped as asked."""
-
-    def register(reader: _Reader) -> _Reader:
-        def ordered(source: _Source) -> Rows:
-            rows = reader(source)
-            asked = source.languages[0] == source.sides[0]
-            return rows if asked else Rows(_swapped(rows.rows), rows.scores)
-
-        return _reads(kind)(ordered)
-
-    return register
-
-
-@_reads("opus")
 def _opus(source: _Source) -> Rows:
     # Each language's member has several possible names: OPUS writes a pair in either order.
     first, width = source.files[0], len(source.files[0].languages)
     names = [first.members[first.languages.index(code) :: width] for code in source.languages]
     labels = [f"{source.label}: {code} side" for code in source.languages]
-    return Rows(_aligned_rows(source.members(*names), labels, source.unreadable))
+    return Rows(_pairs(aligned_lines(source.members(names), labels, source.unreadable)))
 
 
-@_reads("aligned")
 def _aligned(source: _Source) -> Rows:
     files = [next(f for f in source.files if f.languages == (code,)) for code in source.languages]
-    labels = [str(file.path) for file in files]
-    return Rows(_aligned_rows([source.stream(file) for file in files], labels, source.unreadable))
+    return Rows(_pairs(source.aligned(files)))
 
 
-@_reads("captions")
+def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
+    for number, (source, target) in lines:
+        yield source, target, number
+
+
 def _captions(source: _Source) -> Rows:
-    labels = [str(file.path) for file in source.files]
-    return Rows(_caption_rows([source.stream(file) for file in source.files], labels, source.unreadable))
+    def pairs() -> Iterator[tuple[str, str, int]]:
+        for number, sentences in source.aligned(source.files):
+            for rank, (one, other) in enumerate(combinations(sentences, 2)):
+                yield (other, one, number) if (number + rank) % 2 else (one, other, number)
+
+    return Rows(pairs())
 
 
-@_reads("paranmt")
 def _paranmt(source: _Source) -> Rows:
-    return Rows(_rows_of_lines(source, _paranmt_row), ("paraphrase_score",))
+    def parse(number: int, line: str) -> tuple[str, str, int, float]:
+        reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
+        return reference, paraphrase, number, finite_score(score)
+
+    return Rows(source.rows_of_lines(parse), ("paraphrase_score",))
 
 
-@_reads_sides("manythings")
 def _manythings(source: _Source) -> Rows:
-    return Rows(_rows_of_lines(source, _manythings_row))
+    def parse(number: int, line: str) -> tuple[str, str, int]:
+        text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
+        return text, translation, number
+
+    return Rows(source.rows_of_lines(parse))
 
 
-@_reads_sides("tsv")
 def _tsv(source: _Source) -> Rows:
     return tsv_rows(source.stream(), source.label, source.files[0].members, source.unreadable)
 
 
-@_reads_sides("jsonl")
 def _jsonl(source: _Source) -> Rows:
     return jsonl_rows(source.stream(), source.label, source.sides, source.files[0].members, source.unreadable)
 
 
-@_reads_sides("parquet")
 def _parquet(source: _Source) -> Rows:
     first = source.files[0]
     return parquet_rows(first.path, source.sides, first.members, source.unreadable)
 
 
-@_reads_sides("tmx")
 def _tmx(source: _Source) -> Rows:
     return Rows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
 
 
-def _swapped(rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    for one, other, *rest in rows:
-        yield other, one, *rest
+# Readers whose rows have the order of the languages that are asked for, and those whose rows have the file's.
+_READERS = {"opus": _opus, "aligned": _aligned, "captions": _captions, "paranmt": _paranmt}
+_READERS_OF_SIDES = {
+    "manythings": _manythings, "tsv": _tsv, "jsonl": _jsonl, "parquet": _parquet, "tmx": _tmx,
+}  # fmt: skip
 
 
-def _aligned_rows(
-    streams: Sequence[BinaryIO], labels: Sequence[str], unreadable: UnreadableRows
-) -> Iterator[tuple[str, str, int]]:
-    for number, (source, target) in aligned_lines(streams, labels, unreadable):
-        yield source, target, number
-
-
-def _caption_rows(
-    streams: Sequence[BinaryIO], labels: Sequence[str], unreadable: UnreadableRows
-) -> Iterator[tuple[str, str, int]]:
-    for number, sentences in aligned_lines(streams, labels, unreadable):
-        for rank, (one, other) in enumerate(combinations(sentences, 2)):
-            yield (other, one, number) if (number + rank) % 2 else (one, other, number)
-
-
-def _rows_of_lines(source: _Source, parse: Callable[[int, str], Any]) -> Iterator[Any]:
-    """The rows of an archive whose member has a line for each pair."""
-    stream, label = source.lines()
-    lines = readable_lines(stream, label, source.unreadable)
-    return parse_rows(lines, parse, label, source.unreadable)
-
-
-def _manythings_row(number: int, line: str) -> tuple[str, str, int]:
-    text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
-    return text, translation, number
-
-
-def _paranmt_row(number: int, line: str) -> tuple[str, str, int, float]:
-    reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
-    return reference, paraphrase, number, finite_score(score)
+def _read(kind: str, source: _Source) -> Rows:
+    """Rows `source, target, line[, scores]` of a corpus."""
+    if kind in _READERS:
+        return _READERS[kind](source)
+    rows = _READERS_OF_SIDES[kind](source)
+    if source.languages[0] == source.sides[0]:
+        return rows
+    return Rows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.text import composed, prepare_text
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.tokens import Tokenizer, count_tokens
@@ -44,7 +44,6 @@ def score_pairs(
     folding: Mapping[str, str],
     overlap_tokenizer: Tokenizer = "word",
     shard: tuple[int, int] = (1, 1),
-    block_rows: int = BLOCK_ROWS,
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
 
@@ -65,7 +64,6 @@ def score_pairs(
         overlap_tokenizer: of the trigram overlap; see `tokens.tokenise`.
         shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
             none.
-        block_rows: pairs scored together; the output does not depend on it.
 
     Raises:
         InputError: a damaged input; a full disk.
@@ -73,7 +71,7 @@ def score_pairs(
     language_identifier = None if identifier is None else LanguageIdentifier(identifier)
     vectors = None if word_vectors is None else WordVectors(word_vectors)
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
-        for block in read_blocks(pairs, rows=block_rows, shard=shard):
+        for block in read_blocks(pairs, shard=shard):
             scores = _score_block(
                 block, languages, language_identifier, vectors, segmentation, folding, overlap_tokenizer
             )

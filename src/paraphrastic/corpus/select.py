@@ -1,7 +1,7 @@
 """Select scored pairs by thresholds, and say what was dropped and why."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,25 +13,15 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
-from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import Filter, build_filters
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import Samples, write_examples
 
 _SELECTED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _SAMPLE_COLUMNS = (
-    "line",
-    "source_tokens",
-    "target_tokens",
-    "source_language",
-    "source_confidence",
-    "target_language",
-    "target_confidence",
-    "trigram_overlap",
-    "changed_words",
-    "paraphrase_score",
-    "source",
-    "target",
-)
+    "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "target_language",
+    "target_confidence", "trigram_overlap", "changed_words", "paraphrase_score", "source", "target",
+)  # fmt: skip
 
 
 def select_pairs(
@@ -46,8 +36,6 @@ def select_pairs(
     lowercase: bool,
     seed: int,
     keep: Sequence[str] = (),
-    sample_size: int = 20,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
@@ -61,15 +49,13 @@ def select_pairs(
         counts: JSON: pairs `read` and `kept`, `dropped` by reason, `fails`: how many pairs each filter alone
             does not accept, and `fails_both`: how many neither of two filters accepts, by the earlier filter
             and then by the later one.
-        dropped: TSV for reading: of each reason, `sample_size` random pairs with their scores.
+        dropped: TSV for reading: of each reason, 20 random pairs with their scores.
         languages: that the sources and the targets have to be in.
         settings: thresholds, as in `filters.build_filters`.
         folding: of characters, as in `text.fold`; applied to the output before lower-casing.
         lowercase: whether the output is lower-cased. White space is always collapsed.
         seed: of the sample.
         keep: further columns to write, of scores.
-        sample_size: pairs of each reason in the sample.
-        block_rows: pairs held in memory; no output depends on it.
 
     Returns:
         The counts.
@@ -81,68 +67,40 @@ def select_pairs(
     filters = build_filters(settings, languages)
     name = str(scored[0]) if len(scored) == 1 else str(Path(scored[0]).parent)
     _check_scores(scored, name, filters)
-    tally = _Tally([each.reason for each in filters], sample_size, seed)
+    samples = Samples([each.reason for each in filters], seed)
+    fails_both = np.zeros((len(filters), len(filters)), np.int64)
     kept_fields = [pa.field(name, pa.float32()) for name in keep]
     with write_blocks(output, pa.schema([*_SELECTED_SCHEMA, *kept_fields])) as writer:
-        for block in chain.from_iterable(read_blocks(shard, rows=block_rows) for shard in scored):
+        for block in chain.from_iterable(map(read_blocks, scored)):
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
-            tally.add(block, accepted)
-            writer.write(_kept_pairs(block, np.asarray(accepted.all(axis=0)), folding, lowercase, keep))
-        result = tally.counts()
+            failed = (~accepted).astype(np.int64)
+            fails_both += failed @ failed.T
+            kept = accepted.all(axis=0)
+            samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
+            writer.write(_kept_pairs(block, np.asarray(kept), folding, lowercase, keep))
+        result = _counts(samples, fails_both)
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             raise InputError(f"{name}: no pair is left of {result['read']} read; dropped: {reasons}")
-    write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), tally.examples())
+    examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
+    write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
     return result
 
 
-class _Tally:
-    """Counts by reason, and a sample of what was dropped for each."""
-
-    def __init__(self, reasons: Sequence[str], sample_size: int, seed: int) -> None:
-        self._reasons = reasons
-        self._read = 0
-        self._dropped = np.zeros(len(reasons), np.int64)
-        self._fails_both = np.zeros((len(reasons), len(reasons)), np.int64)
-        self._random = np.random.default_rng(seed)
-        self._samples = [StreamSample(sample_size) for _ in reasons]
-
-    def add(self, block: pa.RecordBatch, accepted: npt.NDArray[np.bool_]) -> None:
-        """Count a block; `accepted` is [filters, pairs]."""
-        self._read += block.num_rows
-        failed = (~accepted).astype(np.int64)
-        self._fails_both += failed @ failed.T
-        # One key a pair, dropped or not: the sample does not depend on how the pairs came in blocks.
-        keys = self._random.random(block.num_rows)
-        first = np.where(accepted.all(axis=0), -1, accepted.argmin(axis=0))
-        shown = block.select(_SAMPLE_COLUMNS)
-        for number, sample in enumerate(self._samples):
-            rows = np.flatnonzero(first == number)
-            self._dropped[number] += len(rows)
-            sample.offer(keys[rows], shown, rows)
-
-    def counts(self) -> dict[str, Any]:
-        """What `select_pairs` returns."""
-        return {
-            "read": self._read,
-            "kept": self._read - int(self._dropped.sum()),
-            "dropped": dict(zip(self._reasons, self._dropped.tolist(), strict=True)),
-            "fails": dict(zip(self._reasons, self._fails_both.diagonal().tolist(), strict=True)),
-            "fails_both": {
-                reason: {
-                    self._reasons[other]: int(self._fails_both[number, other])
-                    for other in range(number + 1, len(self._reasons))
-                }
-                for number, reason in enumerate(self._reasons[:-1])
-            },
-        }
-
-    def examples(self) -> Iterator[list[Any]]:
-        """Rows of the samples, by reason, then by line."""
-        for reason, sample in zip(self._reasons, self._samples, strict=True):
-            for row in sorted(sample.rows(), key=lambda row: row["line"]):
-                yield [reason, *row.values()]
+def _counts(samples: Samples[str], fails_both: npt.NDArray[np.int64]) -> dict[str, Any]:
+    """What `select_pairs` returns; `fails_both` is [reasons, reasons]."""
+    reasons = list(samples.counts)
+    return {
+        "read": samples.read,
+        "kept": samples.read - sum(samples.counts.values()),
+        "dropped": samples.counts,
+        "fails": dict(zip(reasons, fails_both.diagonal().tolist(), strict=True)),
+        "fails_both": {
+            reason: dict(zip(reasons[later:], fails_both[later - 1, later:].tolist(), strict=True))
+            for later, reason in enumerate(reasons[:-1], start=1)
+        },
+    }
 
 
 def _check_scores(scored: Sequence[str | Path], name: str, filters: Sequence[Filter]) -> None:

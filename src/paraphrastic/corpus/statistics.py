@@ -1,5 +1,7 @@
 """What a corpus is like, in the figures of ParaNMT-50M's Table 2."""
 
+import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
@@ -13,12 +15,13 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
-from paraphrastic.corpus.parses import parse_entropy
-from paraphrastic.corpus.sampling import StreamSample
+from paraphrastic.corpus.blocks import read_blocks, write_blocks
+from paraphrastic.corpus.sampling import Samples
 from paraphrastic.corpus.tokens import tokenise
 
 _SIDES = ("source", "target")
+# Names that parsers give the node above the sentence, and the levels below it that count.
+_ROOTS, _LEVELS = ("ROOT", "TOP", "S1", ""), 2
 _SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])
 # Statistics are written with so many digits, in which sums do not depend on how the pairs came in blocks.
 _DIGITS = 6
@@ -33,7 +36,6 @@ def describe_corpus(
     sentences: int,
     parsers: Mapping[str, str],
     seed: int,
-    block_rows: int = BLOCK_ROWS,
 ) -> dict[str, Any]:
     """Measure a corpus in one pass, and sample the sentences on which the other figures are measured.
 
@@ -48,9 +50,8 @@ def describe_corpus(
         sample: Parquet: `source` and `target` of `sentences` random pairs, or of all where there are fewer.
         languages: of the sources and of the targets.
         sentences: sampled.
-        parsers: a command by language; see `parses.parse_entropy`.
+        parsers: a command by language; see `parse_entropy`.
         seed: of the sample.
-        block_rows: pairs held in memory besides the sample; no output depends on it.
 
     Returns:
         What `output` says.
@@ -60,27 +61,24 @@ def describe_corpus(
     """
     sides = dict(zip(reversed(languages), reversed(_SIDES), strict=True))
     moments = {name: np.zeros(3) for name in (*sides.values(), "paraphrase_score")}
-    sampled = StreamSample(sentences)
-    random = np.random.default_rng(seed)
-    pairs = 0
+    sampled = Samples(["pair"], seed, size=sentences)
     columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
-    shards = (read_blocks(shard, columns=columns, rows=block_rows) for shard in scored)
+    shards = (read_blocks(shard, columns=columns) for shard in scored)
     for block in chain.from_iterable(shards):
-        pairs += block.num_rows
         for measure, sums in moments.items():
             column = block[measure if measure == "paraphrase_score" else f"{measure}_tokens"]
             values = column.drop_null().to_numpy().astype(np.float64)
             sums += len(values), values.sum(), (values * values).sum()
-        sampled.offer(random.random(block.num_rows), block.select(_SIDES))
-    if not pairs:
+        sampled.add(block.select(_SIDES), np.zeros(block.num_rows, np.intp))
+    if not sampled.read:
         name = scored[0] if len(scored) == 1 else Path(scored[0]).parent
         raise InputError(f"{name}: the corpus is empty: no pairs")
-    rows = sampled.rows()
+    rows = [row for _, row in sampled.rows()]
     texts = {side: collapse_spaces([row[side] for row in rows]) for side in _SIDES}
     with write_blocks(sample, _SAMPLE_SCHEMA) as writer:
         writer.write(pa.RecordBatch.from_pydict(texts, schema=_SAMPLE_SCHEMA))
     result = {
-        "pairs": pairs,
+        "pairs": sampled.read,
         "sampled": len(rows),
         "paraphrase_score": _mean_and_std(moments["paraphrase_score"]),
         "sides": {
@@ -140,6 +138,66 @@ def entropy(counts: npt.ArrayLike) -> float:
     values = np.asarray(counts, np.float64)
     shares = values[values > 0] / values.sum()
     return float(-(shares * np.log(shares)).sum())
+
+
+def parse_entropy(sentences: Sequence[str], command: str) -> float:
+    """Entropy, in nats, of the sentences' parses, of which the top two levels below the root count.
+
+    ParaNMT-50M, section 5: "To prevent sparsity in the parse tree statistics, we used only the top 2 levels
+    of the parse tree (i.e. 2 levels after the ROOT)".
+
+    Args:
+        sentences: those without a word are left out.
+        command: a program with its arguments, no shell: it reads a sentence a line and writes its bracketed
+            parse, such as `(ROOT (S (NP (PRP She)) (VP (VBZ sings))))`, on one line.
+
+    Raises:
+        InputError: the program is not there or fails, writes another number of lines or no parses.
+    """
+    lines = [sentence for sentence in sentences if sentence.strip()]
+    counts: Counter[str] = Counter()
+    for number, parse in enumerate(_parses(lines, command), start=1):
+        top = top_levels(parse)
+        if top is None:
+            raise InputError(
+                f"statistics.parsers: {command}: line {number} is no bracketed parse: {parse[:80]!r}"
+            )
+        counts[top] += 1
+    return entropy(list(counts.values()))
+
+
+def top_levels(parse: str) -> str | None:
+    """A bracketed parse cut below its top two levels, without words: `(S(NP)(VP))`; None if it is none."""
+    # Not at the top: few corpora are parsed.
+    from nltk.tree import Tree
+
+    def cut(tree: Tree, levels: int) -> str:
+        below = [cut(child, levels - 1) for child in tree if levels > 1 and isinstance(child, Tree)]
+        return f"({tree.label()}{''.join(below)})"
+
+    try:
+        tree = Tree.fromstring(parse)
+    except ValueError:
+        return None
+    tops = tree if tree.label() in _ROOTS else [tree]
+    return "".join(cut(top, _LEVELS) for top in tops if isinstance(top, Tree)) or None
+
+
+def _parses(lines: Sequence[str], command: str) -> list[str]:
+    given = "".join(f"{line}\n" for line in lines)
+    try:
+        done = subprocess.run(  # noqa: S603 - the user's own program, and no shell
+            shlex.split(command), input=given, capture_output=True, encoding="utf-8", errors="replace"
+        )
+    except OSError as error:
+        raise InputError(f"statistics.parsers: {command}: cannot be run: {error.strerror}") from None
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise InputError(f"statistics.parsers: {command}: ended with status {done.returncode}: {last}")
+    parses = [line for line in done.stdout.splitlines() if line.strip()]
+    if len(parses) != len(lines):
+        raise InputError(f"statistics.parsers: {command}: {len(parses)} parses of {len(lines)} sentences")
+    return parses
 
 
 def _mean_and_std(moments: npt.NDArray[np.float64]) -> dict[str, float] | None:

@@ -21,7 +21,6 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import (
@@ -33,7 +32,7 @@ from paraphrastic.base.lines import (
     readable_lines,
     shown,
 )
-from paraphrastic.corpus.blocks import BLOCK_ROWS, open_parquet, read_blocks
+from paraphrastic.corpus.blocks import open_parquet, read_blocks
 
 # Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
 _SCORES = ("paraphrase_score", "translation_score")
@@ -43,8 +42,6 @@ _NO_COLUMN = "-"
 # Scores are kept as float32.
 _MAX_SCORE = float(np.finfo(np.float32).max)
 
-# Keys that lead to a column, from the outermost one.
-_Path = tuple[str, ...]
 Raw = TypeVar("Raw")
 Parsed = TypeVar("Parsed")
 
@@ -109,8 +106,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         return Rows(iter(()))
     header = first[1].split("\t")
     width, place = len(header), f"{label}:{first[0]}"
-    scores = _named_scores(columns)
-    columns = _without_gaps(columns)
+    columns, scores = _named(columns)
     if all(column.isdecimal() for column in columns):  # also where none are named
         lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
@@ -181,24 +177,18 @@ def parquet_rows(
 ) -> Rows:
     """Rows of a Parquet file; their lines are the numbers of its rows, from 1."""
     with open_parquet(path) as file:
-        fields = list(_fields(file.schema_arrow))
-    for name, count in Counter(".".join(keys) for keys, _ in fields).items():
-        if count > 1:
-            raise InputError(f"{path}: has {count} columns {name!r}")
-    leaves = {".".join(keys): (keys, kind) for keys, kind in fields if not pa.types.is_struct(kind)}
-    found = _find_columns(list(leaves), languages, columns)
+        fields = _flattened(file.schema_arrow.empty_table(), path).schema
+    found = _find_columns(fields.names, languages, columns)
     if not found:
-        raise InputError(f"{path}: {_missing(columns, languages, list(leaves))}")
+        raise InputError(f"{path}: {_missing(columns, languages, fields.names)}")
     names, scores = found
     for name in names[:2]:
-        _, kind = leaves[name]
+        kind = fields.field(name).type
         if not _is_text(kind):
             raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
-    values = (
-        row
-        for block in read_blocks(path, columns=names, rows=BLOCK_ROWS)
-        for row in zip(*(_values(block, leaves[name][0]) for name in names), strict=True)
-    )
+    blocks = (pa.Table.from_batches([block]) for block in read_blocks(path, columns=names))
+    tables = (_flattened(block, path) for block in blocks)
+    values = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
     return Rows(parse_rows(enumerate(values, start=1), partial(_row, names), str(path), unreadable), scores)
 
 
@@ -225,13 +215,11 @@ def _readable_text(value: object, name: str) -> str:
     return clean(value)
 
 
-def _named_scores(columns: Sequence[str]) -> tuple[str, ...]:
-    """The scores that `columns` names."""
-    return tuple(score for score, column in zip(_SCORES, columns[2:], strict=False) if column != _NO_COLUMN)
-
-
-def _without_gaps(columns: Sequence[str]) -> list[str]:
-    return [column for column in columns if column != _NO_COLUMN]
+def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The columns that `columns` names, and the scores among them."""
+    scores = zip(_SCORES, columns[2:], strict=False)
+    names = [column for column in columns if column != _NO_COLUMN]
+    return names, tuple(score for score, column in scores if column != _NO_COLUMN)
 
 
 def _find_columns(
@@ -239,8 +227,8 @@ def _find_columns(
 ) -> tuple[list[str], tuple[str, ...]] | None:
     """Names of the columns of source, target and scores, and these scores; None without the sides."""
     if columns:
-        names = _without_gaps(columns)
-        return (names, _named_scores(columns)) if set(names) <= set(paths) else None
+        names, named_scores = _named(columns)
+        return (names, named_scores) if set(names) <= set(paths) else None
     candidates = [("source", "target")]
     if languages[0] != languages[1]:
         nested = (f"translation.{languages[0]}", f"translation.{languages[1]}")
@@ -253,10 +241,8 @@ def _find_columns(
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
-    wanted = (
-        " and ".join(_without_gaps(columns))
-        or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
-    )
+    names, _ = _named(columns)
+    wanted = " and ".join(names) or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
     return f"no columns {wanted}; it has {shown(', '.join(paths))}"
 
 
@@ -286,24 +272,24 @@ def _value(record: dict[str, Any], name: str) -> Any:
     return None
 
 
-def _fields(fields: Iterable[pa.Field], outer: _Path = ()) -> Iterator[tuple[_Path, pa.DataType]]:
-    """All columns, and those within them, by the keys that lead to them."""
-    for field in fields:
-        keys = (*outer, field.name)
-        yield keys, field.type
-        if pa.types.is_struct(field.type):
-            yield from _fields(field.type, keys)
+def _flattened(table: pa.Table, path: Path) -> pa.Table:
+    """The table with the columns of an object each as a column, whose name follows a dot."""
+    while True:
+        for name, count in Counter(table.column_names).items():
+            if count > 1:
+                raise InputError(f"{path}: has {count} columns {name!r}")
+        if not any(map(pa.types.is_struct, table.schema.types)):
+            return table
+        table = table.flatten()
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
 
 
-def _values(block: pa.RecordBatch, keys: _Path) -> list[Any]:
+def _values(column: pa.ChunkedArray) -> list[Any]:
     """A column's values; one that is not UTF-8 is the error that says so."""
-    column = pc.struct_field(block[keys[0]], keys[1:]) if keys[1:] else block[keys[0]]
     try:
         return column.to_pylist()
     except UnicodeDecodeError:

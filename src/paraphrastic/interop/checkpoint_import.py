@@ -21,7 +21,7 @@ from sentencepiece import SentencePieceProcessor
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import Float32, SentenceEncoder

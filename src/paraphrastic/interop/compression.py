@@ -47,16 +47,13 @@ class Reduction:
         return self.prune or (self.dimension is not None and self.method == "pca")
 
 
-def reduce_model(
-    model: AverageEncoder, reduction: Reduction, corpus: Iterable[str] = (), *, threads: int | None = None
-) -> AverageEncoder:
+def reduce_model(model: AverageEncoder, reduction: Reduction, corpus: Iterable[str] = ()) -> AverageEncoder:
     """A smaller version of a model.
 
     Args:
         model: an average of any kind.
         reduction: what is to be done.
         corpus: sentences such as the model is for; half a million are plenty.
-        threads: of the processor.
 
     Raises:
         InputError: the corpus has no sentence, or not as many as directions; more dimensions are asked for
@@ -74,16 +71,14 @@ def reduce_model(
         if reduction.method == "truncate":
             directions = np.eye(model.dim, reduction.dimension, dtype=np.float32)
         else:
-            directions = principal_directions(model, sentences, reduction.dimension, threads=threads)
+            directions = principal_directions(model, sentences, reduction.dimension)
         model = project(model, directions)
     dtype = reduction.dtype or own.dtype
     model = with_dtype(model, dtype)
     return _changed(model, config={**model.config, "reduction": {**asdict(reduction), "dtype": dtype}})
 
 
-def principal_directions(
-    model: AverageEncoder, sentences: Iterable[str], dimension: int, *, threads: int | None = None
-) -> Float32:
+def principal_directions(model: AverageEncoder, sentences: Iterable[str], dimension: int) -> Float32:
     """The directions in which the vectors of sentences, each of length 1, are longest; [dim, dimension].
 
     They are not centred first, since cosines are angles at zero: of all projections this one keeps the
@@ -92,7 +87,7 @@ def principal_directions(
     moments, count = np.zeros((model.dim, model.dim)), 0
     remaining = iter(sentences)
     while block := list(islice(remaining, _BLOCK)):
-        vectors = model.embed_raw_text(block, normalize=True, threads=threads)
+        vectors = model.embed_raw_text(block, normalize=True)
         moments += vectors.T @ vectors
         count += int(vectors.any(axis=1).sum())
     if count < dimension:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
-from paraphrastic.interop.unknown_pieces import add_unknown_pieces
+from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces
 from paraphrastic.training.dataset import SIDES, Int32, Sentences, append_sentences, create_side, write_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
 

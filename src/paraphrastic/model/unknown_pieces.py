@@ -6,8 +6,8 @@ embedding like any other: at a coverage of 0.995, those of English are made of d
 as j and z.
 
 Such spellings stand in the sentencepiece model behind its own pieces, of the type `UNUSED`, which text is
-never cut into. `UnknownPieceProcessor` gives runs of unknown characters their ids. `interop.unknown_pieces`
-adds them to a model.
+never cut into. `UnknownPieceProcessor` gives runs of unknown characters their ids. `sentencepiece_proto` of
+`interop` adds them to a model.
 """
 
 from typing import Any

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from timeit import timeit
 
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
@@ -87,10 +88,7 @@ def _speed(first: SentenceEncoder, second: SentenceEncoder, sentences: Sequence[
 
 
 def _seconds(model: SentenceEncoder, texts: list[str], repeats: int) -> float:
-    start = time.perf_counter()
-    for _ in range(repeats):
-        model.embed_raw_text(texts)
-    return time.perf_counter() - start
+    return timeit(lambda: model.embed_raw_text(texts), timer=time.perf_counter, number=repeats)
 
 
 @contextmanager

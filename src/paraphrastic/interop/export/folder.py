@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def new_folder(output: Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def complete_folder(folder: Path) -> None:
+def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -> None:
     """Add `tokenizer.json` and `modules.json` to a model folder.
 
     With them, sentence-transformers' `SentenceTransformer` and model2vec's `StaticModel` load the folder.
@@ -63,6 +63,7 @@ def complete_folder(folder: Path) -> None:
 
     Args:
         folder: of a model whose sentences are averages of one table.
+        check: of the `tokenizer.json`, which raises an `InputError` where it is not to be there.
 
     Raises:
         InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`; then neither
@@ -73,6 +74,7 @@ def complete_folder(folder: Path) -> None:
         if config.get("encoder") != ENCODER:
             raise InputError("it is more than one average")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
+        check()
     except InputError as error:
         for name in (TOKENIZER, MODULES):
             (folder / name).unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from paraphrastic.interop.export.parity import TEXT, Other, compare
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import Float32, SentenceEncoder
-from paraphrastic.model.files import MODULES, TOKENIZER
+from paraphrastic.model.files import TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 
 # By which cosines may differ: in single precision, and in the half precision of a table of float16, which is
@@ -43,11 +44,8 @@ def complete_if_equal(model: SentenceEncoder, folder: Path) -> str:
         Why the folder stays what it is, in words; empty if it was completed.
     """
     try:
-        complete_folder(folder)
-        _check_tokenizer(model, folder)
+        complete_folder(folder, check=partial(_check_tokenizer, model, folder))
     except InputError as error:
-        for name in (TOKENIZER, MODULES):
-            (folder / name).unlink(missing_ok=True)
         return str(error).removeprefix(f"{folder}: not for sentence-transformers and model2vec: ")
     return ""
 
@@ -72,23 +70,17 @@ def _check_tokenizer(model: SentenceEncoder, folder: Path) -> None:
 def in_this_library(model: AverageEncoder, folder: Path) -> Other:
     """The folder here."""
     loaded = open_folder(folder)
-
-    def embed(sentences: list[str]) -> Float32:
-        return loaded.embed_raw_text(sentences)
-
-    return Other(lambda sentences: loaded.tokenize(sentences).lists(), embed, TOLERANCE, unknown=True)
+    return Other(
+        lambda sentences: loaded.tokenize(sentences).lists(), loaded.embed_raw_text, TOLERANCE, unknown=True
+    )
 
 
 def in_sentence_transformers(model: AverageEncoder, folder: Path) -> Other:
     """The folder in sentence-transformers, on the processor."""
     from sentence_transformers import SentenceTransformer
 
-    transformer = SentenceTransformer(str(folder), device="cpu")
-
-    def embed(sentences: list[str]) -> Float32:
-        vectors = transformer.encode(sentences, convert_to_numpy=True, show_progress_bar=False)
-        return np.asarray(vectors, np.float32)
-
+    encode = SentenceTransformer(str(folder), device="cpu").encode
+    embed = partial(encode, convert_to_numpy=True, show_progress_bar=False)
     return Other(tokens(folder), embed, _tolerance(model))
 
 
@@ -96,11 +88,7 @@ def in_model2vec(model: AverageEncoder, folder: Path) -> Other:
     """The folder in model2vec."""
     from model2vec import StaticModel
 
-    static = StaticModel.from_pretrained(folder)
-
-    def embed(sentences: list[str]) -> Float32:
-        return np.asarray(static.encode(sentences, use_multiprocessing=False), np.float32)
-
+    embed = partial(StaticModel.from_pretrained(folder).encode, use_multiprocessing=False)
     return Other(tokens(folder), embed, _tolerance(model))
 
 

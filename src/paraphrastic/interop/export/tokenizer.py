@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.interop.export.normalization import SPACE, Normalization
-from paraphrastic.interop.export.preparation import preparation
+from paraphrastic.interop.export.normalization import SPACE, Normalization, preparation
 from paraphrastic.interop.sentencepiece_proto import ModelProto
 from paraphrastic.model.spaces import NORMALIZATIONS
 

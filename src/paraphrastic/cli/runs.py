@@ -1,0 +1,188 @@
+"""`paraphrastic config`, `plan`, `report` and `verify`: a run of the pipeline, before and after."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.cli import arguments as cli
+
+_Settings = list[tuple[str, str]]
+
+
+@cli.command(
+    "check a configuration, and print it with all defaults",
+    "Check a configuration, and print it completed with the defaults of everything that it does not say.",
+    """\
+example:
+  paraphrastic config --configfile config/small.yaml
+  paraphrastic config --configfile config/paper.yaml mine.yaml --config seed=2 > complete.yaml
+  paraphrastic config --configfile config/small.yaml --model de-paper
+
+Run it in the folder of the pipeline. What it prints is a configuration of the same models; with --model it is
+the definition of one model, with the values of its recipe.
+""",
+    cli.CONFIGFILE,
+    cli.CONFIG,
+    cli.argument(
+        "--model", metavar="NAME", help="print only what this model is made of, which may be one of a study"
+    ),
+    cli.flag("--json", "print JSON instead of YAML", dest="as_json"),
+)
+def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
+    """A configuration with all that it leaves out."""
+    with cli.needing("pipeline"):
+        import yaml
+
+        from paraphrastic.config.check import (
+            DEFAULT_CONFIG,
+            SCHEMA,
+            check_config,
+            complete_config,
+            read_config,
+        )
+        from paraphrastic.config.names import undefined
+
+    if not SCHEMA.is_file():
+        raise InputError(f"{SCHEMA}: is not a file: run this in the folder of the pipeline")
+    given = read_config(configfile or [DEFAULT_CONFIG], cli.settings_of(config))
+    checked, _ = check_config(given, schema=SCHEMA)
+    if model is None:
+        shown = complete_config(given, schema=SCHEMA)
+    elif model in checked["definitions"]:
+        shown = checked["definitions"][model]
+    else:
+        raise InputError(f"--model: {undefined(model, checked['definitions'])}")
+    if as_json:
+        print(json.dumps(shown, indent=2, ensure_ascii=False))
+    else:
+        yaml.safe_dump(shown, sys.stdout, sort_keys=False, allow_unicode=True, default_flow_style=None)
+
+
+def _pairs(text: str) -> tuple[str, int]:
+    name, value = cli.named(text, "opensubtitles=1000000")
+    return name, cli.count(value)
+
+
+def _share(text: str) -> tuple[str, float]:
+    name, value = cli.named(text, "paranmt=0.5")
+    try:
+        share = float(value)
+    except ValueError:
+        share = 0.0
+    if not 0 < share <= 1:
+        raise argparse.ArgumentTypeError(f"{value!r} is not a share above 0, such as 0.5")
+    return name, share
+
+
+@cli.command(
+    "say what a run will take: jobs, core-hours, disk and memory by step",
+    "Say what is left to run of a configuration, and what it takes: jobs, processor time, "
+    "disk and memory by step, by rates that were measured and the sizes of the corpora.",
+    """\
+example:
+  paraphrastic plan --configfile config/config.yaml --cores 2
+  paraphrastic plan --all --by model --output plan.csv --targets all paper_tables
+
+Plan where you would run `snakemake`, which is asked for the jobs. How large corpora are that are still to be
+downloaded can be said: --pairs opensubtitles=20000000.
+""",
+    cli.CONFIGFILE,
+    cli.CONFIG,
+    cli.several("--targets", "TARGET", "as snakemake takes them (all)"),
+    cli.counted(
+        "--cores",
+        "cores of the machine, or of all nodes together (those of this machine)",
+        os.cpu_count() or 1,
+    ),
+    cli.flag("--all", "plan what is there already, too", dest="everything"),
+    cli.several(
+        "--pairs",
+        "CORPUS=N",
+        "how many pairs a corpus has in each of the languages that it is used in",
+        _pairs,
+    ),
+    cli.several(
+        "--kept",
+        "CORPUS=SHARE",
+        "share of a corpus's pairs that the selection keeps, such as paranmt=0.5",
+        _share,
+    ),
+    cli.choice("--by", ("step", "rule", "model"), "what the rows are: step, rule or model (step)"),
+    cli.file("--output", "write the table as .csv or .json, too"),
+)
+def plan(
+    configfile: list[Path],
+    config: _Settings,
+    targets: list[str],
+    cores: int,
+    everything: bool,
+    pairs: list[tuple[str, int]],
+    kept: list[tuple[str, float]],
+    by: str,
+    output: str | None,
+) -> None:
+    """What a run will take, before it is run."""
+    with cli.needing("pipeline"):
+        from paraphrastic.pipeline.run_plan.jobs import planned_run
+        from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
+
+        run = planned_run(
+            configfiles=configfile,
+            config=cli.settings_of(config),
+            targets=targets,
+            cores=cores,
+            everything=everything,
+        )
+    made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
+    if output:
+        write_plan(made, output)
+    print("\n".join(lines_of(made)))
+
+
+@cli.command(
+    "write a page of what a run has made so far",
+    "Write one page, which needs no network, of the tables and figures that are there.",
+    """\
+example:
+  paraphrastic report --results results --output report.html
+
+`snakemake --cores all results/report.html` makes all that is missing first; this command names it.
+""",
+    cli.argument("--results", default="results", metavar="DIR", help="a run's folder (results)"),
+    cli.output("the page, such as report.html"),
+)
+def report(results: str, output: str) -> None:
+    """One page of whatever a run has made."""
+    with cli.needing("pipeline"):
+        from paraphrastic.report.page import write_report
+    write_report(results, output)
+
+
+@cli.command(
+    "check that results and their data are what they were",
+    "Compute the digests of results and of the data that they were made from again, and name "
+    "the files that are not as results/provenance.json has them.",
+    """\
+example:
+  snakemake --cores all results/provenance.json
+  paraphrastic verify --results results
+
+A file that differs was changed after it was made, or damaged; Snakemake makes it again once it is deleted.
+""",
+    cli.argument("--results", default="results", metavar="DIR", help="folder with provenance.json (results)"),
+)
+def verify(results: str) -> None:
+    """Whether results and their data are what they were."""
+    from paraphrastic.report.provenance import verify
+
+    found = verify(results)
+    for path, cause in found.differing.items():
+        print(f"{path}: {cause}")
+    for path in found.absent:
+        print(f"{path}: is not there, so that nobody can tell", file=sys.stderr)
+    if found.differing:
+        raise InputError(f"{results}: {len(found.differing)} of {found.checked} files differ")
+    print(f"{results}: {found.same} files are as they were")
