@@ -2,14 +2,13 @@
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import text_lines
+from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -36,9 +35,10 @@ def prepare_sts(archive: Path, output: Path) -> None:
     """
     # macOS adds files of its own under the same names.
     found = read_members(archive, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
-    members = {
-        f"{name.parent.name}/{name.name}": _Member(archive, name, content) for name, content in found.items()
-    }
+    members = {}
+    for path, content in found.items():
+        name = f"{path.parent.name}/{path.name}"
+        members[name] = LabelledFile(f"{archive}: {name}", content)
     frames = [
         *_english_years(archive, members),
         *_tracks(archive, members),
@@ -48,22 +48,7 @@ def prepare_sts(archive: Path, output: Path) -> None:
         pl.concat(frames).write_parquet(temporary)
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A file, and the archive that errors name."""
-
-    archive: Path
-    name: PurePosixPath
-    content: bytes
-
-    def __str__(self) -> str:
-        return f"{self.archive}: {self.name.parent.name}/{self.name.name}"
-
-    def lines(self) -> list[str]:
-        return text_lines(self.content, str(self))
-
-
-def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for year, datasets in DATASETS.items():
         for dataset in datasets:
             folder = f"STS{year[2:]}-en-test"
@@ -78,7 +63,7 @@ def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl
                 raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
 
 
-def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for name, track in TRACKS.items():
         if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
             yield _frame(archive, "2017", name, _track_pairs(member))
@@ -86,7 +71,7 @@ def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFr
             raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
 
 
-def _benchmark(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for part in BENCHMARK_PARTS:
         # The original archive's folder is called stsbenchmark.
         for folder in ("STSBenchmark", "stsbenchmark"):
@@ -111,53 +96,45 @@ def _frame(archive: Path, year: str, dataset: str, pairs: Iterator[Pair]) -> pl.
     return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
 
 
-def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
+def _english_pairs(sentences: LabelledFile, gold: LabelledFile) -> Iterator[Pair]:
     pairs, scores = sentences.lines(), gold.lines()
     # A blank line more at the end of one of the files is no pair.
     while len(pairs) != len(scores) and not (longer := max(pairs, scores, key=len))[-1].strip():
         longer.pop()
     if len(pairs) != len(scores):
-        raise InputError(f"{sentences} has {len(pairs)} lines but {gold.name.name} has {len(scores)}")
+        gold_name = gold.name.rpartition("/")[2]
+        raise InputError(f"{sentences.name} has {len(pairs)} lines but {gold_name} has {len(scores)}")
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
-        if not pair.strip() and not score.strip():
-            continue
-        # Official files of 2016 go on with the sources of both sentences.
-        first, second, *_ = _fields(sentences, number, pair)
-        yield number, first, second, _gold(gold, number, score), None
+        if pair.strip() or score.strip():
+            # Official files of 2016 go on with the sources of both sentences.
+            first, second, *_ = _fields(sentences, number, pair)
+            yield number, first, second, _gold(gold, number, score), None
 
 
-def _track_pairs(member: _Member) -> Iterator[Pair]:
-    for number, line in enumerate(member.lines(), start=1):
+def _track_pairs(file: LabelledFile) -> Iterator[Pair]:
+    for number, line in enumerate(file.lines(), start=1):
         if line.strip():
-            first, second, *score = _fields(member, number, line)
-            yield number, first, second, _gold(member, number, score[0] if score else ""), None
+            first, second, *score = _fields(file, number, line)
+            yield number, first, second, _gold(file, number, "".join(score[:1])), None
 
 
-def _benchmark_pairs(member: _Member) -> Iterator[Pair]:
-    for number, line in enumerate(member.lines(), start=1):
-        if not line.strip():
-            continue
-        # Genre, file, year, number, gold score, sentences, and sometimes their sources.
-        fields = line.split("\t")
-        if len(fields) < 7:
-            raise InputError(f"{member}:{number}: seven fields with tabs between them expected")
-        yield number, fields[5], fields[6], _gold(member, number, fields[4]), fields[0]
+def _benchmark_pairs(file: LabelledFile) -> Iterator[Pair]:
+    for number, line in enumerate(file.lines(), start=1):
+        if line.strip():
+            # Genre, file, year, number, gold score, sentences, and sometimes their sources.
+            fields = _fields(file, number, line, 7, "seven fields with tabs")
+            genre, _, _, _, score, first, second, *_ = fields
+            yield number, first, second, _gold(file, number, score), genre
 
 
-def _fields(member: _Member, number: int, line: str) -> list[str]:
+def _fields(
+    file: LabelledFile, number: int, line: str, least: int = 2, what: str = "two sentences with a tab"
+) -> list[str]:
     fields = line.split("\t")
-    if len(fields) < 2:
-        raise InputError(f"{member}:{number}: two sentences with a tab between them expected")
+    if len(fields) < least:
+        raise file.fault(number, f"{what} between them expected")
     return fields
 
 
-def _gold(member: _Member, number: int, text: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not 0.0 <= score <= 5.0:
-        raise InputError(f"{member}:{number}: {text.strip()!r} is no gold score from 0 to 5")
-    return score
+def _gold(file: LabelledFile, number: int, text: str) -> float | None:
+    return file.score(number, text, what="gold score") if text.strip() else None
