@@ -167,10 +167,7 @@ def evaluate_bucc(
         for scoring, margin in SCORINGS.items():
             tuned = _Tuned(data, best_pairs(*found, margin))
             scorings[pair][scoring] = tuned.about()
-            measurements |= {
-                f"{name} {pair} {scoring}{suffix}": measurement
-                for (name, suffix), measurement in tuned.measurements(bootstrap_samples)
-            }
+            measurements |= tuned.measurements(scoring, bootstrap_samples)
         datasets[pair] = {**data.about(), "official": digests.get(pair) == data.digest}
     write_result(
         result,
@@ -261,21 +258,20 @@ class _Tuned:
             "held_out_thresholds": self.held_out_thresholds,
         }
 
-    def measurements(self, samples: int) -> Iterator[tuple[tuple[str, str], Measurement]]:
-        """Figures by their name and what their names end with."""
+    def measurements(self, scoring: str, samples: int) -> dict[str, Measurement]:
+        """Figures by their names; `f1` alone of held-out pairs, where there are any."""
+        found = {}
         for suffix, counts in (("", self.counts), (" held-out", self.held_out_counts))[: 1 + self.has_halves]:
             sums = bootstrap_sums(counts, name=f"bucc {self.data.pair}", samples=samples)
             values, resampled = _figures(counts.sum(axis=0)), _figures(sums)
-            for name in values if not suffix else ["f1"]:
-                yield (
-                    (name, suffix),
-                    Measurement(
-                        value=float(values[name]),
-                        samples=resampled[name],
-                        n=len(counts),
-                        digest=self.data.digest,
-                    ),
+            for name in ["f1"] if suffix else values:
+                found[f"{name} {self.data.pair} {scoring}{suffix}"] = Measurement(
+                    value=float(values[name]),
+                    samples=resampled[name],
+                    n=len(counts),
+                    digest=self.data.digest,
                 )
+        return found
 
 
 def best_threshold(scores: Float64, correct: Bool, n_gold: int) -> float:
