@@ -60,13 +60,11 @@ def read_headline(path: Path) -> Headline:
         raise InputError(f"{path}: no system has a mean over all years")
     before = {row["system"]: float(row["avg"]) for row in rows if row["source"] == "untrained"}
     intervals = path.parent / "intervals" / path.name
-    around = {}
-    if intervals.is_file():
-        around = {
-            row["system"]: (float(row["low"]), float(row["high"]))
-            for row in read_rows(intervals)
-            if row["source"] == "measured" and row["column"] == "avg" and row["low"]
-        }
+    around = {
+        row["system"]: (float(row["low"]), float(row["high"]))
+        for row in (read_rows(intervals) if intervals.is_file() else ())
+        if row["source"] == "measured" and row["column"] == "avg" and row["low"]
+    }
     gains = [
         Gain(row["system"], float(row["avg"]), before.get(row["system"]), around.get(row["system"]))
         for row in sorted(measured, key=lambda row: -float(row["avg"]))
@@ -79,8 +77,7 @@ def read_headline(path: Path) -> Headline:
     ends += [published[0]] if published else []
     # Whole tens, since a scale that begins anywhere is hard to read.
     axis = (10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10 + 1e-9))
-    sample = any(row["data"] == "sample" for row in measured)
-    return Headline(gains, published, sample, axis)
+    return Headline(gains, published, any(row["data"] == "sample" for row in measured), axis)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
