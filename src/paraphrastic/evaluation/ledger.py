@@ -162,6 +162,8 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
                 f"{predictor}_high": row["high"],
             }
         name = labels.get(row.get("system", ""), "")
+        # What a difference of two systems over so many data sets of STS is without.
+        missing = STS_DATASETS - int(row.get("datasets") or STS_DATASETS)
         # A system that stands beside another one goes by the names of published ones too.
         other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
         for keys in [row, *({**row, "other": published} for published in other)]:
@@ -169,7 +171,7 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
                 if value and _is_figure(column, table) and column not in _NO_FIGURES:
                     found[name, _row_key(table, keys), column] = {
                         "data": row.get("data", ""),
-                        "without": _lacking(row.get("datasets", "")),
+                        "without": f"{missing} of {STS_DATASETS} data sets" if missing else "",
                         "value": value,
                         "low": row.get(f"{column}_low") or value,
                         "high": row.get(f"{column}_high") or value,
@@ -177,12 +179,6 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
                         "model_digest": row.get("model_digest", ""),
                     }
     return found
-
-
-def _lacking(datasets: str) -> str:
-    """What a difference of two systems over so many data sets of STS is without."""
-    missing = STS_DATASETS - int(datasets or STS_DATASETS)
-    return f"{missing} of {STS_DATASETS} data sets" if missing else ""
 
 
 def _verdict(

@@ -1,7 +1,7 @@
 """STS test sets: read from their archive, identified by their content."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -66,7 +66,7 @@ def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterat
 def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for name, track in TRACKS.items():
         if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
-            yield _frame(archive, "2017", name, _track_pairs(member))
+            yield _frame(archive, "2017", name, _pairs(member, *_TRACK))
         elif name == DEVELOPMENT:
             raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
 
@@ -76,9 +76,13 @@ def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[p
         # The original archive's folder is called stsbenchmark.
         for folder in ("STSBenchmark", "stsbenchmark"):
             if member := members.get(f"{folder}/sts-{part}.csv"):
-                yield _frame(archive, BENCHMARK, part, _benchmark_pairs(member))
+                yield _frame(archive, BENCHMARK, part, _pairs(member, *_BENCHMARK))
 
 
+# Columns of the files, which may be followed by others, and what errors say that there should be.
+_SENTENCES = ("sentence1", "sentence2"), "two sentences with a tab"
+_TRACK = ("sentence1", "sentence2", "gold"), "two sentences with a tab"
+_BENCHMARK = ("genre", "file", "year", "number", "gold", "sentence1", "sentence2"), "seven fields with tabs"
 # Line, sentences, gold score, genre.
 Pair = tuple[int, str, str, float | None, str | None]
 
@@ -107,33 +111,26 @@ def _english_pairs(sentences: LabelledFile, gold: LabelledFile) -> Iterator[Pair
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
         if pair.strip() or score.strip():
             # Official files of 2016 go on with the sources of both sentences.
-            first, second, *_ = _fields(sentences, number, pair)
-            yield number, first, second, _gold(gold, number, score), None
+            cells = _cells(sentences, number, pair, *_SENTENCES)
+            yield number, cells["sentence1"], cells["sentence2"], _gold(gold, number, score), None
 
 
-def _track_pairs(file: LabelledFile) -> Iterator[Pair]:
+def _pairs(file: LabelledFile, columns: Sequence[str], expected: str) -> Iterator[Pair]:
+    """Pairs of a file with tabs between these columns; the gold score may be missing."""
     for number, line in enumerate(file.lines(), start=1):
         if line.strip():
-            first, second, *score = _fields(file, number, line)
-            yield number, first, second, _gold(file, number, "".join(score[:1])), None
+            cells = _cells(file, number, line, columns, expected)
+            gold = _gold(file, number, cells.get("gold", ""))
+            yield number, cells["sentence1"], cells["sentence2"], gold, cells.get("genre")
 
 
-def _benchmark_pairs(file: LabelledFile) -> Iterator[Pair]:
-    for number, line in enumerate(file.lines(), start=1):
-        if line.strip():
-            # Genre, file, year, number, gold score, sentences, and sometimes their sources.
-            fields = _fields(file, number, line, 7, "seven fields with tabs")
-            genre, _, _, _, score, first, second, *_ = fields
-            yield number, first, second, _gold(file, number, score), genre
-
-
-def _fields(
-    file: LabelledFile, number: int, line: str, least: int = 2, what: str = "two sentences with a tab"
-) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) < least:
-        raise file.fault(number, f"{what} between them expected")
-    return fields
+def _cells(
+    file: LabelledFile, number: int, line: str, columns: Sequence[str], expected: str
+) -> dict[str, str]:
+    cells = dict(zip(columns, line.split("\t"), strict=False))
+    if "sentence2" not in cells:
+        raise file.fault(number, f"{expected} between them expected")
+    return cells
 
 
 def _gold(file: LabelledFile, number: int, text: str) -> float | None:

@@ -122,7 +122,12 @@ def tabulate_systems(
     marked = _marked(rows, known, columns, layout)
     header = ["system", "source", "data", *layout.fields, *columns]
     write_csv(output, header, (row.cells for row in [*known, *rows]))
-    cells = [cell for row in known for cell in _printed(row, columns)]
+    cells = [
+        row.cells | {"row": row.group, "column": column, "value": row.cells[column]}
+        for row in known
+        for column in columns
+        if row.cells[column]
+    ]
     cells += [cell for row, best in zip(rows, marked, strict=True) for cell in _intervals(row, best, layout)]
     write_csv(intervals, INTERVAL_COLUMNS, cells)
 
@@ -240,12 +245,6 @@ def _marked(
             if winner is not None:
                 found[of_group[winner]].add(column)
     return found
-
-
-def _printed(row: _Row, columns: Sequence[str]) -> Iterator[dict[str, str]]:
-    for column in columns:
-        if row.cells[column]:
-            yield row.cells | {"row": row.group, "column": column, "value": row.cells[column]}
 
 
 def _intervals(row: _Row, best: set[str], layout: Layout) -> Iterator[dict[str, str]]:
