@@ -19,9 +19,9 @@ from trigram_encoder import (
 )
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation import bucc
+from paraphrastic.evaluation import bitext
+from paraphrastic.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.bitext_data import prepare_bucc
-from paraphrastic.evaluation.bucc import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.results import Result
 from paraphrastic.model.system import System
 
@@ -196,7 +196,7 @@ def test_held_out_thresholds_are_those_of_the_other_half(
         # The first half gets one that accepts nothing, the second one that accepts all.
         return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
 
-    monkeypatch.setattr(bucc, "best_threshold", threshold)
+    monkeypatch.setattr(bitext, "best_threshold", threshold)
     evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
     whole, *halves = seen[:3]
     assert tuple(map(sum, zip(*halves, strict=True))) == whole

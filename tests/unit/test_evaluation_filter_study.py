@@ -10,7 +10,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.render import render_table
 from paraphrastic.evaluation.studies import FILTER_STUDY_COLUMNS, tabulate_filter_study
-from paraphrastic.report.figures.filter_study import plot_filter_study
+from paraphrastic.report.figures.studies import plot_filter_study
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"

@@ -29,7 +29,7 @@ from paraphrastic.evaluation.language_choice import (
 )
 from paraphrastic.evaluation.piece_overlap import measure_overlap
 from paraphrastic.evaluation.uriel import KINDS
-from paraphrastic.report.figures.language_choice import plot_language_choice
+from paraphrastic.report.figures.studies import plot_language_choice
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.vocabulary import train_vocabulary
 from uriel_archives import distances, write_matrices

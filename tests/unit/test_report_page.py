@@ -12,10 +12,9 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.report.contents import CHAPTERS
-from paraphrastic.report.page import write_report
+from paraphrastic.report.page import embed_svg, write_report
 from paraphrastic.report.provenance import write_provenance
 from paraphrastic.report.summary import read_headline, read_ledger
-from paraphrastic.report.svg import embed_svg
 from paraphrastic.report.tables import read_table
 
 EVIL = """<script>alert("1")</script> & 'P-SP' <b>"""
@@ -187,10 +186,10 @@ def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) 
         [EVIL, "measured", "", "avg", "66.1", "64.66", "67.3", "0.4", "yes", ""],
     ]
     table = read_table(sts, write("intervals/sts", INTERVALS, around))
-    assert [group.title for group in table.groups] == ["This run", "Published: Scale, Table 2"]
+    assert list(table.groups) == ["This run", "Published: Scale, Table 2"]
     assert table.columns == ["system", "2012", "average"]
     assert table.numeric == [False, True, True]
-    ours = table.groups[0].rows
+    ours = table.groups["This run"]
     assert [row.source for row in ours] == ["untrained", "measured", "measured"]
     best = ours[1].cells[-1]
     assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 64.7 – 67.3", True)
@@ -214,7 +213,7 @@ def test_columns_of_intervals_become_notes(write: Write) -> None:
     row = ["multi30k", "290000", "12.3", "5.1", "66.1", "64.7", "67.3", "-50.0", "-91.9", "24.1", ""]
     table = read_table(write("corpora", header, [row]))
     assert table.columns == ["corpus", "pairs", "length", "STS", "rho"]
-    cells = table.groups[0].rows[0].cells
+    cells = table.groups[""][0].cells
     assert [cell.text for cell in cells] == ["multi30k", "290,000", "12.3", "66.1", "−50.0"]
     assert [cell.note for cell in cells] == ["", "", "± 5.1", "64.7 – 67.3", "−91.9 – 24.1"]
     assert cells[1].value == 290000
@@ -222,7 +221,7 @@ def test_columns_of_intervals_become_notes(write: Write) -> None:
 
 def test_thousands_are_apart_in_columns_of_large_numbers(write: Write) -> None:
     table = read_table(write("funnel", ["read", "dim"], [["290000", "1024"], ["6236", "300"]]))
-    texts = [[cell.text for cell in row.cells] for row in table.groups[0].rows]
+    texts = [[cell.text for cell in row.cells] for row in table.groups[""]]
     assert texts == [["290,000", "1024"], ["6,236", "300"]]
 
 
@@ -263,8 +262,8 @@ def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
     path = write("ledger", header, rows)
     ledger = read_ledger(path)
     assert ledger.counts == {"reproduced": 1, "better": 0, "worse": 1, "not run": 2}
-    assert [table.name for table in ledger.tables] == ["sts", "bucc"]
-    assert [row["verdict"] for row in ledger.tables[0].rows] == ["worse", "reproduced", "not run"]
+    assert list(ledger.tables) == ["sts", "bucc"]
+    assert [row["verdict"] for row in ledger.tables["sts"].rows] == ["worse", "reproduced", "not run"]
     text = Reader(page_of(path.parents[1])).text
     assert "of 4 published figures have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
     assert EVIL in text

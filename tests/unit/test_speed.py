@@ -19,7 +19,7 @@ from paraphrastic.base.files import read_json, write_json
 from paraphrastic.evaluation.speed import COLUMNS, choose_sentences, measure_speed, tabulate_speed
 from paraphrastic.evaluation.speed_process import hold_to, measure, measure_job
 from paraphrastic.model.system import Stages
-from paraphrastic.report.figures.speed import plot_speed
+from paraphrastic.report.figures.systems import plot_speed
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/speed.csv"

@@ -8,9 +8,9 @@ import pytest
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.bitext import evaluate_tatoeba
 from paraphrastic.evaluation.bitext_data import prepare_tatoeba
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
 from paraphrastic.model.system import System
 
 OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"

@@ -6,7 +6,7 @@ Inputs: encoder (its files), sentences and gold of each pair, official. Output: 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.bucc import evaluate_bucc
+from paraphrastic.evaluation.bitext import evaluate_bucc
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):

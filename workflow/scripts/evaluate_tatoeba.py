@@ -6,7 +6,7 @@ Inputs: encoder (its files), testsets, official. Output: result.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.tatoeba import evaluate_tatoeba
+from paraphrastic.evaluation.bitext import evaluate_tatoeba
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):

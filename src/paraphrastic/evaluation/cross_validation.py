@@ -54,15 +54,12 @@ def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str) -> 
     """
     features, labels = rows
     outer = _folds(labels, names, at)
-    inner = []
-    for test in outer:
-        train = np.flatnonzero(~test)
-        for fold in _folds(labels[train], names, at):
-            inner.append(np.zeros_like(test))
-            inner[-1][train[fold]] = True
-    subsets = [~test for test in outer]
-    subsets += [subsets[index // FOLDS] & ~fold for index, fold in enumerate(inner)]
-    predicted = predict_labels(features, labels, np.stack(subsets), STRENGTHS)
+    inner = np.zeros((FOLDS, *outer.shape), bool)
+    for test, tests in zip(outer, inner, strict=True):
+        tests[:, ~test] = _folds(labels[~test], names, at)
+    inner = inner.reshape(FOLDS * FOLDS, -1)
+    subsets = np.concatenate([~outer, np.repeat(~outer, FOLDS, axis=0) & ~inner])
+    predicted = predict_labels(features, labels, subsets, STRENGTHS)
     accuracies = _accuracies(predicted[:, FOLDS:], labels, inner).reshape(len(STRENGTHS), FOLDS, FOLDS)
     best = [_best(of_fold) for of_fold in accuracies.mean(axis=2).T]
     of_rows, folds = np.zeros_like(labels), np.zeros_like(labels)
@@ -86,8 +83,8 @@ def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at:
     """
     features, labels = _together(train, test)
     is_train = np.arange(len(labels)) < len(train[1])
-    folds = [np.pad(fold, (0, len(test[1]))) for fold in _folds(train[1], names, at)]
-    subsets = np.stack([is_train, *(is_train & ~fold for fold in folds)])
+    folds = np.pad(_folds(train[1], names, at), ((0, 0), (0, len(test[1]))))
+    subsets = np.concatenate([is_train[None], is_train & ~folds])
     predicted = predict_labels(features, labels, subsets, FOLD_STRENGTHS)
     best, score = _best(_accuracies(predicted[:, 1:], labels, folds).mean(axis=1))
     return _tested(predicted[best, 0, ~is_train], FOLD_STRENGTHS[best], score)
@@ -115,21 +112,20 @@ def network_validation(train: Classes, dev: Classes, test: Classes) -> Classifie
     return _tested(found[best][0], PENALTIES[best], score)
 
 
-def _folds(labels: Int64, names: Sequence[str], at: str) -> list[Bool]:
-    """Which rows each fold tests."""
+def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
+    """Which rows each fold tests, [folds, n]."""
     counts = np.bincount(labels, minlength=len(names))
     if counts.min() < FOLDS:
         name, count = names[int(counts.argmin())], counts.min()
         raise InputError(f"{at}: class {name!r} has {count} rows where {FOLDS} folds are made of them")
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(labels, labels)
-    found = []
-    for _, test in folds:
-        found.append(np.zeros(len(labels), bool))
-        found[-1][test] = True
-    return found
+    folds = np.zeros((FOLDS, len(labels)), bool)
+    splits = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(labels, labels)
+    for fold, (_, test) in zip(folds, splits, strict=True):
+        fold[test] = True
+    return folds
 
 
-def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Sequence[Bool]) -> Float64:
+def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Sequence[Bool] | Bool) -> Float64:
     """Of the predictions [s, k, n], on the rows of one test for each k; [s, k]."""
     hits = predicted == labels
     return np.stack([hits[:, index, test].mean(axis=1) for index, test in enumerate(tests)], axis=1)

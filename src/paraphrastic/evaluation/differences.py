@@ -10,7 +10,7 @@ import numpy as np
 from paraphrastic.base.files import read_csv, write_csv
 from paraphrastic.evaluation.bootstrap import interval
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.tables import percent_cells, system_name
+from paraphrastic.evaluation.tables import below_published, percent_cells, system_name
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
 
 DIFFERENCE_COLUMNS = [
@@ -49,11 +49,9 @@ def tabulate_differences(
     """
     read = [Result(paths[0]) for paths in systems.values()]
     rows = [_row(first, second) for first, second in combinations(read, 2)]
-    known: list[dict[str, str]] = []
-    if all(row["data"] == "official" for row in rows):
-        about = {"source": "published", "data": "official", "datasets": str(STS_DATASETS)}
-        known = [row | about for row in (*read_csv(published), *_published_captions(captions))]
-    write_csv(output, DIFFERENCE_COLUMNS, [*known, *rows])
+    known = [*read_csv(published), *_published_captions(captions)]
+    complete = ({**row, "datasets": STS_DATASETS} for row in known)
+    write_csv(output, DIFFERENCE_COLUMNS, below_published(rows, complete))
 
 
 def _row(first: Result, second: Result) -> dict[str, str]:

@@ -17,7 +17,7 @@ from scipy import stats
 from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import spearman
-from paraphrastic.evaluation.tables import percent_cells, sts_cells
+from paraphrastic.evaluation.tables import sts_cells
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
 
 log = logging.getLogger(__name__)
@@ -89,8 +89,6 @@ def tabulate_language_choice(
         bootstrap_samples: resamples of the languages.
         max_bytes: bound of each member of URIEL's archive, unpacked.
     """
-    results = [read_json(model.sts) for model in models]
-    prefixed = [read_json(model.prefixed) for model in models if model.prefixed]
     overlaps = [read_json(model.overlap) for model in models]
     languages = [overlap["language"] for overlap in overlaps]
     distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
@@ -100,33 +98,34 @@ def tabulate_language_choice(
         predictors[PREDICTORS[kind]] = np.array(known)
     rows = [
         {
+            **(sts_cells(model.prefixed, "prefixed") if model.prefixed else {}),
             **sts_cells(model.sts),
             "language": overlap["language"],
             "pairs": overlap["pairs"],
             OVERLAP: f"{overlap[OVERLAP]:.4f}",
             **{kind: f"{distance:g}" for kind, distance in distances.get(overlap["language"], {}).items()},
-            **(_average(prefixed[number]) if prefixed else {}),
         }
-        for number, (model, overlap) in enumerate(zip(models, overlaps, strict=True))
+        for model, overlap in zip(models, overlaps, strict=True)
     ]
     write_csv(table, LANGUAGE_COLUMNS, rows)
-    official = all(result["data"] == "official" for result in (*results, *prefixed))
-    printed = _published(published) if official else {}
+    shared = [read_json(model.sts) for model in models]
+    separate = [read_json(model.prefixed) for model in models if model.prefixed]
+    official = all(result["data"] == "official" for result in (*shared, *separate))
+    printed = {
+        (row["embeddings"], row["languages"], predictor): figure
+        for row in (read_csv(published) if official else ())
+        for predictor, figure in row.items()
+        if figure
+    }
     found: list[dict[str, Any]] = []
-    for embeddings, scored in (("shared", results), ("separate", prefixed)):
-        if scored:
-            scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
-            for row in _correlations(predictors, scores, embeddings, bootstrap_samples):
-                key = (embeddings, row["languages"], row["predictor"])
-                if key in printed:
-                    found.append({**row, **printed[key]})
-                found.append({**row, "source": "measured", "data": "official" if official else "sample"})
+    for embeddings, scored in (("shared", shared), ("separate", separate)):
+        scores = np.array([result["measurements"]["pearson avg"]["value"] for result in scored])
+        for row in _correlations(predictors, scores, embeddings, bootstrap_samples) if scored else ():
+            about = {key: row[key] for key in ("embeddings", "languages", "predictor")}
+            if figure := printed.get(tuple(about.values())):
+                found.append({**about, "source": "published", "data": "official", "spearman": figure})
+            found.append({**row, "source": "measured", "data": "official" if official else "sample"})
     write_csv(correlations, CORRELATION_COLUMNS, found)
-
-
-def _average(result: Mapping[str, Any]) -> dict[str, str]:
-    average = result["measurements"]["pearson avg"]
-    return percent_cells("prefixed", average["value"], average["interval"])
 
 
 def _correlations(
@@ -180,15 +179,3 @@ def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
         rng=np.random.default_rng(zlib.crc32(name.encode())),
     )
     return float(result.pvalue)
-
-
-def _published(path: Path) -> dict[tuple[str, str, str], dict[str, str]]:
-    """The paper's cells of a correlation, by embeddings, languages and predictor."""
-    found = {}
-    for row in read_csv(path):
-        for predictor in (OVERLAP, *PREDICTORS.values()):
-            if figure := row.get(predictor):
-                cells = {"source": "published", "data": "official", "spearman": figure}
-                key = (row["embeddings"], row["languages"], predictor)
-                found[key] = {**cells, **dict.fromkeys(("n", "low", "high", "p"), "")}
-    return found

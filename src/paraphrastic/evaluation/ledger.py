@@ -106,8 +106,10 @@ def write_ledger(
                 "protocol": row["protocol"],
             }
             for column in (name for name, value in row.items() if value and _is_figure(name, table)):
-                cell = about | {"column": column, "published": _in_unit(table, row, column)}
-                rows.append(cell | _verdict(table, row, column, measured, reproduction, off))
+                # In the unit of the pipeline's table.
+                figure = LAYOUTS[table].published(column, row[column]) if table in LAYOUTS else row[column]
+                cell = about | {"column": column, "published": figure}
+                rows.append(cell | _verdict(cell, row, measured, reproduction, off))
     write_csv(output, LEDGER_COLUMNS, rows)
     counts = Counter(row["verdict"] for row in rows).most_common()
     log.info("%s: %s", output, ", ".join(f"{count} {verdict}" for verdict, count in counts))
@@ -160,6 +162,8 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
                 f"{predictor}_high": row["high"],
             }
         name = labels.get(row.get("system", ""), "")
+        # What a difference of two systems over so many data sets of STS is without.
+        missing = STS_DATASETS - int(row.get("datasets") or STS_DATASETS)
         # A system that stands beside another one goes by the names of published ones too.
         other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
         for keys in [row, *({**row, "other": published} for published in other)]:
@@ -167,7 +171,7 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
                 if value and _is_figure(column, table) and column not in _NO_FIGURES:
                     found[name, _row_key(table, keys), column] = {
                         "data": row.get("data", ""),
-                        "without": _lacking(row.get("datasets", "")),
+                        "without": f"{missing} of {STS_DATASETS} data sets" if missing else "",
                         "value": value,
                         "low": row.get(f"{column}_low") or value,
                         "high": row.get(f"{column}_high") or value,
@@ -177,35 +181,30 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
     return found
 
 
-def _lacking(datasets: str) -> str:
-    """What a difference of two systems over so many data sets of STS is without."""
-    missing = STS_DATASETS - int(datasets or STS_DATASETS)
-    return f"{missing} of {STS_DATASETS} data sets" if missing else ""
-
-
 def _verdict(
-    table: str,
+    cell: Mapping[str, str],
     row: Mapping[str, str],
-    column: str,
     measured: _Figures | None,
     reproduction: Reproduction,
     off: Mapping[str, str],
 ) -> dict[str, str]:
+    """What the row of a published figure says of ours; `row` is the one that it is printed in."""
+    table, column, text = cell["table"], cell["column"], cell["published"]
     names = reproduction.candidates(row) if row.get("system") else [""]
+    name = next((name for name in names if (name, cell["row"], column) in (measured or ())), None)
+    why = ""
     if not names:
-        return _not_run(f"nothing in the configuration is published_as {row['system']!r}")
-    if measured is None:
-        return _not_run(off.get(table, "the pipeline has no such table"))
-    found = [
-        (name, measured[key]) for name in names if (key := (name, _row_key(table, row), column)) in measured
-    ]
-    if not found:
-        return _not_run(f"no figure of {' or '.join(names) or 'this row'} in this column")
-    name, figure = found[0]
-    if figure["data"] != "official":
-        return _not_run(f"the test data of {name} are not those of the published figures")
+        why = f"nothing in the configuration is published_as {row['system']!r}"
+    elif measured is None:
+        why = off.get(table, "the pipeline has no such table")
+    elif name is None:
+        why = f"no figure of {' or '.join(names) or 'this row'} in this column"
+    elif measured[name, cell["row"], column]["data"] != "official":
+        why = f"the test data of {name} are not those of the published figures"
+    if why or measured is None or name is None:
+        return {"verdict": "not run", "why": why}
+    figure = measured[name, cell["row"], column]
     value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
-    text = _in_unit(table, row, column)
     printed = float(text)
     # Half a unit of the last digit that is printed.
     slack = 0.5 * 10.0 ** -len(text.partition(".")[2])
@@ -231,11 +230,6 @@ def _verdict(
     }
 
 
-def _in_unit(table: str, row: Mapping[str, str], column: str) -> str:
-    """A published figure in the unit of the pipeline's table."""
-    return LAYOUTS[table].published(column, row[column]) if table in LAYOUTS else row[column]
-
-
 def _other_data(
     table: str, row: Mapping[str, str], column: str, figure: Mapping[str, str], columns: Collection[str]
 ) -> str:
@@ -247,7 +241,3 @@ def _other_data(
         if others := sorted(of_row ^ (set(columns) - {"avg"})):
             return f"the two means are not over the same columns: only one of them has {', '.join(others)}"
     return ""
-
-
-def _not_run(why: str) -> dict[str, str]:
-    return {"verdict": "not run", "why": why}

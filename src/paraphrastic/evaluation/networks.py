@@ -155,8 +155,5 @@ def _outputs(network: nn.Module, features: Float32) -> Float64:
 
 def _spread(scores: Float64) -> Float32:
     """Probabilities of the scores 1 to 5, [n, 5]."""
-    lower = np.floor(scores)
-    classes = np.arange(1, CLASSES + 1)
-    below = np.where(classes == lower[:, None], lower[:, None] + 1 - scores[:, None], 0)
-    above = np.where(classes == lower[:, None] + 1, scores[:, None] - lower[:, None], 0)
-    return (below + above).astype(np.float32)
+    distances = np.abs(scores[:, None] - np.arange(1, CLASSES + 1))
+    return np.maximum(1 - distances, 0).astype(np.float32)

@@ -1,7 +1,7 @@
 """Tables for reading and for papers."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -63,22 +63,13 @@ def render_table(
     figures = [name for name in columns if all(number(each) is not None for each in text[name] if each)]
     notes = read_notes(intervals) if intervals else {}
     with atomic_output(markdown) as temporary:
-        body = pd.DataFrame(
-            [[_markdown(row, column, notes) for column in columns] for row in rows], columns=columns
-        )
+        cells = [[_cell(row, name, notes, _markdown, "**{}**", "{}") for name in columns] for row in rows]
+        body = pd.DataFrame(cells, columns=columns)
         alignment = ["right" if column in figures else "left" for column in columns]
         lines = body.to_markdown(index=False, disable_numparse=True, colalign=alignment)
         temporary.write_text(f"{caption}\n\n{lines}\n", encoding="utf-8")
     with atomic_output(latex) as temporary:
         temporary.write_text(_latex(rows, columns, figures, notes, caption), encoding="utf-8")
-
-
-def _markdown(row: Mapping[str, str], column: str, notes: Mapping[Key, Note]) -> str:
-    text = re.sub(r"[|`*<\\]", lambda match: _MARKDOWN[match[0]], row[column])
-    note = notes.get(figure_key(row, column))
-    if note is None or not text:
-        return text
-    return (f"**{text}**" if note.best else text) + str(note)
 
 
 def _latex(
@@ -88,7 +79,8 @@ def _latex(
     notes: Mapping[Key, Note],
     caption: str,
 ) -> str:
-    cells = [[_latex_cell(row, column, notes) for column in columns] for row in rows]
+    marks = r"\textbf{{{}}}", r"{{\scriptsize {}}}"
+    cells = [[_cell(row, column, notes, _escaped, *marks) for column in columns] for row in rows]
     shown = [[f"{row[column]}{notes.get(figure_key(row, column), '')}" for column in columns] for row in rows]
     width = sum(max(map(len, column)) + 2 for column in zip(columns, *shown, strict=True))
     alignment = "".join("r" if column in figures else "l" for column in columns)
@@ -128,13 +120,24 @@ def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _latex_cell(row: Mapping[str, str], column: str, notes: Mapping[Key, Note]) -> str:
-    text = _escaped(row[column])
-    note = notes.get(figure_key(row, column))
+def _cell(
+    row: Mapping[str, str],
+    column: str,
+    notes: Mapping[Key, Note],
+    escaped: Callable[[str], str],
+    bold: str,
+    small: str,
+) -> str:
+    """An entry with its note, in the language whose marks for what is bold and small these are."""
+    text, note = escaped(row[column]), notes.get(figure_key(row, column))
     if note is None or not text:
         return text
-    written = rf"\textbf{{{text}}}" if note.best else text
-    return written + (rf"{{\scriptsize {_escaped(str(note))}}}" if str(note) else "")
+    about = str(note)
+    return (bold.format(text) if note.best else text) + (small.format(escaped(about)) if about else "")
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"[|`*<\\]", lambda match: _MARKDOWN[match[0]], text)
 
 
 def _escaped(text: str) -> str:

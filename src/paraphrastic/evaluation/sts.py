@@ -64,16 +64,32 @@ def evaluate_sts(
     Raises:
         InputError: the test sets are without what is asked for, or a correlation is not defined.
     """
-    found = _Evaluation(encoder, testsets, read_json(official), bootstrap_samples)
-    missing = []
+    found = _Evaluation(encoder, testsets, bootstrap_samples)
     if task == "sts":
         _years(found)
-        missing = [] if _SMT in found.pairs else [_SMT]
     elif task == "xling_sts":
         _tracks(found, tracks)
     else:
         _benchmark(found)
-    found.write(result, task=task, source=source, missing=missing)
+    digests = read_json(official)
+    datasets = {}
+    for name, pairs in found.pairs.items():
+        year, dataset = name.split("/", maxsplit=1)
+        every = found.everything.filter(year=year, dataset=dataset)
+        datasets[name] = {
+            "n": len(pairs),
+            "without_gold": every["gold"].null_count(),
+            "official": digests.get(name) == content_digest(year, dataset, pairs),
+        }
+    write_result(
+        result,
+        encoder,
+        found.measurements,
+        task=task,
+        source=source,
+        official=all(dataset["official"] for dataset in datasets.values()),
+        details={"missing": [_SMT] if task == "sts" and _SMT not in datasets else [], "datasets": datasets},
+    )
 
 
 def _years(found: "_Evaluation") -> None:
@@ -141,11 +157,8 @@ def _trained(found: "_Evaluation", parts: Mapping[str, pl.DataFrame], *, at: str
 class _Evaluation:
     """What one system reaches, dataset by dataset."""
 
-    def __init__(
-        self, encoder: System, testsets: Path, digests: Mapping[str, str], bootstrap_samples: int
-    ) -> None:
-        self.encoder, self.testsets, self.digests = encoder, testsets, digests
-        self.bootstrap_samples = bootstrap_samples
+    def __init__(self, encoder: System, testsets: Path, bootstrap_samples: int) -> None:
+        self.encoder, self.testsets, self.bootstrap_samples = encoder, testsets, bootstrap_samples
         self.everything = read_testsets(testsets)
         self.pairs: dict[str, pl.DataFrame] = {}
         self.measurements: Measurements = {}
@@ -175,43 +188,17 @@ class _Evaluation:
     def correlate(
         self, name: str, pairs: pl.DataFrame, kinds: Sequence[str] = ("pearson", "spearman")
     ) -> None:
+        year, _, dataset = name.partition("/")
         found = correlations(
             pairs["score"].to_numpy(),
             pairs["gold"].to_numpy(),
             name=name,
             at=f"{self.testsets}: STS {name}",
-            digest=self.digest(name, pairs),
+            digest=content_digest(year, dataset, pairs),
             samples=self.bootstrap_samples,
         )
         self.measurements |= {key: value for key, value in found if key.split()[0] in kinds}
 
-    def digest(self, name: str, pairs: pl.DataFrame) -> str:
-        year, _, dataset = name.partition("/")
-        return content_digest(year, dataset, pairs)
-
     def average(self, name: str, parts: Sequence[str]) -> None:
         """Of correlations; each resample has its own of all parts."""
         self.measurements[name] = mean_of([self.measurements[part] for part in parts])
-
-    def write(self, result: Path, *, task: Task, source: Source, missing: Sequence[str] = ()) -> None:
-        datasets = {
-            name: {
-                "n": len(pairs),
-                "without_gold": self._without_gold(name),
-                "official": self.digests.get(name) == self.digest(name, pairs),
-            }
-            for name, pairs in self.pairs.items()
-        }
-        write_result(
-            result,
-            self.encoder,
-            self.measurements,
-            task=task,
-            source=source,
-            official=all(dataset["official"] for dataset in datasets.values()),
-            details={"missing": list(missing), "datasets": datasets},
-        )
-
-    def _without_gold(self, name: str) -> int:
-        year, dataset = name.split("/", maxsplit=1)
-        return self.everything.filter(pl.col("gold").is_null(), year=year, dataset=dataset).height

@@ -1,15 +1,14 @@
 """STS test sets: read from their archive, identified by their content."""
 
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import text_lines
+from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
     BENCHMARK_PARTS,
@@ -36,9 +35,10 @@ def prepare_sts(archive: Path, output: Path) -> None:
     """
     # macOS adds files of its own under the same names.
     found = read_members(archive, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
-    members = {
-        f"{name.parent.name}/{name.name}": _Member(archive, name, content) for name, content in found.items()
-    }
+    members = {}
+    for path, content in found.items():
+        name = f"{path.parent.name}/{path.name}"
+        members[name] = LabelledFile(f"{archive}: {name}", content)
     frames = [
         *_english_years(archive, members),
         *_tracks(archive, members),
@@ -48,22 +48,7 @@ def prepare_sts(archive: Path, output: Path) -> None:
         pl.concat(frames).write_parquet(temporary)
 
 
-@dataclass(frozen=True, slots=True)
-class _Member:
-    """A file, and the archive that errors name."""
-
-    archive: Path
-    name: PurePosixPath
-    content: bytes
-
-    def __str__(self) -> str:
-        return f"{self.archive}: {self.name.parent.name}/{self.name.name}"
-
-    def lines(self) -> list[str]:
-        return text_lines(self.content, str(self))
-
-
-def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for year, datasets in DATASETS.items():
         for dataset in datasets:
             folder = f"STS{year[2:]}-en-test"
@@ -78,22 +63,26 @@ def _english_years(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl
                 raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
 
 
-def _tracks(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for name, track in TRACKS.items():
         if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
-            yield _frame(archive, "2017", name, _track_pairs(member))
+            yield _frame(archive, "2017", name, _pairs(member, *_TRACK))
         elif name == DEVELOPMENT:
             raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
 
 
-def _benchmark(archive: Path, members: Mapping[str, _Member]) -> Iterator[pl.DataFrame]:
+def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
     for part in BENCHMARK_PARTS:
         # The original archive's folder is called stsbenchmark.
         for folder in ("STSBenchmark", "stsbenchmark"):
             if member := members.get(f"{folder}/sts-{part}.csv"):
-                yield _frame(archive, BENCHMARK, part, _benchmark_pairs(member))
+                yield _frame(archive, BENCHMARK, part, _pairs(member, *_BENCHMARK))
 
 
+# Columns of the files, which may be followed by others, and what errors say that there should be.
+_SENTENCES = ("sentence1", "sentence2"), "two sentences with a tab"
+_TRACK = ("sentence1", "sentence2", "gold"), "two sentences with a tab"
+_BENCHMARK = ("genre", "file", "year", "number", "gold", "sentence1", "sentence2"), "seven fields with tabs"
 # Line, sentences, gold score, genre.
 Pair = tuple[int, str, str, float | None, str | None]
 
@@ -111,53 +100,38 @@ def _frame(archive: Path, year: str, dataset: str, pairs: Iterator[Pair]) -> pl.
     return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
 
 
-def _english_pairs(sentences: _Member, gold: _Member) -> Iterator[Pair]:
+def _english_pairs(sentences: LabelledFile, gold: LabelledFile) -> Iterator[Pair]:
     pairs, scores = sentences.lines(), gold.lines()
     # A blank line more at the end of one of the files is no pair.
     while len(pairs) != len(scores) and not (longer := max(pairs, scores, key=len))[-1].strip():
         longer.pop()
     if len(pairs) != len(scores):
-        raise InputError(f"{sentences} has {len(pairs)} lines but {gold.name.name} has {len(scores)}")
+        gold_name = gold.name.rpartition("/")[2]
+        raise InputError(f"{sentences.name} has {len(pairs)} lines but {gold_name} has {len(scores)}")
     for number, (pair, score) in enumerate(zip(pairs, scores, strict=True), start=1):
-        if not pair.strip() and not score.strip():
-            continue
-        # Official files of 2016 go on with the sources of both sentences.
-        first, second, *_ = _fields(sentences, number, pair)
-        yield number, first, second, _gold(gold, number, score), None
+        if pair.strip() or score.strip():
+            # Official files of 2016 go on with the sources of both sentences.
+            cells = _cells(sentences, number, pair, *_SENTENCES)
+            yield number, cells["sentence1"], cells["sentence2"], _gold(gold, number, score), None
 
 
-def _track_pairs(member: _Member) -> Iterator[Pair]:
-    for number, line in enumerate(member.lines(), start=1):
+def _pairs(file: LabelledFile, columns: Sequence[str], expected: str) -> Iterator[Pair]:
+    """Pairs of a file with tabs between these columns; the gold score may be missing."""
+    for number, line in enumerate(file.lines(), start=1):
         if line.strip():
-            first, second, *score = _fields(member, number, line)
-            yield number, first, second, _gold(member, number, score[0] if score else ""), None
+            cells = _cells(file, number, line, columns, expected)
+            gold = _gold(file, number, cells.get("gold", ""))
+            yield number, cells["sentence1"], cells["sentence2"], gold, cells.get("genre")
 
 
-def _benchmark_pairs(member: _Member) -> Iterator[Pair]:
-    for number, line in enumerate(member.lines(), start=1):
-        if not line.strip():
-            continue
-        # Genre, file, year, number, gold score, sentences, and sometimes their sources.
-        fields = line.split("\t")
-        if len(fields) < 7:
-            raise InputError(f"{member}:{number}: seven fields with tabs between them expected")
-        yield number, fields[5], fields[6], _gold(member, number, fields[4]), fields[0]
+def _cells(
+    file: LabelledFile, number: int, line: str, columns: Sequence[str], expected: str
+) -> dict[str, str]:
+    cells = dict(zip(columns, line.split("\t"), strict=False))
+    if "sentence2" not in cells:
+        raise file.fault(number, f"{expected} between them expected")
+    return cells
 
 
-def _fields(member: _Member, number: int, line: str) -> list[str]:
-    fields = line.split("\t")
-    if len(fields) < 2:
-        raise InputError(f"{member}:{number}: two sentences with a tab between them expected")
-    return fields
-
-
-def _gold(member: _Member, number: int, text: str) -> float | None:
-    if not text.strip():
-        return None
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not 0.0 <= score <= 5.0:
-        raise InputError(f"{member}:{number}: {text.strip()!r} is no gold score from 0 to 5")
-    return score
+def _gold(file: LabelledFile, number: int, text: str) -> float | None:
+    return file.score(number, text, what="gold score") if text.strip() else None

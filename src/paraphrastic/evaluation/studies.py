@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import read_csv, read_json, write_csv
-from paraphrastic.evaluation.tables import sts_cells
+from paraphrastic.evaluation.tables import below_published, sts_cells
 
 FILTER_STUDY_COLUMNS = [
     "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",
@@ -31,13 +31,11 @@ def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: P
         published: CSV file with the columns `study`, `setting`, `system`, `development` and `sts`.
         output: the CSV file.
     """
-    known = [{**row, "source": "published", "data": "official"} for row in read_csv(published)]
+    known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
     for study in dict.fromkeys(study for study, *_ in models):
         measured = [_row(*model) for model in models if model[0] == study]
-        if all(row["data"] == "official" for row in measured):
-            rows += [row for row in known if row["study"] == study]
-        rows += measured
+        rows += below_published(measured, [row for row in known if row["study"] == study])
     write_csv(output, STUDIES_COLUMNS, rows)
 
 
@@ -76,11 +74,8 @@ def tabulate_filter_study(
     for path in summaries:
         summary = read_json(path)
         rows += _parts(summary, list(islice(scores, len(summary["parts"]))))
-    known: list[dict[str, str]] = []
-    if all(row["data"] == "official" for row in rows):
-        fixed = {"source": "published", "data": "official", "best": "yes"}
-        known = [{**row, **fixed} for row in read_csv(published)]
-    write_csv(output, FILTER_STUDY_COLUMNS, [*known, *rows])
+    best = ({**row, "best": "yes"} for row in read_csv(published))
+    write_csv(output, FILTER_STUDY_COLUMNS, below_published(rows, best))
 
 
 def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:

@@ -1,6 +1,6 @@
 """Tables of systems: published figures above measured ones, and how sure these are."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,12 @@ def tabulate_systems(
     marked = _marked(rows, known, columns, layout)
     header = ["system", "source", "data", *layout.fields, *columns]
     write_csv(output, header, (row.cells for row in [*known, *rows]))
-    cells = [cell for row in known for cell in _printed(row, columns)]
+    cells = [
+        row.cells | {"row": row.group, "column": column, "value": row.cells[column]}
+        for row in known
+        for column in columns
+        if row.cells[column]
+    ]
     cells += [cell for row, best in zip(rows, marked, strict=True) for cell in _intervals(row, best, layout)]
     write_csv(intervals, INTERVAL_COLUMNS, cells)
 
@@ -242,12 +247,6 @@ def _marked(
     return found
 
 
-def _printed(row: _Row, columns: Sequence[str]) -> Iterator[dict[str, str]]:
-    for column in columns:
-        if row.cells[column]:
-            yield row.cells | {"row": row.group, "column": column, "value": row.cells[column]}
-
-
 def _intervals(row: _Row, best: set[str], layout: Layout) -> Iterator[dict[str, str]]:
     for column, figure in row.figures.items():
         measurement = figure.measurement
@@ -272,12 +271,21 @@ def system_name(result: Mapping[str, Any]) -> str:
     return f"{result['system']}{''.join(notes)}"
 
 
-def sts_cells(path: Path) -> dict[str, str]:
+def below_published(
+    rows: Sequence[Mapping[str, Any]], published: Iterable[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Measured rows below published ones, which stand only beside official test data."""
+    if not all(row["data"] == "official" for row in rows):
+        return list(rows)
+    return [*({**row, "source": "published", "data": "official"} for row in published), *rows]
+
+
+def sts_cells(path: Path, column: str = "sts") -> dict[str, str]:
     """A system with its average on STS 2012–2016 and the 95 % interval, from JSON of `evaluate_sts`."""
     result = read_json(path)
     average = result["measurements"]["pearson avg"]
     about = {"system": system_name(result), "source": result["source"], "data": result["data"]}
-    return about | percent_cells("sts", average["value"], average["interval"])
+    return about | percent_cells(column, average["value"], average["interval"])
 
 
 def percent_cells(column: str, value: float, interval: Sequence[float], *, digits: int = 1) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,17 +16,16 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.cross_validation import (
-    Classified,
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic.evaluation.networks import Classes, Float32, Float64, Int64, predict_scores
+from paraphrastic.evaluation.networks import Float32, Float64, Int64, predict_scores
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest
-from paraphrastic.evaluation.transfer_tasks import LANGUAGES, TASKS, Suite, TransferTask
+from paraphrastic.evaluation.transfer_tasks import LANGUAGES, PARTS, TASKS, Suite, TransferTask
 from paraphrastic.model.system import System
 
 Measurements = dict[str, Measurement]
@@ -156,58 +155,37 @@ class _Data:
 
 def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
     """Measurements of a task, and what is said of it."""
-    if data.task.protocol == "relatedness":
-        return _relatedness(data, samples)
-    names, at = data.task.classes, data.at
-    if data.task.protocol == "nested":
-        parts: dict[str, Classes] = {"all": data.part("all")}
-        found = nested_cross_validation(parts["all"], names=names, at=at)
-    elif data.task.protocol == "folds":
-        parts = {name: data.part(name) for name in ("train", "test")}
-        found = cross_validation(parts["train"], parts["test"], names=names, at=at)
+    task, at = data.task, data.at
+    parts = {name: data.part(name) for name in PARTS[task.protocol]}
+    said: Details = {"n": {name: len(gold) for name, (_, gold) in parts.items()}}
+    _, gold = parts["all" if task.protocol == "nested" else "test"]
+    about: Details = {"name": task.name, "digest": data.digest, "samples": samples}
+    if task.protocol == "relatedness":
+        scores, said["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
+        return dict(correlations(scores, gold, at=at, **about)), said
+    if task.protocol == "nested":
+        found = nested_cross_validation(parts["all"], names=task.classes, at=at)
+    elif task.protocol == "folds":
+        found = cross_validation(parts["train"], parts["test"], names=task.classes, at=at)
     else:
-        parts = {name: data.part(name) for name in ("train", "dev", "test")}
         validation = split_validation if suite == "senteval" else network_validation
         found = validation(parts["train"], parts["dev"], parts["test"])
-    _, gold = next(reversed(parts.values()))
-    measurements = {f"accuracy {data.task.name}": _accuracy(data, found, gold, samples)}
-    if data.task.name == "MRPC":
-        measurements["f1 MRPC"] = _f1(data, found, gold, samples)
-    said = {"development": found.development, "chosen": list(found.chosen)}
-    return measurements, {"n": _sizes(parts)} | said
-
-
-def _relatedness(data: _Data, samples: int) -> tuple[Measurements, Details]:
-    parts = {name: data.part(name) for name in ("train", "dev", "test")}
-    features, gold = parts["test"]
-    scores, development = predict_scores(parts["train"], parts["dev"], features, at=data.at)
-    found = correlations(scores, gold, name=data.task.name, at=data.at, digest=data.digest, samples=samples)
-    return dict(found), {"n": _sizes(parts), "development": development}
-
-
-def _sizes(parts: Mapping[str, tuple[Float32, npt.NDArray[Any]]]) -> dict[str, int]:
-    return {name: len(gold) for name, (_, gold) in parts.items()}
-
-
-def _accuracy(data: _Data, found: Classified, gold: Int64, samples: int) -> Measurement:
-    """The mean over the folds, as SentEval has it; resamples are of all rows, whatever their folds."""
+    said |= {"development": found.development, "chosen": list(found.chosen)}
+    # The mean over the folds, as SentEval has it; resamples are of all rows, whatever their folds.
     hits = found.predicted == gold
     of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
-    pooled = share(hits, name=data.task.name, digest=data.digest, samples=samples)
-    return replace(pooled, value=float(of_folds.mean()))
+    measurements = {f"accuracy {task.name}": replace(share(hits, **about), value=float(of_folds.mean()))}
+    if task.name == "MRPC":
+        measurements["f1 MRPC"] = _f1(found.predicted, gold, **about)
+    return measurements, said
 
 
-def _f1(data: _Data, found: Classified, gold: Int64, samples: int) -> Measurement:
+def _f1(predicted: Int64, gold: Int64, *, name: str, digest: str, samples: int) -> Measurement:
     """F1 of the class 1: twice the hits over the rows of the class and the rows predicted as such."""
-    counts = np.stack([2 * (found.predicted & gold), found.predicted + gold], axis=1)
-    return Measurement(
-        value=float(_ratio(counts.sum(axis=0, dtype=np.float64))),
-        samples=_ratio(bootstrap_sums(counts.astype(np.float64), name=data.task.name, samples=samples)),
-        n=len(gold),
-        digest=data.digest,
-    )
+    counts = np.stack([2 * (predicted & gold), predicted + gold], axis=1).astype(np.float64)
 
+    def ratio(sums: Float64) -> Float64:
+        return sums[..., 0] / np.maximum(sums[..., 1], 1)
 
-def _ratio(counts: Float64) -> Float64:
-    """F1 of counts [..., 2]; 0 where neither is there."""
-    return counts[..., 0] / np.maximum(counts[..., 1], 1)
+    resampled = ratio(bootstrap_sums(counts, name=name, samples=samples))
+    return Measurement(value=float(ratio(counts.sum(axis=0))), samples=resampled, n=len(gold), digest=digest)

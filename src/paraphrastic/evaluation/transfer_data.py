@@ -2,8 +2,8 @@
 
 import hashlib
 import logging
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -11,8 +11,8 @@ import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.base.lines import text_lines
-from paraphrastic.evaluation.transfer_tasks import ENTAILMENT, QUESTIONS, Suite, TransferTask
+from paraphrastic.evaluation.labelled_file import LabelledFile
+from paraphrastic.evaluation.transfer_tasks import TASKS, Suite, TransferTask
 from paraphrastic.registry.archive import read_members
 
 log = logging.getLogger(__name__)
@@ -20,154 +20,115 @@ log = logging.getLogger(__name__)
 MAX_BYTES = 1 << 30
 
 _SCHEMA = {
-    "dataset": pl.String,
-    "part": pl.String,
     "line": pl.Int32,
     "sentence1": pl.String,
     "sentence2": pl.String,
     "label": pl.Int64,
     "score": pl.Float64,
 }
+# What a line says, by column.
+_Row = Mapping[str, str | float | None]
+# Reads the rows of a file, given the names of the classes.
+_Reader = Callable[[LabelledFile, Sequence[str]], Iterator[_Row]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A line: the sentence, or two of them, and what people said of it."""
-
-    line: int
-    sentence1: str
-    sentence2: str | None = None
-    label: int | None = None
-    score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """The content of a file, and what errors call it."""
-
-    content: bytes
-    name: str
-
-    def lines(self, *, latin: bool = False) -> list[str]:
-        """Its lines, in UTF-8; with `latin`, in ISO 8859-1 if they are not."""
-        content = self.content
-        if not content.strip():
-            raise InputError(f"{self.name}: there is no sentence in it")
-        if latin and not _is_utf8(content):
-            log.info("%s: read as ISO 8859-1, since it is not UTF-8", self.name)
-            content = content.decode("latin-1").encode()
-        return text_lines(content, self.name)
-
-    def rows(self, *, latin: bool = False) -> list[str]:
-        """Its lines without blank ones at the end."""
-        lines = self.lines(latin=latin)
-        while not lines[-1].strip():
-            lines.pop()
-        return lines
-
-    def fault(self, number: int, cause: str) -> InputError:
-        return InputError(f"{self.name}:{number}: {cause}")
-
-
-_Reader = Callable[[_File], Iterator[_Row]]
-
-
-def _sentences(file: _File, *, label: int) -> Iterator[_Row]:
+def _sentences(file: LabelledFile, _: Sequence[str], *, label: int) -> Iterator[_Row]:
     """A sentence a line, all of one class. Official files have empty ones, which count like all others."""
     lines = file.lines(latin=True)
     if empty := sum(not line.strip() for line in lines):
         log.info("%s: %d of %d sentences are empty", file.name, empty, len(lines))
     for number, line in enumerate(lines, start=1):
-        yield _Row(number, line.strip(), label=label)
+        yield {"line": number, "sentence1": line.strip(), "label": label}
 
 
-def _questions(file: _File) -> Iterator[_Row]:
-    """Lines `CLASS:kind sentence`."""
-    for number, line in enumerate(file.rows(latin=True), start=1):
-        name, _, rest = line.partition(":")
-        _, _, sentence = rest.partition(" ")
-        if not sentence.strip():
-            raise file.fault(number, "CLASS:kind and a sentence expected")
-        yield _Row(number, sentence.strip(), label=_label(file, number, name, QUESTIONS))
+def _labelled(
+    file: LabelledFile, classes: Sequence[str], *, pattern: str, expected: str, latin: bool = False
+) -> Iterator[_Row]:
+    """A sentence and its class a line; both are groups of the pattern."""
+    for number, line in _numbered(file, latin=latin):
+        found = re.fullmatch(pattern, line.strip())
+        if not found:
+            raise file.fault(number, f"{expected} expected")
+        label = _label(file, number, found["label"], classes)
+        yield {"line": number, "sentence1": found["sentence1"].strip(), "label": label}
 
 
-def _sentiments(file: _File) -> Iterator[_Row]:
-    """Lines `sentence TAB class`."""
-    for number, line in enumerate(file.rows(), start=1):
-        sentence, _, name = line.strip().rpartition("\t")
-        if not sentence.strip():
-            raise file.fault(number, "a sentence and its class with a tab between them expected")
-        yield _Row(number, sentence.strip(), label=_label(file, number, name, ("0", "1")))
+def _table(
+    file: LabelledFile, classes: Sequence[str], *, columns: Sequence[str], lowest: float = 0.0
+) -> Iterator[_Row]:
+    """A pair of sentences a line, after a header; tabs part the columns, and unnamed ones are not read."""
+    for number, line in _numbered(file, header=1):
+        texts = line.split("\t")
+        if len(texts) < len(columns):
+            raise file.fault(number, f"{len(texts)} columns, {len(columns)} expected")
+        cells = dict(zip(columns, texts, strict=False))
+        pair = {name: cells[name].strip() for name in ("sentence1", "sentence2")}
+        if not all(pair.values()):
+            raise file.fault(number, "a sentence is empty")
+        label = _label(file, number, cells["label"], classes)
+        score = file.score(number, cells["score"], lowest=lowest) if "score" in cells else None
+        yield {"line": number, **pair, "label": label, "score": score}
 
 
-def _topics(file: _File, *, classes: Sequence[str]) -> Iterator[_Row]:
-    """Lines `class sentence`."""
-    for number, line in enumerate(file.rows(), start=1):
-        name, _, sentence = line.strip().partition(" ")
-        if not sentence.strip():
-            raise file.fault(number, "a class and a sentence with a space between them expected")
-        yield _Row(number, sentence.strip(), label=_label(file, number, name, classes))
+def _numbered(file: LabelledFile, *, header: int = 0, latin: bool = False) -> list[tuple[int, str]]:
+    """Lines with their numbers, from 1, without the header and without blank ones at the end."""
+    lines = file.lines(latin=latin)
+    while not lines[-1].strip():
+        lines.pop()
+    if len(lines) == header:
+        raise InputError(f"{file.name}: there is no sentence in it")
+    return list(enumerate(lines, start=1))[header:]
 
 
-def _paraphrases(file: _File) -> Iterator[_Row]:
-    """After a header, `class TAB id TAB id TAB sentence TAB sentence`."""
-    for number, cells in _cells(file, 5):
-        label = _label(file, number, cells[0], ("0", "1"))
-        yield _Row(number, *_pair(file, number, cells[3:5]), label=label)
+def _label(file: LabelledFile, number: int, text: str, classes: Sequence[str]) -> int:
+    if text.strip() not in classes:
+        raise file.fault(number, f"{text.strip()!r} is none of the classes {', '.join(classes)}")
+    return classes.index(text.strip())
 
 
-def _polish_paraphrases(file: _File) -> Iterator[_Row]:
-    """After a header, `sentence TAB sentence TAB class`."""
-    for number, cells in _cells(file, 3):
-        label = _label(file, number, cells[2], ("1", "2", "3"))
-        yield _Row(number, *_pair(file, number, cells[:2]), label=label)
-
-
-def _judged(file: _File, *, lowest: float) -> Iterator[_Row]:
-    """After a header, `id TAB sentence TAB sentence TAB relatedness TAB entailment`."""
-    for number, cells in _cells(file, 5):
-        label = _label(file, number, cells[4], ENTAILMENT)
-        score = _score(file, number, cells[3], lowest)
-        yield _Row(number, *_pair(file, number, cells[1:3]), label=label, score=score)
+_POSITIVE, _NEGATIVE = partial(_sentences, label=1), partial(_sentences, label=0)
+_QUESTIONS = partial(
+    _labelled,
+    pattern="(?P<label>[^:]*):[^ ]* (?P<sentence1>.+)",
+    expected="CLASS:kind and a sentence",
+    latin=True,
+)
+_SENTIMENTS = partial(
+    _labelled,
+    pattern="(?P<sentence1>.+)\t(?P<label>[^\t]*)",
+    expected="a sentence and its class with a tab between them",
+)
+_TOPICS = partial(
+    _labelled,
+    pattern="(?P<label>[^ ]*) (?P<sentence1>.+)",
+    expected="a class and a sentence with a space between them",
+)
+_PARAPHRASES = partial(_table, columns=("label", "", "", "sentence1", "sentence2"))
+_POLISH_PARAPHRASES = partial(_table, columns=("sentence1", "sentence2", "label"))
+_JUDGED = partial(_table, columns=("", "sentence1", "sentence2", "score", "label"))
 
 
 # Part, file in the archive's folder, reader; in the order in which SentEval reads them.
 _SENTEVAL: dict[str, tuple[tuple[str, str, _Reader], ...]] = {
-    "MR": (
-        ("all", "MR/rt-polarity.pos", partial(_sentences, label=1)),
-        ("all", "MR/rt-polarity.neg", partial(_sentences, label=0)),
-    ),
-    "CR": (
-        ("all", "CR/custrev.pos", partial(_sentences, label=1)),
-        ("all", "CR/custrev.neg", partial(_sentences, label=0)),
-    ),
-    "SUBJ": (
-        ("all", "SUBJ/subj.objective", partial(_sentences, label=1)),
-        ("all", "SUBJ/subj.subjective", partial(_sentences, label=0)),
-    ),
-    "MPQA": (
-        ("all", "MPQA/mpqa.pos", partial(_sentences, label=1)),
-        ("all", "MPQA/mpqa.neg", partial(_sentences, label=0)),
-    ),
-    "SST": tuple((part, f"SST/binary/sentiment-{part}", _sentiments) for part in ("train", "dev", "test")),
-    "TREC": (("train", "TREC/train_5500.label", _questions), ("test", "TREC/TREC_10.label", _questions)),
-    "MRPC": (
-        ("train", "MRPC/msr_paraphrase_train.txt", _paraphrases),
-        ("test", "MRPC/msr_paraphrase_test.txt", _paraphrases),
-    ),
-    "SICK": (
-        ("train", "SICK/SICK_train.txt", partial(_judged, lowest=1)),
-        ("dev", "SICK/SICK_trial.txt", partial(_judged, lowest=1)),
-        ("test", "SICK/SICK_test_annotated.txt", partial(_judged, lowest=1)),
+    "MR": (("all", "MR/rt-polarity.pos", _POSITIVE), ("all", "MR/rt-polarity.neg", _NEGATIVE)),
+    "CR": (("all", "CR/custrev.pos", _POSITIVE), ("all", "CR/custrev.neg", _NEGATIVE)),
+    "SUBJ": (("all", "SUBJ/subj.objective", _POSITIVE), ("all", "SUBJ/subj.subjective", _NEGATIVE)),
+    "MPQA": (("all", "MPQA/mpqa.pos", _POSITIVE), ("all", "MPQA/mpqa.neg", _NEGATIVE)),
+    "SST": tuple((part, f"SST/binary/sentiment-{part}", _SENTIMENTS) for part in ("train", "dev", "test")),
+    "TREC": (("train", "TREC/train_5500.label", _QUESTIONS), ("test", "TREC/TREC_10.label", _QUESTIONS)),
+    "MRPC": tuple((part, f"MRPC/msr_paraphrase_{part}.txt", _PARAPHRASES) for part in ("train", "test")),
+    "SICK": tuple(
+        (part, f"SICK/SICK_{name}.txt", partial(_JUDGED, lowest=1))
+        for part, name in (("train", "train"), ("dev", "trial"), ("test", "test_annotated"))
     ),
 }
 _POLISH: dict[str, _Reader] = {
-    "ppc": _polish_paraphrases,
-    "cr_h": partial(_topics, classes=tuple("0123")),
-    "cr_m": partial(_topics, classes=tuple("0123")),
-    "cds": partial(_judged, lowest=0),
-    "sick": partial(_judged, lowest=1),
-    "8tags": partial(_topics, classes=tuple("01234567")),
+    "ppc": _POLISH_PARAPHRASES,
+    "cr_h": _TOPICS,
+    "cr_m": _TOPICS,
+    "cds": _JUDGED,
+    "sick": partial(_JUDGED, lowest=1),
+    "8tags": _TOPICS,
 }
 # What the names of a data set's files have in them.
 _PARTS = {"train": ("train",), "dev": ("dev", "trial"), "test": ("test",)}
@@ -189,40 +150,43 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: 
         InputError: a damaged archive, a missing file, a bad line.
     """
     frames = _read_senteval(files[suite][0]) if suite == "senteval" else _read_polish(files)
-    data = pl.concat(frames)
+    data = pl.concat(list(frames))
     with atomic_output(output) as temporary:
         data.write_parquet(temporary)
 
 
-def _read_senteval(archive: Path) -> list[pl.DataFrame]:
-    names = {PurePosixPath(name).parts for files in _SENTEVAL.values() for _, name, _ in files}
+def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:
+    names = [name for files in _SENTEVAL.values() for _, name, _ in files]
 
     def wanted(member: PurePosixPath) -> bool:
         # macOS adds files of its own under the same names.
-        return "__MACOSX" not in member.parts and any(member.parts[-len(name) :] == name for name in names)
+        return "__MACOSX" not in member.parts and any(member.match(name) for name in names)
 
     members = read_members(archive, wanted, max_bytes=MAX_BYTES)
-    frames = []
     for dataset, files in _SENTEVAL.items():
         for part, name, reader in files:
-            parts = PurePosixPath(name).parts
-            member = next((each for each in members if each.parts[-len(parts) :] == parts), None)
-            if member is None:
+            content = next((members[member] for member in members if member.match(name)), None)
+            if content is None:
                 raise InputError(f"{archive}: {name} is missing")
-            frames.append(_frame(dataset, part, reader(_File(members[member], f"{archive}: {name}"))))
-    return frames
+            yield _frame("senteval", dataset, part, reader, LabelledFile(f"{archive}: {name}", content))
 
 
-def _read_polish(files: Mapping[str, Sequence[Path]]) -> list[pl.DataFrame]:
-    frames = []
+def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pl.DataFrame]:
     for dataset, reader in _POLISH.items():
         for part, words in _PARTS.items():
             paths = [path for path in files[dataset] if any(word in path.name for word in words)]
             if len(paths) != 1:
                 names = ", ".join(str(path) for path in files[dataset])
                 raise InputError(f"{names}: one file with {' or '.join(words)} in its name expected")
-            frames.append(_frame(dataset, part, reader(_File(paths[0].read_bytes(), str(paths[0])))))
-    return frames
+            yield _frame("polish", dataset, part, reader, LabelledFile(str(paths[0]), paths[0].read_bytes()))
+
+
+def _frame(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pl.DataFrame:
+    if not file.content.strip():
+        raise InputError(f"{file.name}: there is no sentence in it")
+    classes = next(task.classes for task in TASKS[suite] if task.dataset == dataset and task.classes)
+    rows = pl.DataFrame(list(reader(file, classes)), schema=_SCHEMA)
+    return rows.select(pl.lit(dataset).alias("dataset"), pl.lit(part).alias("part"), pl.all())
 
 
 def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:
@@ -236,51 +200,3 @@ def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:
         sentences = "\t".join("".join(text.split()) for text in (first, second or ""))
         digest.update(f"{part}\t{sentences}\t{said:g}\n".encode())
     return digest.hexdigest()
-
-
-def _frame(dataset: str, part: str, rows: Iterator[_Row]) -> pl.DataFrame:
-    cells = [(dataset, part, row.line, row.sentence1, row.sentence2, row.label, row.score) for row in rows]
-    return pl.DataFrame(cells, schema=_SCHEMA, orient="row")
-
-
-def _is_utf8(content: bytes) -> bool:
-    try:
-        content.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _cells(file: _File, count: int) -> Iterator[tuple[int, list[str]]]:
-    """Number and cells of each line after the header."""
-    lines = file.rows()
-    if len(lines) < 2:
-        raise InputError(f"{file.name}: there is no sentence in it")
-    for number, line in enumerate(lines[1:], start=2):
-        cells = line.split("\t")
-        if len(cells) < count:
-            raise file.fault(number, f"{len(cells)} columns, {count} expected")
-        yield number, cells
-
-
-def _pair(file: _File, number: int, cells: Sequence[str]) -> tuple[str, str]:
-    first, second = (cell.strip() for cell in cells)
-    if not first or not second:
-        raise file.fault(number, "a sentence is empty")
-    return first, second
-
-
-def _label(file: _File, number: int, text: str, classes: Sequence[str]) -> int:
-    if text.strip() not in classes:
-        raise file.fault(number, f"{text.strip()!r} is none of the classes {', '.join(classes)}")
-    return classes.index(text.strip())
-
-
-def _score(file: _File, number: int, text: str, lowest: float) -> float:
-    try:
-        score = float(text)
-    except ValueError:
-        score = float("nan")
-    if not lowest <= score <= 5:
-        raise file.fault(number, f"{text.strip()!r} is no score from {lowest:g} to 5")
-    return score

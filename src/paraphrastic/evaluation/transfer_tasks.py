@@ -7,6 +7,13 @@ Suite = Literal["senteval", "polish"]
 # `nested` cross-validation of all rows; `folds` of the training data, with test data apart; a `split` into
 # training, development and test data; and the same with scores instead of classes.
 Protocol = Literal["nested", "folds", "split", "relatedness"]
+# The parts of the data that a protocol takes.
+PARTS: dict[Protocol, tuple[str, ...]] = {
+    "nested": ("all",),
+    "folds": ("train", "test"),
+    "split": ("train", "dev", "test"),
+    "relatedness": ("train", "dev", "test"),
+}
 # Of all folds, of networks before training and of the order of their batches.
 SEED = 1111
 
@@ -29,6 +36,7 @@ class TransferTask:
 
 
 _POLARITY = ("negative", "positive")
+_BINARY = ("0", "1")
 # In SentEval's order, by which its toolkit sorts sentences of one length.
 ENTAILMENT = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
@@ -41,9 +49,9 @@ TASKS: dict[Suite, tuple[TransferTask, ...]] = {
         TransferTask("CR", "CR", "nested", _POLARITY),
         TransferTask("SUBJ", "SUBJ", "nested", ("subjective", "objective")),
         TransferTask("MPQA", "MPQA", "nested", _POLARITY),
-        TransferTask("SST-2", "SST", "split", ("0", "1")),
+        TransferTask("SST-2", "SST", "split", _BINARY),
         TransferTask("TREC", "TREC", "folds", QUESTIONS),
-        TransferTask("MRPC", "MRPC", "folds", ("0", "1")),
+        TransferTask("MRPC", "MRPC", "folds", _BINARY),
         TransferTask("SICK-R", "SICK", "relatedness"),
         TransferTask("SICK-E", "SICK", "split", ENTAILMENT),
     ),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+from xml.etree import ElementTree
 
 import jinja2
 from markupsafe import Markup
@@ -24,12 +25,21 @@ from paraphrastic.report.summary import (
     read_speed,
     summarise_provenance,
 )
-from paraphrastic.report.svg import Picture, embed_svg
 from paraphrastic.report.tables import Table, read_table, words
 
 LEDGER = "ledger"
 _FOLDER = Path(__file__).parent
 _T = TypeVar("_T")
+_POINTS_A_PIXEL = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG as the address of an image (`data:`), what it shows in words, and its width in pixels."""
+
+    address: str
+    label: str
+    width: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +50,6 @@ class _Shown:
     caption: str
     table: Table | None
     pictures: list[tuple[str, Picture]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Missing:
-    title: str
-    why: str
 
 
 def write_report(
@@ -72,7 +76,7 @@ def write_report(
     folder = Path(results)
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder of results")
-    missing: list[_Missing] = []
+    missing: list[tuple[str, str]] = []
     page = _Page(folder, captions, figures, absent or {}, missing)
     chapters = [*CHAPTERS, *page.others()]
     content = {
@@ -99,7 +103,7 @@ class _Page:
     captions: Mapping[str, str] | None
     figures: Collection[str] | None
     absent: Mapping[str, str]
-    missing: list[_Missing]
+    missing: list[tuple[str, str]]
 
     def attempt(self, title: str, read: Callable[[Path], _T], path: Path) -> _T | None:
         """What a function reads; None, and a line of why, if it cannot."""
@@ -109,7 +113,7 @@ class _Page:
             why = str(error) if isinstance(error, InputError) else f"{path}: not readable: {error!r}"
             if not path.exists():
                 why = f"{path} is not there"
-            self.missing.append(_Missing(title, why))
+            self.missing.append((title, why))
             return None
 
     def brief(self, title: str, read: Callable[[Path], _T], table: str) -> _T | None:
@@ -136,8 +140,7 @@ class _Page:
             path = self.folder / "tables" / f"{part.name}.csv"
             is_there = self._is_there(part.name)
             if part.table and not is_there:
-                why = self.absent.get(part.name, "")
-                self.missing.append(_Missing(part.title, why or f"{path} is not there"))
+                self.missing.append((part.title, self.absent.get(part.name) or f"{path} is not there"))
             intervals = path.parent / "intervals" / path.name
             read = partial(read_table, intervals=intervals if part.intervals and intervals.exists() else None)
             table = self.attempt(part.title, read, path) if is_there else None
@@ -160,11 +163,10 @@ class _Page:
         wanted = self.figures
         found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
         if not found and (self._is_there(part.name) or not part.table):
-            self.missing.append(_Missing(f"{part.title}: picture", f"{figures / pattern} is not there"))
+            self.missing.append((f"{part.title}: picture", f"{figures / pattern} is not there"))
         for place, path in found.items():
             name = ", ".join(place.parts[1:])
             label = f"{part.title}{name and ': '}{name}"
-
             if picture := self.attempt(f"{part.title}: picture", partial(embed_svg, label=label), path):
                 yield name, picture
 
@@ -194,3 +196,28 @@ def _rendered(content: Mapping[str, object]) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - files of this package
     return environment.get_template("page.html").render(**content, **own, script_digest=digest)
+
+
+def embed_svg(path: Path, *, label: str) -> Picture:
+    """Read an SVG file for a page that is one file.
+
+    Browsers show an SVG that is the source of an image without its scripts, links and outside files.
+
+    Args:
+        path: the file.
+        label: what the picture shows, for readers who do not see it.
+
+    Raises:
+        InputError: the file is missing, or is not an SVG with a size.
+    """
+    try:
+        content = path.read_bytes()
+        root = ElementTree.fromstring(content)  # noqa: S314 - expat limits the growth of entities
+    except (OSError, ElementTree.ParseError) as error:
+        raise InputError(f"{path}: not readable as SVG: {error}") from None
+    width, height = (re.fullmatch(r"([0-9.]+)(pt|px)?", root.get(side, "")) for side in ("width", "height"))
+    if root.tag != "{http://www.w3.org/2000/svg}svg" or not width or not height:
+        raise InputError(f"{path}: is no SVG with a size")
+    pixels = float(width[1]) / (_POINTS_A_PIXEL if width[2] == "pt" else 1)
+    address = f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
+    return Picture(address, label, round(pixels))

@@ -54,14 +54,14 @@ def write_provenance(
     leaves: dict[str, frozenset[str]] = {}
     for path in sorted(map(str, results)):
         record = records.get(path, {})
-        entry = _about(Path(path)) | {key: record.get(key) for key in _OF_STEP}
+        entries[path] = entry = _about(Path(path)) | {key: record.get(key) for key in _OF_STEP}
         if record:
             entry["time"] = record["time"]
             entry["environment"] = config_digest(record["environment"])[:12]
             environments[entry["environment"]] = record["environment"]
         entry["data"] = sorted(_data_of(path, records, leaves))
-        entries[path] = entry
     data = {path: _about_data(Path(path)) for path in sorted(set().union(*leaves.values()))}
+    packages = {each.metadata["Name"]: each.version for each in importlib.metadata.distributions()}
     write_json(
         output,
         {
@@ -72,7 +72,7 @@ def write_provenance(
                 "platform": platform.platform(),
                 "commit": commit(),
                 "python": platform.python_version(),
-                "packages": _installed(),
+                "packages": dict(sorted(packages.items(), key=lambda item: item[0].lower())),
             },
             "seed": config.get("seed"),
             "config": config,
@@ -212,8 +212,3 @@ def _about_data(path: Path) -> dict[str, Any]:
         return _about(path)
     locked = read_json(lock)
     return {"bytes": path.stat().st_size} | {key: locked.get(key) for key in ("sha256", "address", "version")}
-
-
-def _installed() -> dict[str, str]:
-    found = {each.metadata["Name"]: each.version for each in importlib.metadata.distributions()}
-    return dict(sorted(found.items(), key=lambda item: item[0].lower()))

@@ -60,13 +60,11 @@ def read_headline(path: Path) -> Headline:
         raise InputError(f"{path}: no system has a mean over all years")
     before = {row["system"]: float(row["avg"]) for row in rows if row["source"] == "untrained"}
     intervals = path.parent / "intervals" / path.name
-    around = {}
-    if intervals.is_file():
-        around = {
-            row["system"]: (float(row["low"]), float(row["high"]))
-            for row in read_rows(intervals)
-            if row["source"] == "measured" and row["column"] == "avg" and row["low"]
-        }
+    around = {
+        row["system"]: (float(row["low"]), float(row["high"]))
+        for row in (read_rows(intervals) if intervals.is_file() else ())
+        if row["source"] == "measured" and row["column"] == "avg" and row["low"]
+    }
     gains = [
         Gain(row["system"], float(row["avg"]), before.get(row["system"]), around.get(row["system"]))
         for row in sorted(measured, key=lambda row: -float(row["avg"]))
@@ -79,8 +77,7 @@ def read_headline(path: Path) -> Headline:
     ends += [published[0]] if published else []
     # Whole tens, since a scale that begins anywhere is hard to read.
     axis = (10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10 + 1e-9))
-    sample = any(row["data"] == "sample" for row in measured)
-    return Headline(gains, published, sample, axis)
+    return Headline(gains, published, any(row["data"] == "sample" for row in measured), axis)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
@@ -105,25 +102,17 @@ def read_speed(path: Path) -> list[tuple[str, str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class LedgerTable:
-    """The rows of the ledger that are of one published table."""
-
-    name: str
-    counts: Mapping[str, int]
-    rows: Sequence[Mapping[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
 class Ledger:
-    """Every published figure, by table."""
+    """Published figures, how many of them have each verdict, and the same of each published table."""
 
+    rows: Sequence[Mapping[str, str]]
     counts: Mapping[str, int]
-    tables: Sequence[LedgerTable]
+    tables: Mapping[str, "Ledger"]
 
     @property
     def size(self) -> int:
         """Number of published figures."""
-        return sum(self.counts.values())
+        return len(self.rows)
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -133,11 +122,13 @@ def read_ledger(path: Path) -> Ledger:
         raise InputError(f"{path}: has no column {lacking[0]}")
     # What was compared is what a reader looks for.
     rows.sort(key=lambda row: row["verdict"] == "not run")
-    names = dict.fromkeys(row["table"] for row in rows)
-    by_table = {name: [row for row in rows if row["table"] == name] for name in names}
-    tables = [LedgerTable(name, _verdicts(of), of) for name, of in by_table.items()]
-    tables.sort(key=lambda table: table.counts["not run"] == len(table.rows))
-    return Ledger(_verdicts(rows), tables)
+    by_table: dict[str, list[Mapping[str, str]]] = {}
+    for row in rows:
+        by_table.setdefault(row["table"], []).append(row)
+    # A table's first row was compared if any was.
+    names = sorted(by_table, key=lambda name: by_table[name][0]["verdict"] == "not run")
+    tables = {name: Ledger(by_table[name], _verdicts(by_table[name]), {}) for name in names}
+    return Ledger(rows, _verdicts(rows), tables)
 
 
 def _verdicts(rows: Sequence[Mapping[str, str]]) -> dict[str, int]:
@@ -145,21 +136,12 @@ def _verdicts(rows: Sequence[Mapping[str, str]]) -> dict[str, int]:
     return {verdict: counts[verdict] for verdict in (*VERDICTS, *sorted(set(counts) - set(VERDICTS)))}
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """What `provenance.json` says, for reading.
+def summarise_provenance(path: Path) -> dict[str, Mapping[str, Any]]:
+    """Read `provenance.json`: its `content`, and for reading, the `facts` of the whole run by what they are.
 
-    Attributes:
-        facts: what is said of the whole run, by what it is.
-        content: the file's.
+    Raises:
+        InputError: the file is missing or damaged.
     """
-
-    facts: Mapping[str, str]
-    content: Mapping[str, Any]
-
-
-def summarise_provenance(path: Path) -> Provenance:
-    """Read `provenance.json`; an `InputError` if it is missing or damaged."""
     content = read_provenance(path)
     written = content["written"]
     results = content["results"].values()
@@ -177,7 +159,7 @@ def summarise_provenance(path: Path) -> Provenance:
         "Configuration": f"SHA-256 {content['config_digest']}",
         "Checked by": "paraphrastic verify",
     }
-    return Provenance({name: text for name, text in facts.items() if text}, content)
+    return {"facts": {name: text for name, text in facts.items() if text}, "content": content}
 
 
 def _time(text: str) -> str:

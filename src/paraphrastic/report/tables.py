@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
@@ -38,20 +38,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """Rows under one heading; an empty one of a table that has no groups."""
-
-    title: str
-    rows: list[Row] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class Table:
-    """A table: labels of the columns, whether each has numbers, and the rows."""
+    """A table: labels of the columns, whether each has numbers, and the rows by their heading."""
 
     columns: Sequence[str]
     numeric: Sequence[bool]
-    groups: Sequence[Group]
+    groups: Mapping[str, Sequence[Row]]
 
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
@@ -83,14 +75,14 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     # In a column of large numbers, all of them have their thousands apart.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
-    groups: dict[str, Group] = {}
+    groups: dict[str, list[Row]] = {}
     # Models stand in their order, each after what it was before training.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
         found = {name: notes.get(figure_key(row, name)) for name in columns}
         title = _title(row, next((note.group for note in found.values() if note), ""))
         cells = [_cell(row, name, spans.get(name, ()), found[name], name in large) for name in columns]
-        groups.setdefault(title, Group(title)).rows.append(Row(cells, row.get("source", "")))
-    return Table([words(name) for name in columns], numeric, list(groups.values()))
+        groups.setdefault(title, []).append(Row(cells, row.get("source", "")))
+    return Table([words(name) for name in columns], numeric, groups)
 
 
 def _title(row: Mapping[str, str], group: str) -> str:

@@ -179,13 +179,7 @@ def _set_tokenizer_threads(threads: int) -> None:
 
 
 def _load(name: str, package: str, load: Callable[[bool], T]) -> T:
-    """Load a model by a function that is told whether to do without the network.
-
-    Args:
-        name: a folder, or a name on the Hugging Face Hub.
-        package: what loads it.
-        load: loads it.
-    """
+    """Load a model by a function of its package, which is told whether to do without the network."""
     unreachable = None if Path(name).is_dir() else _why_unreachable(name)
     try:
         return load(unreachable is not None)
@@ -219,20 +213,19 @@ def _one_line(error: Exception) -> str:
 
 
 def _digest(name: str, save: Callable[[str], object]) -> str:
-    """SHA-256 of the files of a model's folder; of one that has only a name, of those it is saved as."""
-    if Path(name).is_dir():
-        return _folder_digest(Path(name))
-    with tempfile.TemporaryDirectory() as folder:
-        save(folder)
-        return _folder_digest(Path(folder))
+    """SHA-256 of a model's files with their paths; of a model that has only a name, of those it is saved as.
 
-
-def _folder_digest(folder: Path) -> str:
-    """SHA-256 of all files but hidden ones and texts to read, with their paths."""
+    Hidden files and texts to read do not count.
+    """
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        within = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in within.parts)
-        if path.is_file() and not hidden and path.suffix != ".md":
-            digest.update(f"{within.as_posix()}\n{sha256(path)}\n".encode())
+    with tempfile.TemporaryDirectory() as saved:
+        folder = Path(name)
+        if not folder.is_dir():
+            save(saved)
+            folder = Path(saved)
+        for path in sorted(folder.rglob("*")):
+            within = path.relative_to(folder)
+            hidden = any(part.startswith(".") for part in within.parts)
+            if path.is_file() and not hidden and path.suffix != ".md":
+                digest.update(f"{within.as_posix()}\n{sha256(path)}\n".encode())
     return digest.hexdigest()

@@ -21,8 +21,6 @@ from paraphrastic.systems.external import open_sentence_transformer, open_static
 if TYPE_CHECKING:
     from paraphrastic.model.pieces import Pieces
 
-__all__ = ["Stages", "System", "open_system", "system_of"]
-
 # In every folder that sentence-transformers saved.
 _MODULES = "modules.json"
 
@@ -125,7 +123,9 @@ def open_system(
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = Path(place)
     if folder.is_dir():
-        if _is_own(folder):
+        config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
+        # A model of this project may serve sentence-transformers as well.
+        if isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS):
             return system_of(open_folder(folder), threads=threads, device=device or "cpu")
         if not (folder / _MODULES).is_file():
             raise InputError(
@@ -137,11 +137,3 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
         if folder.exists():
             raise
         raise InputError(f"{error} (there is no folder {str(place)!r})") from None
-
-
-def _is_own(folder: Path) -> bool:
-    """Whether this project made the model; such a folder may serve sentence-transformers as well."""
-    if not (folder / CONFIG).is_file():
-        return False
-    config = read_json(folder / CONFIG)
-    return isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS)

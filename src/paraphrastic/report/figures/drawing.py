@@ -1,15 +1,56 @@
 """What all pictures have in common: drawn from a CSV file, with the same bytes for the same figures."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import matplotlib
+import numpy as np
+import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from paraphrastic.base.files import atomic_output
+
+
+def numbers(rows: Sequence[Mapping[str, str]], column: str) -> npt.NDArray[np.float64]:
+    """The numbers of a column, [rows]; an empty cell is NaN."""
+    return np.array([float(row[column] or "nan") for row in rows])
+
+
+def draw_panels(
+    count: int, in_a_row: int, size: tuple[float, float], margins: tuple[float, float], **shared: Any
+) -> tuple[Figure, list[Axes]]:
+    """A figure with so many panels, each of this size in inches; the first is at the top on the left."""
+    columns = min(in_a_row, count)
+    lines = ceil(count / columns)
+    width, height = (
+        n * each + margin for n, each, margin in zip((columns, lines), size, margins, strict=True)
+    )
+    figure = Figure(figsize=(width, height), layout="constrained")
+    panels = list(figure.subplots(lines, columns, squeeze=False, **shared).ravel())
+    for axes in panels[count:]:
+        axes.set_visible(False)
+    return figure, panels[:count]
+
+
+def draw_squares(
+    axes: Axes,
+    values: npt.NDArray[np.float64],
+    lines: Sequence[str],
+    columns: Sequence[str],
+    *,
+    top: float,
+    low: float,
+) -> None:
+    """Draw numbers as squares, darker from `low` to `top`, with the names of lines and columns."""
+    axes.imshow(values, cmap="Blues", vmin=low, vmax=top, aspect="auto")
+    axes.set_xticks(range(len(columns)), columns)
+    axes.set_yticks(range(len(lines)), lines)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
 
 
 def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paraphrastic.base.files import read_csv
-from paraphrastic.report.figures.drawing import save_figure
+from paraphrastic.report.figures.drawing import draw_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
 # What can become of a pair, with colours by Okabe and Ito, which the colour-blind can tell apart; the kept
@@ -34,13 +35,7 @@ _NARROW = 3.5
 def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
     """Draw each corpus as a bar of what became of its pairs, and which filters drop the same ones.
 
-    Args:
-        funnel: CSV file of `tabulate_funnel`.
-        overlap: the other CSV file; its corpora are added up.
-        outputs: files to write, each in the format of its suffix.
-
-    Raises:
-        InputError: a table without rows.
+    Both files are those of `tabulate_funnel`; of the second, `overlap`, the corpora are added up.
     """
     rows, pairs = read_rows(funnel), read_csv(overlap)
     # A filter that drops nothing has nothing in common with another.
@@ -77,12 +72,11 @@ def _draw_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
         shares = 100 * np.array([int(row[fate] or 0) for row in rows]) / read
         if not shares.any():
             continue
-        axes.barh(range(len(rows)), shares, left=left, label=label, color=colour, edgecolor="white", lw=0.6)
-        for number, share in enumerate(shares):
-            if share >= _NARROW:
-                ink = "white" if fate in _FATE_ON_DARK else "black"
-                place = (left[number] + share / 2, number)
-                axes.text(*place, f"{share:.1f}", ha="center", va="center", fontsize=8, color=ink)
+        look: dict[str, Any] = {"label": label, "color": colour, "edgecolor": "white", "lw": 0.6}
+        bars = axes.barh(range(len(rows)), shares, left=left, **look)
+        texts = [f"{share:.1f}" if share >= _NARROW else "" for share in shares]
+        ink = "white" if fate in _FATE_ON_DARK else "black"
+        axes.bar_label(bars, texts, label_type="center", fontsize=8, color=ink)
         left += shares
     for number, row in enumerate(rows):
         text = f"{int(row['kept']):,} of {int(row['read']):,}"
@@ -99,31 +93,23 @@ def _draw_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
 
 def _draw_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
     """A square for every two filters: of the pairs that the row's drops, the share that the column's does."""
-    both = np.array(
-        [
-            [sum(int(p[column] or 0) for p in pairs if p["filter"] == row) for column in reasons]
-            for row in reasons
-        ]
-    )
+    both = np.zeros((len(reasons), len(reasons)), np.int64)
+    for pair in pairs:
+        if pair["filter"] in reasons:
+            both[reasons.index(pair["filter"])] += [int(pair[reason] or 0) for reason in reasons]
     fails = both.diagonal()
     shares = 100 * both / np.maximum(fails, 1)[:, None]
     np.fill_diagonal(shares, np.nan)
-    axes.imshow(shares, cmap="Blues", vmin=0, vmax=100, aspect="auto")
-    for row in range(len(reasons)):
-        for column in range(len(reasons)):
-            share = shares[row, column]
-            text = f"{both[row, column]:,}"
-            if row != column and share > 0:
-                text += f"\n{share:.0f} %" if share >= 1 else "\nunder 1 %"
-            ink = "white" if share > 60 else "black"
-            weight = "bold" if row == column else "normal"
-            axes.text(column, row, text, ha="center", va="center", fontsize=8, color=ink, weight=weight)
     names = [_FATES[reason][0] for reason in reasons]
-    axes.set_xticks(range(len(reasons)), names)
-    axes.set_yticks(range(len(reasons)), names)
+    draw_squares(axes, shares, names, names, low=0, top=100)
     axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
+    for (row, column), share in np.ndenumerate(shares):
+        text = f"{both[row, column]:,}"
+        if row != column and share > 0:
+            text += f"\n{share:.0f} %" if share >= 1 else "\nunder 1 %"
+        ink = "white" if share > 60 else "black"
+        weight = "bold" if row == column else "normal"
+        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=ink, weight=weight)
     axes.set_title(
         "Which filters drop the same pairs, all corpora together: pairs that both drop, and their share of\n"
         "those that the row's filter drops; in bold, all that a filter drops by itself",

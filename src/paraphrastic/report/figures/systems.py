@@ -1,16 +1,19 @@
-"""The systems of a table side by side, with the intervals of their figures."""
+"""The systems of a table side by side: their figures with intervals, and their speed."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from pathlib import Path
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
 
-from paraphrastic.report.figures.drawing import plain_axes, save_figure
+from paraphrastic.base.errors import InputError
+from paraphrastic.report.figures.drawing import draw_panels, plain_axes, save_figure
 from paraphrastic.report.tables import read_rows
 
-_COLUMNS = 4
+Row = Mapping[str, str]
+
 # Sources of figures: colour, and a mark that is told apart without colour.
 _SOURCES = {
     "published": ("#777777", "D"),
@@ -22,54 +25,102 @@ _SOURCES = {
 def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
     """Draw a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
 
-    Published figures have no interval. Filled is what is better than all others where the difference holds.
-
-    Args:
-        intervals: CSV file of `tabulate_systems`.
-        outputs: files to write, each in the format of its suffix.
-        title: what is measured.
-
-    Raises:
-        InputError: a table without figures.
+    They are those of the intervals of `tabulate_systems`; published figures have none. Filled is what is
+    better than all others where the difference holds. `title` says what is measured.
     """
     rows = read_rows(intervals)
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))
     # In the order of the table, which published rows may have only some columns of.
     measured = [row for row in rows if row["source"] != "published"]
-    panels = list(dict.fromkeys((row["row"], row["column"]) for row in [*measured, *rows]))
-    columns = min(_COLUMNS, len(panels))
-    lines = ceil(len(panels) / columns)
-    labels = [_label(system, source) for system, source in systems]
-    width = 0.075 * max(map(len, labels)) + 2.4 * columns
-    figure = Figure(figsize=(width, lines * (0.2 * len(systems) + 0.8) + 0.6), layout="constrained")
-    grid = figure.subplots(lines, columns, squeeze=False, sharey=True)
-    for axes, panel in zip(grid.ravel(), panels, strict=False):
-        of_panel = {
-            (row["system"], row["source"]): row for row in rows if (row["row"], row["column"]) == panel
-        }
-        _draw_panel(axes, [of_panel.get(system) for system in systems])
-        axes.set_title(" ".join(filter(None, panel)), loc="left", fontsize=10)
-    for axes in grid.ravel()[len(panels) :]:
-        axes.set_visible(False)
-    grid[0, 0].set_yticks(range(len(systems)), labels, fontsize=8)
-    grid[0, 0].invert_yaxis()
+    names = list(dict.fromkeys((row["row"], row["column"]) for row in [*measured, *rows]))
+    labels = [system if source == "measured" else f"{system} ({source})" for system, source in systems]
+    size, margins = (2.4, 0.2 * len(systems) + 0.8), (0.075 * max(map(len, labels)), 0.6)
+    figure, panels = draw_panels(len(names), 4, size, margins, sharey=True)
+    for axes, name in zip(panels, names, strict=True):
+        own = [row for row in rows if (row["row"], row["column"]) == name]
+        for row in own:
+            place = systems.index((row["system"], row["source"]))
+            colour, mark = _SOURCES[row["source"]]
+            if row["low"]:
+                axes.plot([float(row["low"]), float(row["high"])], [place, place], color=colour, lw=1.4)
+            fill = colour if row["best"] else "white"
+            axes.plot(float(row["value"]), place, mark, ms=4.5, mfc=fill, mec=colour, mew=1.2)
+        plain_axes(axes, grid="x")
+        axes.spines["left"].set_visible(False)
+        axes.tick_params(length=0, labelsize=8)
+        axes.set_title(" ".join(filter(None, name)), loc="left", fontsize=10)
+    panels[0].set_yticks(range(len(systems)), labels, fontsize=8)
+    panels[0].invert_yaxis()
     figure.suptitle(title, x=0.01, ha="left", fontsize=10, wrap=True)
     save_figure(figure, outputs, name="systems")
 
 
-def _label(system: str, source: str) -> str:
-    return system if source == "measured" else f"{system} ({source})"
+def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Draw bars of sentences a second, a panel each device, number of cores and batch size that was measured.
+
+    The table is that of `tabulate_speed`. Published figures of the same setting are grey: their machines were
+    others.
+    """
+    rows = read_rows(table)
+    measured = [row for row in rows if row["source"] != "published"]
+    if not measured:
+        raise InputError(f"{table}: there are no measured speeds in it")
+    setups = list(dict.fromkeys((row["device"], row["cores"]) for row in measured))
+    sizes = list(dict.fromkeys(row["batch_size"] for row in measured))
+    panels = {
+        (setup, size): [
+            row for row in rows if (row["device"], row["cores"], row["batch_size"]) == (*setup, size)
+        ]
+        for size in sizes
+        for setup in setups
+    }
+    lines = [max(len(_names(panels[setup, size])) for setup in setups) for size in sizes]
+    figure = Figure(
+        figsize=(3.2 + 3.2 * len(setups), 0.6 + sum(0.6 + 0.34 * count for count in lines)),
+        layout="constrained",
+    )
+    grid = figure.subplots(len(sizes), len(setups), squeeze=False, sharex=True, height_ratios=lines)
+    for line, count, size in zip(grid, lines, sizes, strict=True):
+        for axes, (device, cores) in zip(line, setups, strict=True):
+            _draw_speeds(axes, panels[(device, cores), size])
+            axes.set_ylim(count - 0.5, -0.5)
+            where = "GPU" if device == "gpu" else f"{cores} core" + ("s" if cores != "1" else "")
+            axes.set_title(f"{where}, batches of {size}", loc="left", fontsize=11)
+    for axes in grid[-1]:
+        axes.set_xlabel("sentences a second, on a logarithmic scale")
+    figure.suptitle(
+        "filled: with preprocessing; empty: without it; grey: published figures, of other machines",
+        x=0.01,
+        ha="left",
+        fontsize=10,
+    )
+    save_figure(figure, outputs, name="speed")
 
 
-def _draw_panel(axes: Axes, rows: Sequence[Mapping[str, str] | None]) -> None:
-    for place, row in enumerate(rows):
-        if row is None:
-            continue
-        colour, mark = _SOURCES[row["source"]]
-        if row["low"]:
-            axes.plot([float(row["low"]), float(row["high"])], [place, place], color=colour, lw=1.4)
-        fill = colour if row["best"] else "white"
-        axes.plot(float(row["value"]), place, mark, ms=4.5, mfc=fill, mec=colour, mew=1.2)
+def _name(row: Row) -> tuple[str, str]:
+    """A line of a panel: a system, with what tells published rows of one name apart, and its source."""
+    if row["source"] == "published" and row["dim"]:
+        return f"{row['system']}, {row['dim']} dimensions", row["source"]
+    return row["system"], row["source"]
+
+
+def _names(rows: Sequence[Row]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(map(_name, rows)))
+
+
+def _draw_speeds(axes: Axes, rows: Sequence[Row]) -> None:
+    names = _names(rows)
+    for line, name in enumerate(names):
+        own = [row for row in rows if _name(row) == name]
+        height = 0.8 / max(2, len(own))
+        for place, row in zip(line + height * (np.arange(len(own)) - (len(own) - 1) / 2), own, strict=True):
+            colour, speed = _SOURCES[row["source"]][0], float(row["sentences_per_second"])
+            fill = "white" if row["preprocessing"] == "not counted" else colour
+            bars = axes.barh(place, speed, height=0.85 * height, color=fill, edgecolor=colour, lw=1)
+            axes.bar_label(bars, [f"{speed:,.0f}"], padding=3, fontsize=7)
+    axes.set_yticks(range(len(names)), [name for name, _ in names], fontsize=8)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.margins(x=0.25)
+    axes.tick_params(axis="y", length=0)
     plain_axes(axes, grid="x")
-    axes.spines["left"].set_visible(False)
-    axes.tick_params(length=0, labelsize=8)

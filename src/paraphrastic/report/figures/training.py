@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import save_figure
+from paraphrastic.report.figures.drawing import draw_panels, draw_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
-_SWEEPS_IN_A_ROW = 3
 _LOSS, _SCORE = "#0072b2", "#d55e00"
 
 
@@ -23,14 +21,7 @@ def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
     """Draw the loss by epoch with the development scores, if there are any, and the mega-batch below it.
 
     The loss rises with the mega-batch, whose negatives are harder, so that both are in one picture.
-
-    Args:
-        history: file of `training.report`.
-        outputs: files to write, each in the format of its suffix.
-        title: of the picture.
-
-    Raises:
-        InputError: a file without lines, or with a line that is damaged.
+    `history` is the file of `training.report`.
     """
     lines = _read(history)
     epochs = [line["epoch"] for line in lines]
@@ -79,24 +70,13 @@ def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:
     """Draw a heat map a model: dropout by size of the mega-batch; the run that became the model is framed.
 
     Colours are of each model's own range, since models of different data differ by more than their runs.
-
-    Args:
-        table: CSV file of `tabulate_sweep`.
-        outputs: files to write, each in the format of its suffix.
-
-    Raises:
-        InputError: a table without rows.
+    The table is that of `tabulate_sweep`.
     """
     rows = read_rows(table)
     models = list(dict.fromkeys(row["model"] for row in rows))
-    columns = min(_SWEEPS_IN_A_ROW, len(models))
-    lines = ceil(len(models) / columns)
-    figure = Figure(figsize=(3.4 * columns + 0.4, 2.7 * lines + 0.5), layout="constrained")
-    panels = figure.subplots(lines, columns, squeeze=False).ravel()
-    for axes, model in zip(panels, models, strict=False):
+    figure, panels = draw_panels(len(models), 3, (3.4, 2.7), (0.4, 0.5))
+    for axes, model in zip(panels, models, strict=True):
         _draw_sweep(axes, model, [row for row in rows if row["model"] == model])
-    for axes in panels[len(models) :]:
-        axes.set_visible(False)
     title = "Pearson's r × 100 on STS 2017 en-en; framed: the run that became the model"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     save_figure(figure, outputs, name="sweep")
@@ -114,13 +94,10 @@ def _draw_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> No
             axes.add_patch(frame)
     low, high = np.nanmin(scores), np.nanmax(scores)
     # Wider than the range, so that numbers can be read and a range of nothing has a colour.
-    axes.imshow(scores, cmap="Blues", vmin=low - 1e-9, vmax=high + 0.6 * (high - low) + 1, aspect="auto")
+    lines, columns = [f"{dropout:g}" for dropout in dropouts], [str(size) for size in megabatches]
+    draw_squares(axes, scores, lines, columns, low=low - 1e-9, top=high + 0.6 * (high - low) + 1)
     for (line, column), score in np.ndenumerate(scores):
         axes.text(column, line, f"{score:.1f}", ha="center", va="center", fontsize=9)
-    axes.set_xticks(range(len(megabatches)), [str(size) for size in megabatches])
-    axes.set_yticks(range(len(dropouts)), [f"{dropout:g}" for dropout in dropouts])
     axes.set_xlabel("mega-batch size M")
     axes.set_ylabel("dropout")
     axes.set_title(model, loc="left", fontsize=11)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)

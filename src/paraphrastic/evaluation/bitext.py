@@ -1,7 +1,7 @@
-"""BUCC 2018: the translations that stand among the sentences of two languages, mined from them."""
+"""Translations found by their vectors: Tatoeba's by the nearest neighbour, and BUCC's by mining."""
 
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,12 @@ import polars as pl
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.bootstrap import bootstrap_sums
-from paraphrastic.evaluation.results import Measurement, Source, write_result
+from paraphrastic.evaluation.results import Measurement, Source, share, write_result
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
-from paraphrastic.evaluation.vectors import distinct_entries
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, unify
-from paraphrastic.neighbours.nearest import Neighbours, nearest_neighbours
+from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, MinedPairs, best_pairs, embed_entries, unify
+from paraphrastic.neighbours.kernels import Entries
+from paraphrastic.neighbours.nearest import nearest_neighbours
 
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -25,9 +25,96 @@ Float64 = npt.NDArray[np.float64]
 
 # Ways of scoring by the names that figures have.
 SCORINGS: dict[str, Margin] = {"cosine": "cosine", "margin": "ratio"}
-
 # Gold pairs below which no share is worth its name.
 MIN_GOLD = 2
+_ROUNDING = 1e-6
+_BLOCK = 4096
+
+
+def evaluate_tatoeba(
+    encoder: System,
+    testsets: Mapping[str, Path],
+    result: Path,
+    *,
+    official: Path,
+    source: Source,
+    bootstrap_samples: int,
+) -> None:
+    """Evaluate as LASER does (Artetxe and Schwenk 2019): the nearest neighbour by cosine on the other side.
+
+    Measurements: `error de-en`, where a German sentence's nearest English one is not that of its line;
+    `error en-de`; and `error de`, which is the first one again, the direction of the figures that Wieting et
+    al. (2021), Table 4, compares with. Lines count, not texts: of two lines with the same sentence, at least
+    one is an error.
+
+    Args:
+        encoder: the system.
+        testsets: Parquet files of `prepare_tatoeba`, by language.
+        result: the JSON file, see `write_result`; `languages` says of each language how many pairs there
+            are, how many of them have a sentence, or an English one, that an earlier line has, and whether
+            they are official.
+        official: JSON file with the digests of the official test sets, by language.
+        source: whether the system was trained.
+        bootstrap_samples: resamples of each language's pairs, for the intervals.
+
+    Raises:
+        InputError: there is no test set, or a damaged one; vectors that are not finite, or the same for all
+            sentences.
+    """
+    if not testsets:
+        raise InputError(f"{encoder.label}: there is no test set of Tatoeba in its languages")
+    digests = read_json(official)
+    measurements: dict[str, Measurement] = {}
+    languages = {}
+    for language, path in testsets.items():
+        pairs = read_testsets(path).select("sentence", "english")
+        texts = pairs["sentence"].to_list(), pairs["english"].to_list()
+        x, y = _entries(encoder, texts, (language, "en"), name=f"Tatoeba {language}-en")
+        digest = table_digest(pairs)
+        for name, neighbours in zip(
+            (f"{language}-en", f"en-{language}"), nearest_neighbours(x, y, 1), strict=True
+        ):
+            measurements[f"error {name}"] = share(
+                neighbours.indices[:, 0] != np.arange(len(pairs)),
+                name=f"tatoeba {language}",
+                digest=digest,
+                samples=bootstrap_samples,
+                higher_is_better=False,
+            )
+        measurements[f"error {language}"] = measurements[f"error {language}-en"]
+        languages[language] = {
+            "n": len(pairs),
+            "repeated": {column: len(pairs) - pairs[column].n_unique() for column in pairs.columns},
+            "official": digests.get(language) == digest,
+        }
+    write_result(
+        result,
+        encoder,
+        measurements,
+        task="tatoeba",
+        source=source,
+        official=all(about["official"] for about in languages.values()),
+        details={"languages": languages},
+    )
+
+
+def _entries(
+    encoder: System, texts: Sequence[Sequence[str]], languages: Sequence[str], *, name: str
+) -> Iterator[Entries]:
+    """The vectors of each side of the test set `name`, as `embed_entries` scales them, [n, dim].
+
+    Raises:
+        InputError: a vector is not finite, or all sentences of a side have the same direction.
+    """
+    for sentences, language in zip(texts, languages, strict=True):
+        entries = embed_entries(encoder, sentences, language, name=name)
+        first = entries[0].astype(np.float32)
+        # Single precision rounds.
+        bound = _ROUNDING * float(np.abs(first).max())
+        blocks = (entries[start : start + _BLOCK] for start in range(0, len(entries), _BLOCK))
+        if len(entries) > 1 and all(float(np.abs(block - first).max()) <= bound for block in blocks):
+            raise InputError(f"{encoder.label}: {name}: all sentences in {language} have the same direction")
+        yield entries
 
 
 def evaluate_bucc(
@@ -73,15 +160,14 @@ def evaluate_bucc(
     datasets = {}
     for pair, paths in testsets.items():
         data = _Data(pair, *(read_testsets(path) for path in paths))
-        found = _neighbours(encoder, data, threads)
+        x, y = _entries(encoder, data.texts, data.languages, name=f"BUCC {pair}")
+        found = nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
+        del x, y  # not needed any more, and large
         scorings[pair] = {}
         for scoring, margin in SCORINGS.items():
             tuned = _Tuned(data, best_pairs(*found, margin))
             scorings[pair][scoring] = tuned.about()
-            measurements |= {
-                f"{name} {pair} {scoring}{suffix}": measurement
-                for (name, suffix), measurement in tuned.measurements(bootstrap_samples)
-            }
+            measurements |= tuned.measurements(scoring, bootstrap_samples)
         datasets[pair] = {**data.about(), "official": digests.get(pair) == data.digest}
     write_result(
         result,
@@ -132,15 +218,6 @@ class _Data:
         }
 
 
-def _neighbours(encoder: System, data: _Data, threads: int) -> tuple[Neighbours, Neighbours]:
-    """Neighbours in both directions; the vectors are not held any longer."""
-    x, y = (
-        distinct_entries(encoder, texts, language, name=f"BUCC {data.pair}")
-        for texts, language in zip(data.texts, data.languages, strict=True)
-    )
-    return nearest_neighbours(x, y, NEIGHBOURS, threads=threads)
-
-
 class _Tuned:
     """Mined pairs, with the threshold of the highest F1 on all gold pairs, and on half of them each."""
 
@@ -181,21 +258,20 @@ class _Tuned:
             "held_out_thresholds": self.held_out_thresholds,
         }
 
-    def measurements(self, samples: int) -> Iterator[tuple[tuple[str, str], Measurement]]:
-        """Figures by their name and what their names end with."""
+    def measurements(self, scoring: str, samples: int) -> dict[str, Measurement]:
+        """Figures by their names; `f1` alone of held-out pairs, where there are any."""
+        found = {}
         for suffix, counts in (("", self.counts), (" held-out", self.held_out_counts))[: 1 + self.has_halves]:
             sums = bootstrap_sums(counts, name=f"bucc {self.data.pair}", samples=samples)
             values, resampled = _figures(counts.sum(axis=0)), _figures(sums)
-            for name in values if not suffix else ["f1"]:
-                yield (
-                    (name, suffix),
-                    Measurement(
-                        value=float(values[name]),
-                        samples=resampled[name],
-                        n=len(counts),
-                        digest=self.data.digest,
-                    ),
+            for name in ["f1"] if suffix else values:
+                found[f"{name} {self.data.pair} {scoring}{suffix}"] = Measurement(
+                    value=float(values[name]),
+                    samples=resampled[name],
+                    n=len(counts),
+                    digest=self.data.digest,
                 )
+        return found
 
 
 def best_threshold(scores: Float64, correct: Bool, n_gold: int) -> float:

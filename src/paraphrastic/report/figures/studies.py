@@ -1,0 +1,112 @@
+"""What models learn from parts of a corpus, and from each of many languages."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.report.figures.drawing import draw_panels, numbers, plain_axes, save_figure
+from paraphrastic.report.tables import read_rows
+
+# Measures that pairs are ranked by: name, colour, and a mark that is told apart without colour.
+_MEASURES = {
+    "paraphrase_score": ("paraphrase score", "#0072b2", "o"),
+    "trigram_overlap": ("trigram overlap", "#d55e00", "s"),
+    "translation_score": ("translation score", "#009e73", "^"),
+}
+_TEST_SETS = {
+    "development": "STS 2017 en-en, by which the best is chosen",
+    "sts": "STS 2012–2016, average",
+}
+# Wieting et al. 2019 saw two clusters of languages, on either side of it.
+_THRESHOLD = 0.3
+# Grey is a language without a distance.
+_COLOURS = colormaps["viridis_r"].with_extremes(bad="#bbbbbb")
+
+
+def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Draw what models learn from each part of a ranking: a curve a measure, on both test sets.
+
+    The best part of a ranking, by the development data, is the filled mark. Published rows of the table of
+    `tabulate_filter_study` have no part, and are not drawn.
+    """
+    rows = [row for row in read_rows(table) if row["part"]]
+    if not rows:
+        raise InputError(f"{table}: there are no parts in it")
+    measures = list(dict.fromkeys(row["rank_by"] for row in rows))
+    figure, panels = draw_panels(2, 2, (5, 4.2), (0, 0))
+    for axes, (score, title) in zip(panels, _TEST_SETS.items(), strict=True):
+        for number, measure in enumerate(measures):
+            own = [row for row in rows if row["rank_by"] == measure]
+            # Beside each other, so that intervals do not hide each other.
+            _draw_curve(axes, own, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
+        axes.set_xticks(sorted({int(row["part"]) for row in rows}))
+        axes.set_xlabel("part of the ranked pairs, from the lowest values to the highest")
+        axes.set_title(title, loc="left", fontsize=11, pad=8)
+        plain_axes(axes, grid="y")
+    panels[0].set_ylabel("Pearson's r × 100")
+    figure.legend(
+        *panels[0].get_legend_handles_labels(),
+        loc="outside upper left",
+        ncols=len(measures),
+        frameon=False,
+        fontsize=9,
+        title="ranked by; filled: the best part; bars: 95 % intervals",
+        title_fontsize=9,
+        alignment="left",
+    )
+    save_figure(figure, outputs, name="filter_study")
+
+
+def _draw_curve(
+    axes: Axes, rows: Sequence[Mapping[str, str]], score: str, measure: str, shift: float
+) -> None:
+    """One measure's scores over the parts, with intervals where the table has them."""
+    label, colour, mark = _MEASURES[measure]
+    places, values = numbers(rows, "part") + shift, numbers(rows, score)
+    axes.plot(places, values, color=colour, lw=1.4, marker=mark, mfc="white", ms=6, label=label)
+    if f"{score}_low" in rows[0]:
+        # A percentile interval need not hold the estimate itself.
+        beyond = [values - numbers(rows, f"{score}_low"), numbers(rows, f"{score}_high") - values]
+        bars = np.maximum(beyond, 0)
+        axes.errorbar(places, values, bars, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
+    best = [row["best"] == "yes" for row in rows]
+    axes.plot(places[best], values[best], color=colour, ls="none", marker=mark, ms=8)
+
+
+def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Draw a point a language of `tabulate_language_choice`, labelled with its code.
+
+    As in Wieting et al. 2019, Figure 1: the score by the overlap of the pieces. A point's colour is the
+    distance of the language's features from those of English, where the table has it; a hollow point below or
+    above is that of the model with prefixed tokens.
+    """
+    rows = read_rows(table)
+    overlap, scores, prefixed = (numbers(rows, name) for name in ("sp_overlap", "sts", "prefixed"))
+    distances = numbers(rows, "featural")
+    figure = Figure(figsize=(7, 4.6), layout="constrained")
+    axes = figure.subplots()
+    if np.isfinite(prefixed).any():
+        axes.vlines(overlap, scores, prefixed, color="#999999", lw=0.8)
+        look: dict[str, Any] = {"facecolor": "white", "edgecolor": "#d55e00", "zorder": 2}
+        axes.scatter(overlap, prefixed, marker="D", s=30, label="prefixed: none is shared", **look)
+    known = bool(np.isfinite(distances).any())
+    look = {"c": distances, "cmap": _COLOURS, "plotnonfinite": True} if known else {"c": "#0072b2"}
+    label = "pieces that are spelled alike share an embedding"
+    points = axes.scatter(overlap, scores, s=42, zorder=3, label=label, **look)
+    if known:
+        figure.colorbar(points, ax=axes, label="featural distance from English (URIEL)")
+    for row, x, y in zip(rows, overlap, scores, strict=True):
+        axes.annotate(row["language"], (x, y), (6, 4), textcoords="offset points", fontsize=9)
+    axes.axvline(_THRESHOLD, color="#999999", lw=0.8, ls="--", zorder=1)
+    axes.set_xlabel("share of the English pieces that the other language has, too")
+    axes.set_ylabel("Pearson's r × 100, STS 2012–2016")
+    axes.margins(0.08)
+    plain_axes(axes, grid="both")
+    figure.legend(loc="outside upper left", ncols=2, frameon=False, fontsize=9)
+    save_figure(figure, outputs, name="language_choice")
