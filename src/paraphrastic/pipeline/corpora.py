@@ -36,6 +36,11 @@ def languages_of(pair: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pair.split("-")))
 
 
+def is_paraphrase(wildcards: Wildcards) -> bool:
+    """Whether both sides of the job's pairs are in one language."""
+    return len(languages_of(wildcards.pair)) == 1
+
+
 def folder_files(folder: str | Path) -> list[str]:
     """All files below a folder."""
     return sorted(str(file) for file in Path(folder).rglob("*") if file.is_file())
@@ -104,15 +109,11 @@ class Corpora:
 
     def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
         """The word vectors that paraphrases are scored by; none for bitext."""
-        return self.downloads(self.config["word_vectors"]) if self.is_paraphrase(wildcards) else []
+        return self.downloads(self.config["word_vectors"]) if is_paraphrase(wildcards) else []
 
     def overlap_tokenizer(self, wildcards: Wildcards) -> str:
         """How words are told apart for the trigram overlap of a corpus's pairs."""
-        return str(self.config["text"]["overlap_tokenizer"]) if self.is_paraphrase(wildcards) else "word"
-
-    def is_paraphrase(self, wildcards: Wildcards) -> bool:
-        """Whether both sides of the job's pairs are in one language."""
-        return len(languages_of(wildcards.pair)) == 1
+        return str(self.config["text"]["overlap_tokenizer"]) if is_paraphrase(wildcards) else "word"
 
     def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
         """What a setting of the text says of languages; nothing of those that it leaves alone."""

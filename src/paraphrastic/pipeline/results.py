@@ -11,7 +11,7 @@ from typing import Any
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.pipeline.corpora import Wildcards
+from paraphrastic.pipeline.corpora import Json, Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
 # The languages of the paper's correlations; those of fewer languages are not compared with them.
@@ -90,8 +90,6 @@ class Results:
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
         return files or ["results/tables/sts.csv", *cards]
 
-    # Tables of systems.
-
     def rows(self, table: str) -> list[str]:
         """The systems that a table has rows of."""
         layout = LAYOUTS[table]
@@ -115,19 +113,13 @@ class Results:
         return {name: paths[0] for name, paths in self.systems("sts").items() if name not in untrained}
 
     def files(self, table: str) -> list[str]:
-        """The same in one list."""
+        """The results of all systems of a table in one list."""
         return [path for paths in self.systems(table).values() for path in paths]
-
-    def samples(self, wildcards: Wildcards) -> list[str]:
-        """The resamples behind the intervals of a table of systems."""
-        return samples_of(self.files(wildcards.table))
 
     def intervals(self, wildcards: Wildcards) -> list[str]:
         """The intervals of a table's figures, if it is a table of systems."""
         table = wildcards.table
         return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
-
-    # Published figures.
 
     def published_file(self, wildcards: Wildcards) -> list[str]:
         """The file of published figures for a table; none if there are no such figures."""
@@ -142,25 +134,19 @@ class Results:
     @cached_property
     def compared(self) -> list[str]:
         """Tables of other forms that are compared with published ones."""
-        return [
-            table
-            for table in self.published
-            if table in self.tables and table not in self.system_tables and table not in self.off
-        ]
+        others = {table for table, is_made in self._others.items() if is_made}
+        return [table for table in self.published if table in others - self.off.keys()]
 
     @cached_property
-    def published_as(self) -> dict[str, list[str]]:
-        """Names of the published systems that each system stands for."""
-        return {name: entry["published_as"] for name, entry in self._entries() if entry["published_as"]}
+    def defined(self) -> dict[str, Json]:
+        """What defines each system, by its name."""
+        return {**self.config["definitions"], **self.config["systems"]}
 
     @cached_property
     def config_digests(self) -> dict[str, str]:
         """Digest of what defines each system."""
-        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self._entries()}
+        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self.defined.items()}
         return {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
-
-    def _entries(self) -> Iterable[tuple[str, Any]]:
-        return {**self.config["definitions"], **self.config["systems"]}.items()
 
     @cached_property
     def off(self) -> dict[str, str]:
@@ -175,7 +161,7 @@ class Results:
             reasons["language_choice_correlations"] = f"the published figure is over {over}"
         for table in self.published:
             if table in LAYOUTS and table not in self.system_tables:
-                reasons[table] = _no_system(table)
+                reasons[table] = self.absent[table]
             elif table not in self.tables:
                 reasons.setdefault(table, f"the configuration asks for no table {table}")
         return reasons
@@ -184,11 +170,8 @@ class Results:
     def absent(self) -> dict[str, str]:
         """Why tables that the page could have are not made."""
         others = [table for table, is_made in self._others.items() if not is_made]
-        systems = [table for table in LAYOUTS if table not in self.system_tables]
-        return {table: "the configuration asks for none" for table in others} | {
-            table: _no_system(table) for table in systems
+        return dict.fromkeys(others, "the configuration asks for none") | {
+            table: f"no system of the configuration is evaluated on {layout.task}"
+            for table, layout in LAYOUTS.items()
+            if table not in self.system_tables
         }
-
-
-def _no_system(table: str) -> str:
-    return f"no system of the configuration is evaluated on {LAYOUTS[table].task}"
