@@ -238,6 +238,35 @@ def test_only_names_tasks() -> None:
         results(evaluation={"only": {"tatoba": []}})
 
 
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dee", "'dee' is no system that is evaluated; did you mean 'de'?"),
+        ("LaBSE", "'LaBSE' is no system that is evaluated; there are en-untrained, en, de-untrained, de, "),
+    ],
+)
+def test_only_names_systems(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"config: evaluation\.only\.sts: {message}"):
+        results(evaluation={"only": {"sts": ["de-untrained", name]}})
+
+
+def test_only_may_name_models_that_are_not_built() -> None:
+    found = results(
+        models=["de"],
+        filter_study={"model": None},
+        language_choice={"models": []},
+        evaluation={"only": {"sts": ["de", "fr", "fr-untrained"]}},
+    )
+    assert found.evaluations.systems_of("sts") == ["de"]
+
+
+def test_a_model_without_epochs_is_untrained_itself() -> None:
+    definitions = load("config")["definitions"]
+    untrained = {**definitions["de"], "training": {"epochs": 0}}
+    with pytest.raises(InputError, match="'de-untrained' is no system that is evaluated; did you mean"):
+        results(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
+
+
 def test_prepared_test_sets_are_those_of_the_tasks() -> None:
     assert results().evaluations.prepared_testsets == [
         "results/testsets/sts.parquet",

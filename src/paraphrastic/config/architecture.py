@@ -2,15 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from paraphrastic.base.units import UNITS
 
 Kind = Literal["average", "lstm", "bilstm"]
+Pooling = Literal["mean", "max"]
+Directions = Literal["average", "concatenate"]
 Sharing = Literal["shared", "separate"]
 # Overlapping ones have embeddings in common.
 Tables = Literal["shared", "separate", "overlapping"]
 
+_CHOICES = {
+    "kind": get_args(Kind),
+    "unit": UNITS,
+    "pooling": get_args(Pooling),
+    "directions": get_args(Directions),
+}
 # The papers' names of averages, alone and beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
 # LSTMs are over words unless their name says otherwise.
@@ -33,17 +41,12 @@ class Part:
     kind: Kind = "average"
     unit: str = "subword"
     dimension: int | None = None
-    pooling: Literal["mean", "max"] = "mean"
-    directions: Literal["average", "concatenate"] = "average"
+    pooling: Pooling = "mean"
+    directions: Directions = "average"
 
     def __post_init__(self) -> None:
-        kinds, poolings, directions = ("average", *_LSTMS), ("mean", "max"), ("average", "concatenate")
-        for value, allowed in zip(
-            (self.kind, self.unit, self.pooling, self.directions),
-            (kinds, UNITS, poolings, directions),
-            strict=True,
-        ):
-            if value not in allowed:
+        for name, allowed in _CHOICES.items():
+            if (value := getattr(self, name)) not in allowed:
                 raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
 
     @property

@@ -10,13 +10,12 @@ from typing import Any
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.definitions import OVERRIDABLE
+from paraphrastic.config.definitions import OVERRIDABLE, RECIPES
 from paraphrastic.config.dependencies import mined_datasets
 from paraphrastic.config.languages import keep_languages
 from paraphrastic.config.local_files import name_files, named_datasets
-from paraphrastic.config.recipes import RECIPES
 from paraphrastic.config.schema import Json, Schema, plain
-from paraphrastic.config.studies import add_prefixed, add_seeds, add_variants
+from paraphrastic.config.studies import add_models
 from paraphrastic.config.validation import semantic_faults
 from paraphrastic.registry.datasets import Dataset, read_registry
 
@@ -93,8 +92,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     """
     rules = _read_schema(schema)
     checked = complete_config(config, schema=schema)
-    for expand in (keep_languages, add_variants, add_prefixed, add_seeds):
-        _refuse(expand(checked))
+    _refuse(keep_languages(checked))
+    _refuse(add_models(checked))
     # A study's values stand in definitions only now.
     _refuse(rules.faults(checked))
     registry = read_registry(checked["registry"])

@@ -49,8 +49,7 @@ class Schema:
 
     def rule(self, name: str) -> Json:
         """The rule that stands under `$defs`."""
-        found: Json = self.root["$defs"][name]
-        return found
+        return self.root["$defs"][name]
 
     def faults(self, value: Json) -> list[str]:
         """What the schema finds wrong, each in one line that begins with the path of the key."""
@@ -92,13 +91,11 @@ class Schema:
         """The rule of an entry of an object; an empty one if the object's rule has none for it."""
         whole = self._whole(rule)
         others = whole.get("additionalProperties")
-        found: Json = whole.get("properties", {}).get(key, others if isinstance(others, dict) else {})
-        return found
+        return whole.get("properties", {}).get(key, others if isinstance(others, dict) else {})
 
     def items(self, rule: Json) -> Json:
         """The rule of the entries of a list."""
-        found: Json = self._whole(rule).get("items", {})
-        return found
+        return self._whole(rule).get("items", {})
 
     def _referenced(self, rule: Json) -> Json:
         reference = rule.get("$ref")

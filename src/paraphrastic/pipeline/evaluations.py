@@ -4,7 +4,7 @@ What a task is stands in `evaluation.layouts.TASKS`. As in `corpora`, a method t
 rule as an input or params function.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,17 +29,25 @@ class Evaluations:
         models: the models that are evaluated.
 
     Raises:
-        InputError: `evaluation.only` names a task that there is not.
+        InputError: `evaluation.only` names a task or a system that there is not, one line for each.
     """
 
     models: Models
 
     def __post_init__(self) -> None:
-        known = [*TASKS, "speed"]
-        for task in self.config["evaluation"]["only"]:
-            if task not in known:
-                hint = did_you_mean(task, known, otherwise=f"known keys are {', '.join(known)}")
-                raise InputError(f"config: evaluation.only.{task}: unknown key{hint}")
+        tasks, faults = [*TASKS, "speed"], []
+        # A model that this run does not build may be named.
+        known = self._evaluated_systems(self.config["definitions"])
+        for task, systems in self.config["evaluation"]["only"].items():
+            at = f"config: evaluation.only.{task}"
+            if task not in tasks:
+                hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
+                faults.append(f"{at}: unknown key{hint}")
+            for system in (each for each in systems if each not in known):
+                hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
+                faults.append(f"{at}: {system!r} is no system that is evaluated{hint}")
+        if faults:
+            raise InputError("\n".join(faults))
 
     @property
     def config(self) -> Mapping[str, Any]:
@@ -61,8 +69,12 @@ class Evaluations:
     @cached_property
     def systems(self) -> list[str]:
         """All systems that are evaluated, in the order of the tables' rows."""
+        return self._evaluated_systems(self.config["models"])
+
+    def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
+        """The systems that are evaluated where these models are built."""
         systems = [*self.config["systems"]]
-        for model in self.config["models"]:
+        for model in models:
             # A model without epochs is untrained itself.
             twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
             systems += [f"{model}-untrained", model] if twice else [model]

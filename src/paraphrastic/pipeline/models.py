@@ -115,8 +115,7 @@ class Models:
 
     def definition(self, wildcards: Wildcards) -> Json:
         """The definition of the job's model."""
-        found: Json = self.config["definitions"][wildcards.model]
-        return found
+        return self.config["definitions"][wildcards.model]
 
     def of_corpora(self, path: str) -> OfWildcards:
         """A function for a file of each corpus of a job's model, in their order."""
