@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from paraphrastic.config.names import did_you_mean
-    from paraphrastic.pipeline.estimate import archive_bytes, estimate, size
+    from paraphrastic.pipeline.estimate import archive_bytes, estimate, in_columns, size
     from paraphrastic.registry.opus import fetch_list
 
     corpora = fetch_list(options.languages, mirror=options.mirror, refresh=options.refresh)
@@ -59,9 +59,5 @@ def run(options: argparse.Namespace) -> None:
             archive = archive_bytes(corpus)
             pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
             rows.append((corpus.name, corpus.version, pairs, "?" if archive is None else size(archive / 1e6)))
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
-        lines = [
-            f"{name:{widths[0]}}  {version:{widths[1]}}  {pairs:>{widths[2]}}  {archive:>{widths[3]}}"
-            for name, version, pairs, archive in rows
-        ]
+        lines = in_columns(rows, left=2)
     print("\n".join(lines))

@@ -14,7 +14,7 @@ from paraphrastic.config.definitions import OVERRIDABLE, RECIPES
 from paraphrastic.config.dependencies import mined_datasets
 from paraphrastic.config.languages import keep_languages
 from paraphrastic.config.local_files import name_files, named_datasets
-from paraphrastic.config.schema import Json, Schema, plain
+from paraphrastic.config.schema import Json, Schema, entry, plain
 from paraphrastic.config.studies import add_models
 from paraphrastic.config.validation import semantic_faults
 from paraphrastic.registry.datasets import Dataset, read_registry
@@ -70,8 +70,8 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     _refuse(rules.faults(completed))
     rules.fill_defaults(completed)
     for section, kind in (("mined", "mined"), ("systems", "system")):
-        for entry in completed[section].values():
-            rules.fill_defaults(entry, rules.rule(kind))
+        for described in completed[section].values():
+            rules.fill_defaults(described, rules.named[kind])
     completed = rules.normalize(completed)
     _normalize_studies(completed["studies"], rules)
     return completed
@@ -100,10 +100,10 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
         completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
-        rules.fill_defaults(completed, rules.rule("definition"))
+        rules.fill_defaults(completed, rules.named["definition"])
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
         for part in completed["encoder"]["parts"]:
-            rules.fill_defaults(part, rules.rule("part"))
+            rules.fill_defaults(part, rules.named["part"])
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
@@ -127,11 +127,11 @@ def _normalize_studies(studies: Json, rules: Schema) -> None:
     """Write the varied values of studies as the settings that they are for."""
     for study in studies.values():
         for path, values in study["vary"].items():
-            rule = rules.rule("definition")
+            rule = rules.named["definition"]
             for key in path.split("."):
-                rule = rules.entry(rule, key)
+                rule = entry(rule, key)
             # A sweep has lists; a study compares their single values.
-            single = rules.items(rule) if path.startswith("sweep.") else rule
+            single = rule.get("items", {}) if path.startswith("sweep.") else rule
             study["vary"][path] = [
                 rules.normalize(value, rule if isinstance(value, list) else single) for value in values
             ]

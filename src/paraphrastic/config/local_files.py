@@ -12,7 +12,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
-from paraphrastic.registry.datasets import Dataset, RemoteFile, columns_fault
+from paraphrastic.registry.datasets import Dataset, RemoteFile, members_fault
 from paraphrastic.registry.kinds import KINDS
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
@@ -95,7 +95,7 @@ def _entry_faults(
         if completed["kind"] is None:
             known = ", ".join(ENDINGS)
             yield f"{at}.path: {entry['path']!r} has none of the endings {known}: give its kind"
-        elif fault := columns_fault(completed["kind"], tuple(completed["columns"])):
+        elif fault := members_fault(completed["kind"], tuple(completed["columns"])):
             yield f"{at}.columns: {fault}"
 
 

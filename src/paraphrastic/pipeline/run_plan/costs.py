@@ -17,21 +17,38 @@ _ALONE = ("measure_speed",)
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a job takes, as measured and without margins.
+    """What one job takes, or several together, as measured and without margins.
 
     Attributes:
         core_seconds: processor time.
-        seconds: time by the clock of a machine with nothing else to do.
-        memory_mb: most memory.
-        disk_mb: size of its outputs.
-        temporary_mb: what it has on the disk only while it runs.
+        seconds: time by the clock of a machine with nothing else to do; the most of one job.
+        memory_mb: most memory of one job.
+        disk_mb: size of the outputs.
+        temporary_mb: what a job has on the disk only while it runs; the most of one job.
+        name: of the jobs' step, rule or model.
+        jobs: how many they are.
     """
 
-    core_seconds: float
-    seconds: float
-    memory_mb: float
-    disk_mb: float
-    temporary_mb: float
+    core_seconds: float = 0.0
+    seconds: float = 0.0
+    memory_mb: float = 0.0
+    disk_mb: float = 0.0
+    temporary_mb: float = 0.0
+    name: str = ""
+    jobs: int = 1
+
+
+def together(name: str, costs: Sequence[Cost]) -> Cost:
+    """What several jobs take: all of their processor time and disk, and the most of one job else."""
+    return Cost(
+        core_seconds=sum((cost.core_seconds for cost in costs), 0.0),
+        seconds=max((cost.seconds for cost in costs), default=0.0),
+        memory_mb=max((cost.memory_mb for cost in costs), default=0.0),
+        disk_mb=sum((cost.disk_mb for cost in costs), 0.0),
+        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
+        name=name,
+        jobs=sum(cost.jobs for cost in costs),
+    )
 
 
 def cost_of(job: Job, sizes: Sizes) -> Cost:

@@ -21,7 +21,7 @@ from paraphrastic.pipeline.estimate import (
     SELECTED,
     archive_bytes,
 )
-from paraphrastic.pipeline.resources import weights_mb
+from paraphrastic.pipeline.resources import megabytes_on_disk, weights_mb
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
 from paraphrastic.registry.datasets import RemoteFile
@@ -97,7 +97,7 @@ class Sizes:
     def megabytes(self, paths: str | Iterable[str]) -> float:
         """MB of one or many files that are there, or that a job that was added makes."""
         paths = [paths] if isinstance(paths, str) else paths
-        return sum(self._known[path] if path in self._known else _on_disk(Path(path)) for path in paths)
+        return sum(self._known[path] if path in self._known else _on_disk(path) for path in paths)
 
     def add(self, job: Job) -> tuple[float, float]:
         """Find the sizes of a job's outputs: MB in all, and MB that it has on the disk only while it runs."""
@@ -105,10 +105,8 @@ class Sizes:
         data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
         written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
         self._known |= written
-        temporary = 0.0
-        if job.step == "merge_pairs":
-            temporary = self.megabytes(job.inputs) * MERGED * MERGING_BYTES / MERGED_BYTES
-        return sum(written.values()), temporary
+        merged = self.megabytes(job.inputs) * MERGED if job.step == "merge_pairs" else 0.0
+        return sum(written.values()), merged * MERGING_BYTES / MERGED_BYTES
 
     def _data(self, job: Job) -> float:
         config, wildcards = self.run.config, job.wildcards
@@ -155,8 +153,8 @@ class Sizes:
         return size or 0.0
 
     def _size(self, file: RemoteFile) -> float | None:
-        places = [source_of(address, self.run.config["mirror"]).location for address in file.addresses]
-        for place in places:
+        for address in file.addresses:
+            _, place = source_of(address, self.run.config["mirror"])
             if isinstance(place, Path) and place.is_file():
                 return _on_disk(place)
         listed = self.run.opus.get(file.location)
@@ -168,12 +166,12 @@ class Sizes:
             return self.pairs[corpus] * ARCHIVE_BYTES * EXTRACTED / 1e6
         dataset = self.run.datasets[corpus]
         if dataset.kind in KINDS:
-            # Of a file that is still to be downloaded, no more is known than its size.
-            file = next((file for file in dataset.files if file.location in inputs), None)
-            if file and Path(file.location).is_file():
-                sampled = extracted_mb(dataset.kind, file.location, file)
-                if sampled is not None:
-                    return sampled
+            for file in dataset.files:
+                # Of a file that is still to be downloaded, no more is known than its size.
+                if file.location in inputs and Path(file.location).is_file():
+                    sampled = extracted_mb(dataset.kind, file.location, file)
+                    if sampled is not None:
+                        return sampled
         rates = (
             _EXTRACTED.get(dataset.kind, EXTRACTED) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
             for path in inputs
@@ -201,8 +199,8 @@ def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
     return float(0.24 + 17e-6 * definition["vocabulary"]["size"])
 
 
-def _on_disk(path: Path) -> float:
+def _on_disk(path: str | Path) -> float:
     try:
-        return path.stat().st_size / 1e6
+        return megabytes_on_disk(str(path))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None

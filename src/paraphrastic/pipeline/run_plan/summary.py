@@ -1,13 +1,13 @@
 """A plan for people and programs: tables of what a run takes, by step, rule or model."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_csv, write_json
-from paraphrastic.pipeline.estimate import duration, size
-from paraphrastic.pipeline.run_plan.costs import PLANNING, SCHEDULING, Cost, cost_of, wall_seconds
+from paraphrastic.pipeline.estimate import duration, in_columns, size
+from paraphrastic.pipeline.run_plan.costs import PLANNING, SCHEDULING, Cost, cost_of, together, wall_seconds
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.sizes import KEPT, Sizes
 
@@ -62,14 +62,6 @@ _COLUMNS = ("jobs", "core_hours", "longest_hours", "disk_gb", "memory_gb")
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Cost):
-    """What so many jobs take together; `seconds`, `memory_mb` and `temporary_mb` are the most of one job."""
-
-    name: str
-    jobs: int
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What a run takes.
 
@@ -82,8 +74,8 @@ class Plan:
         assumed: data sets other than corpora whose size is a guess.
     """
 
-    rows: list[Row]
-    total: Row
+    rows: list[Cost]
+    total: Cost
     cores: int
     seconds: float
     chain_seconds: float
@@ -111,27 +103,15 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
     # Steps stand in the order of their table; rules and models stay in that of the data.
     places = {name: place for place, name in enumerate([*_STEPS, _OTHERS])}
     names = sorted(by_name, key=lambda name: places.get(name, 0))
-    own = [Cost(PLANNING + SCHEDULING * len(costs), 0.0, 0.0, 0.0, 0.0)] if costs else []
+    own = Cost(PLANNING + SCHEDULING * len(costs) if costs else 0.0, name="snakemake", jobs=0)
     return Plan(
-        rows=[*(_row(name, by_name[name]) for name in names), _row("snakemake", own, jobs=0)],
-        total=_row("total", [*costs, *own], jobs=len(costs)),
+        rows=[*(together(name, by_name[name]) for name in names), own],
+        total=together("total", [*costs, own]),
         cores=cores,
         seconds=wall_seconds(run.jobs, costs, cores),
         # As many cores as any jobs could use.
         chain_seconds=wall_seconds(run.jobs, costs, sum(job.threads for job in run.jobs)),
         assumed=sorted(sizes.assumed),
-    )
-
-
-def _row(name: str, costs: Sequence[Cost], jobs: int | None = None) -> Row:
-    return Row(
-        core_seconds=sum((cost.core_seconds for cost in costs), 0.0),
-        seconds=max((cost.seconds for cost in costs), default=0.0),
-        memory_mb=max((cost.memory_mb for cost in costs), default=0.0),
-        disk_mb=sum((cost.disk_mb for cost in costs), 0.0),
-        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
-        name=name,
-        jobs=len(costs) if jobs is None else jobs,
     )
 
 
@@ -144,16 +124,8 @@ def lines_of(plan: Plan) -> list[str]:
         of_jobs = f"{row.jobs:,}", duration(row.seconds), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
         jobs, *others = of_jobs if row.jobs else ("",) * len(of_jobs)
         cells.append((row.name, jobs, duration(row.core_seconds), *others))
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    table = [
-        "  ".join(
-            f"{cell:{'<' if column == 0 else '>'}{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
     lines = [
-        *table,
+        *in_columns(cells),
         "",
         f"about {duration(plan.seconds)} on {plan.cores} cores, {duration(plan.chain_seconds)} on any number "
         "of them, beside what downloads and queues wait",
