@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ import yaml
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.definitions import OVERRIDABLE, RECIPES
 from paraphrastic.config.dependencies import mined_datasets
-from paraphrastic.config.languages import keep_languages
 from paraphrastic.config.local_files import name_files, named_datasets
 from paraphrastic.config.schema import Json, Schema, entry, plain
 from paraphrastic.config.studies import add_models
@@ -92,7 +91,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     """
     rules = _read_schema(schema)
     checked = complete_config(config, schema=schema)
-    _refuse(keep_languages(checked))
+    _refuse(_keep_languages(checked))
     _refuse(add_models(checked))
     # A study's values stand in definitions only now.
     _refuse(rules.faults(checked))
@@ -121,6 +120,40 @@ _read_schema = cache(Schema)
 def _refuse(faults: Iterable[str]) -> None:
     if lines := [f"config: {fault}" for fault in dict.fromkeys(faults)]:
         raise InputError("\n".join(lines))
+
+
+def _keep_languages(config: Json) -> Iterator[str]:
+    """Leave out models and studies of other languages than `languages`, if it is set; yield its faults.
+
+    A model counts for the languages that it has beside English; `en` stands for models of English alone.
+    """
+    wanted, definitions = config["languages"], config["definitions"]
+    if wanted is None:
+        return
+    # Models without a definition are reported by another check.
+    models = [model for model in config["models"] if model in definitions]
+    known = dict.fromkeys(code for model in models for code in _languages(definitions[model]))
+    unknown = [code for code in wanted if code not in known]
+    for code in unknown:
+        yield f"languages: no model is of {code!r}; there are models of {', '.join(known)}"
+    if unknown:
+        return
+
+    def is_kept(model: str) -> bool:
+        return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
+
+    config["models"] = [model for model in config["models"] if is_kept(model)]
+    config["studies"] = {name: each for name, each in config["studies"].items() if is_kept(each["model"])}
+    choice, study = config["language_choice"], config["filter_study"]
+    kept = [model for model in choice["models"] if is_kept(model)]
+    # One language is no choice.
+    choice["models"] = kept if len(kept) > 1 else []
+    if study["model"] and not is_kept(study["model"]):
+        study["model"] = None
+
+
+def _languages(definition: Mapping[str, Any]) -> set[str]:
+    return set(definition["languages"]) - {"en"} or {"en"}
 
 
 def _normalize_studies(studies: Json, rules: Schema) -> None:

@@ -35,7 +35,6 @@ _TAR_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 _MAX_HEADER_BYTES = 1 << 20
-_GZIP, _BZIP2, _ZSTANDARD, _XZ = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 # What a check reads at most, in times the file's size and at least in bytes: no text is packed more tightly.
@@ -68,21 +67,9 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
         stream: Any
         stream, magic = _opened_file(path)
         stack.enter_context(stream)
-        if magic.startswith(_GZIP):
-            stream = stack.enter_context(gzip.open(stream))
-        elif magic.startswith(_BZIP2):
-            stream = stack.enter_context(_Bzip2(stream))
-        elif magic == _XZ:
-            stream = stack.enter_context(lzma.open(stream))
-        elif magic == _ZSTANDARD:
-            # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
-            try:
-                import pyarrow
-            except ImportError:
-                raise InputError(
-                    f"{path}: reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
-                ) from None
-            stream = stack.enter_context(pyarrow.CompressedInputStream(stream, "zstd"))
+        for beginning, opener in _OPENERS.items():
+            if magic.startswith(beginning):
+                stream = stack.enter_context(opener(stream))
         yield stack.enter_context(_bounded(stream, str(path), max_bytes))
 
 
@@ -151,7 +138,7 @@ def check_whole(path: str | Path, name: str) -> None:
                 with _open_entry(archive, entry, path, bound) as stream:
                     _read_through(stream)
         return
-    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
+    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith(tuple(_OPENERS)):
         raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
     with open_stream(path, max_bytes=bound) as stream:
         if name.endswith(_TAR_SUFFIXES):
@@ -196,6 +183,25 @@ class _Bzip2(io.RawIOBase):
             data = self._decompressor.decompress(compressed, len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+def _zstandard(stream: IO[bytes]) -> Any:
+    # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
+    try:
+        import pyarrow
+    except ImportError:
+        cause = "reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
+        raise InputError(f"{stream.name}: {cause}") from None
+    return pyarrow.CompressedInputStream(stream, "zstd")
+
+
+# What opens a compressed file that begins with these bytes.
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": _Bzip2,
+    b"\xfd7zX": lzma.open,
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}
 
 
 class _Bounded(io.RawIOBase):

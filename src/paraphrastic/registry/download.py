@@ -160,10 +160,7 @@ def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str 
         return None
     expected = expected_digest(file, destination)
     held = (destination,) if by_hand is None else (destination, by_hand)
-    try:
-        return expected if expected is not None and all(sha256(path) == expected for path in held) else None
-    except OSError as error:
-        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    return expected if expected is not None and all(sha256(path) == expected for path in held) else None
 
 
 def _copy(source: Path, part: Part) -> None:

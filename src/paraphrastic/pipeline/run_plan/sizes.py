@@ -3,13 +3,24 @@
 Measured on the sample and on `config/small.yaml`: MB that a step writes for each MB that it reads.
 """
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows
 from paraphrastic.config.architecture import vocabularies
+from paraphrastic.corpus.blocks import open_parquet
+from paraphrastic.corpus.tables import Rows, jsonl_rows, parquet_rows, tsv_rows
+from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.pipeline.estimate import (
     ARCHIVE_BYTES,
     ENCODED,
@@ -23,7 +34,7 @@ from paraphrastic.pipeline.estimate import (
 )
 from paraphrastic.pipeline.resources import megabytes_on_disk, weights_mb
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
-from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
+from paraphrastic.registry.archive import open_stream
 from paraphrastic.registry.datasets import RemoteFile
 from paraphrastic.registry.download import source_of
 from paraphrastic.registry.kinds import CORPUS_KINDS
@@ -69,6 +80,12 @@ _WITH_WEIGHTS = ("train_model", "train_part", "choose_model", "initialise_model"
 _DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", *_RATES)
 # Steps that read a part of the first input, as many as there are shards.
 _SHARDED = ("score_pairs", "measure_similarity")
+# Kinds of corpora whose size is told by what is extracted of their beginning.
+_SAMPLED = ("tsv", "jsonl", "parquet", "tmx")
+# Read of such a file as it lies on the disk, and of its content at most.
+_HEAD_BYTES, _MAX_BYTES = 1 << 21, 1 << 26
+_PIECE_BYTES = 1 << 16
+_PARQUET_ROWS = 20_000
 
 
 @dataclass(slots=True)
@@ -97,7 +114,7 @@ class Sizes:
     def megabytes(self, paths: str | Iterable[str]) -> float:
         """MB of one or many files that are there, or that a job that was added makes."""
         paths = [paths] if isinstance(paths, str) else paths
-        return sum(self._known[path] if path in self._known else _on_disk(path) for path in paths)
+        return sum(self._known[path] if path in self._known else megabytes_on_disk(path) for path in paths)
 
     def add(self, job: Job) -> tuple[float, float]:
         """Find the sizes of a job's outputs: MB in all, and MB that it has on the disk only while it runs."""
@@ -156,7 +173,7 @@ class Sizes:
         for address in file.addresses:
             _, place = source_of(address, self.run.config["mirror"])
             if isinstance(place, Path) and place.is_file():
-                return _on_disk(place)
+                return megabytes_on_disk(str(place))
         listed = self.run.opus.get(file.location)
         size = file.size or (archive_bytes(listed) if listed else None)
         return size / 1e6 if size else None
@@ -165,7 +182,7 @@ class Sizes:
         if corpus in self.pairs:
             return self.pairs[corpus] * ARCHIVE_BYTES * EXTRACTED / 1e6
         dataset = self.run.datasets[corpus]
-        if dataset.kind in KINDS:
+        if dataset.kind in _SAMPLED:
             for file in dataset.files:
                 # Of a file that is still to be downloaded, no more is known than its size.
                 if file.location in inputs and Path(file.location).is_file():
@@ -199,8 +216,66 @@ def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
     return float(0.24 + 17e-6 * definition["vocabulary"]["size"])
 
 
-def _on_disk(path: str | Path) -> float:
-    try:
-        return megabytes_on_disk(str(path))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+class _Ignored(UnreadableRows):
+    """Rows that cannot be read, such as the one at which the beginning ends."""
+
+    def __init__(self) -> None:
+        super().__init__(bound=0)
+
+    def add(self, label: str, line: int, cause: str) -> None:
+        """Leave it to the extraction."""
+
+
+def extracted_mb(kind: str, path: str | Path, file: RemoteFile) -> float | None:
+    """MB of the pairs in a file of one of the sampled kinds; None where its beginning has none to be read."""
+    path = Path(path)
+    sides = file.languages[0], file.languages[-1]
+    written, rows = 0.0, 0
+    with suppress(InputError):
+        if kind == "parquet":
+            with open_parquet(path) as opened:
+                total = opened.metadata.num_rows
+            written, rows = _written(parquet_rows(path, sides, file.members, _Ignored()), _PARQUET_ROWS)
+            return written * max(1.0, total / rows) / 1e6 if rows else None
+        content, share = _beginning(path)
+        written, rows = _written(_rows(kind, BytesIO(content), str(path), sides, file.members))
+        return written / share / 1e6 if rows else None
+    return None
+
+
+def _rows(kind: str, stream: BytesIO, label: str, sides: tuple[str, str], columns: tuple[str, ...]) -> Rows:
+    if kind == "tsv":
+        return tsv_rows(stream, label, columns, _Ignored())
+    if kind == "jsonl":
+        return jsonl_rows(stream, label, sides, columns, _Ignored())
+    return Rows(tmx_rows(stream, label, sides, _Ignored()))
+
+
+def _beginning(path: Path) -> tuple[bytes, float]:
+    """The first content of a file, which may be compressed, and the share that it is of all."""
+    with tempfile.NamedTemporaryFile() as head:
+        with path.open("rb") as file:
+            head.write(file.read(_HEAD_BYTES))
+        head.flush()
+        content = bytearray()
+        # Compressed data that are cut off end with an error.
+        with suppress(InputError), open_stream(head.name, max_bytes=_MAX_BYTES) as stream:
+            while piece := stream.read(_PIECE_BYTES):
+                content += piece
+        return bytes(content), min(1.0, _HEAD_BYTES / max(1, path.stat().st_size))
+
+
+def _written(rows: Rows, most: int | None = None) -> tuple[int, int]:
+    """Bytes of rows, as the extraction writes them, and how many they are."""
+    found: list[tuple[Any, ...]] = []
+    # XML that is cut off ends with an error.
+    with suppress(InputError):
+        found.extend(islice(rows.rows, most))
+    columns = [
+        pa.array(column, pa.float32() if place > 2 else None)
+        for place, column in enumerate(zip(*found, strict=True))
+    ]
+    buffer = pa.BufferOutputStream()
+    table = pa.table(columns, [str(place) for place in range(len(columns))])
+    pq.write_table(table, buffer, compression="zstd", use_dictionary=False)
+    return buffer.getvalue().size, len(found)
