@@ -47,7 +47,6 @@ try:
     evaluations = Evaluations(models)
     results = Results(evaluations, Path(workflow.basedir))
     needs = Needs(evaluations)
-    corpora.opus_corpora  # refuses a damaged list of OPUS here
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

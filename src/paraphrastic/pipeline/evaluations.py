@@ -5,8 +5,6 @@ rule as an input or params function.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -16,25 +14,43 @@ from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
 from paraphrastic.config.names import did_you_mean
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
-from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, Json, OfWildcards, Wildcards, folder_files
+from paraphrastic.pipeline.corpora import MODEL_FILES, Json, OfWildcards, Wildcards, folder_files
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
 
 
-@dataclass(frozen=True)
 class Evaluations:
-    """What a checked configuration says of the evaluation.
-
-    Attributes:
-        models: the models that are evaluated.
+    """What a checked configuration says of the evaluation of its models, and of other people's encoders.
 
     Raises:
         InputError: `evaluation.only` names a task or a system that there is not, one line for each.
     """
 
-    models: Models
+    def __init__(self, models: Models) -> None:
+        self.models, self.corpora, self.config = models, models.corpora, models.config
+        definitions: Mapping[str, Json] = self.config["definitions"]
+        # Models by the names that they have as systems before training.
+        self.untrained = {f"{model}-untrained": model for model in definitions}
+        # All systems that are evaluated, in the order of the tables' rows.
+        self.systems = self._evaluated_systems(self.config["models"])
+        self._check_only()
+        # The prepared test sets of all tasks that a system is evaluated on.
+        self.prepared_testsets = list(
+            dict.fromkeys(
+                task.testsets.format(part=part)
+                for name, task in TASKS.items()
+                for system in self.systems_of(name)
+                for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
+            )
+        )
+        # The models on whose English sentences speed is measured, as in the papers; none if it is not.
+        self.speed_models = [
+            model
+            for model in models.table_models
+            if self.config["evaluation"]["speed"] and "en" in definitions[model]["languages"]
+        ]
 
-    def __post_init__(self) -> None:
+    def _check_only(self) -> None:
         tasks, faults = [*TASKS, "speed"], []
         # A model that this run does not build may be named.
         known = self._evaluated_systems(self.config["definitions"])
@@ -49,27 +65,7 @@ class Evaluations:
         if faults:
             raise InputError("\n".join(faults))
 
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The configuration."""
-        return self.models.config
-
-    @property
-    def corpora(self) -> Corpora:
-        """Data sets and corpora."""
-        return self.models.corpora
-
     # Systems: our models, before and after training, and other people's encoders.
-
-    @cached_property
-    def untrained(self) -> dict[str, str]:
-        """Models by the names that they have as systems before training."""
-        return {f"{model}-untrained": model for model in self.config["definitions"]}
-
-    @cached_property
-    def systems(self) -> list[str]:
-        """All systems that are evaluated, in the order of the tables' rows."""
-        return self._evaluated_systems(self.config["models"])
 
     def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
         """The systems that are evaluated where these models are built."""
@@ -191,16 +187,6 @@ class Evaluations:
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
 
-    @cached_property
-    def prepared_testsets(self) -> list[str]:
-        """The prepared test sets of all tasks that a system is evaluated on."""
-        found: dict[str, None] = {}
-        for name, task in TASKS.items():
-            for system in self.systems_of(name):
-                parts = self.parts(name, system) if "{part}" in task.testsets else [""]
-                found |= dict.fromkeys(task.testsets.format(part=part) for part in parts)
-        return list(found)
-
     def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
         """The files with the sentences that a model's training data must not have, each after its test set.
 
@@ -253,13 +239,6 @@ class Evaluations:
         return [f"results/models/{wildcards.model}/{name}.json" for name in names]
 
     # Speed.
-
-    @cached_property
-    def speed_models(self) -> list[str]:
-        """The models on whose English sentences speed is measured, as in the papers; none if it is not."""
-        definitions = self.config["definitions"]
-        models = [model for model in self.models.table_models if "en" in definitions[model]["languages"]]
-        return models if self.config["evaluation"]["speed"] else []
 
     def speed_encoders(self, wildcards: Wildcards) -> list[str]:
         """The files of all systems whose speed is measured."""

@@ -4,8 +4,6 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -19,66 +17,37 @@ from paraphrastic.pipeline.corpora import Corpora, Json, OfWildcards, Wildcards
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 
 
-@dataclass(frozen=True)
 class Models:
     """What a checked configuration says of its models, whose corpora are `corpora`."""
 
-    corpora: Corpora
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The configuration."""
-        return self.corpora.config
-
-    @cached_property
-    def dataset_models(self) -> list[str]:
-        """The models that have training data of the original code in place of corpora."""
-        return [model for model, definition in self.config["definitions"].items() if definition["dataset"]]
-
-    @cached_property
-    def corpus_models(self) -> list[str]:
-        """All other models."""
-        return [model for model in self.config["definitions"] if model not in self.dataset_models]
-
-    @cached_property
-    def data_models(self) -> dict[str, str]:
-        """For each model, the one whose training data and vocabularies it shares; often itself."""
-        return data_models(self.config)
-
-    @cached_property
-    def table_models(self) -> list[str]:
-        """The models in the tables of corpora."""
-        return [model for model in self.config["models"] if model in self.corpus_models]
-
-    @cached_property
-    def model_corpora(self) -> list[tuple[str, str]]:
-        """Each of these models with each of its corpora."""
-        definitions = self.config["definitions"]
-        return [(model, corpus) for model in self.table_models for corpus in definitions[model]["corpora"]]
-
-    @cached_property
-    def study_models(self) -> list[tuple[str, str, str]]:
-        """Study, setting and model of each row in the table of studies."""
-        return [
+    def __init__(self, corpora: Corpora) -> None:
+        self.corpora = corpora
+        self.config = config = corpora.config
+        definitions: Mapping[str, Json] = config["definitions"]
+        # The models that have training data of the original code in place of corpora, and all others.
+        self.dataset_models = [model for model, each in definitions.items() if each["dataset"]]
+        self.corpus_models = [model for model, each in definitions.items() if not each["dataset"]]
+        # For each model, the one whose training data and vocabularies it shares; often itself.
+        self.data_models = data_models(config)
+        # The models in the tables of corpora, and each of them with each of its corpora.
+        self.table_models = [model for model in config["models"] if model in self.corpus_models]
+        self.model_corpora = [
+            (model, corpus) for model in self.table_models for corpus in definitions[model]["corpora"]
+        ]
+        # The counts of their merged corpora.
+        self.merged_counts = [
+            f"results/corpora/{self.data_models[model]}/counts.json" for model in self.table_models
+        ]
+        # Study, setting and model of each row in the table of studies.
+        self.study_models = [
             (study, setting_name(settings), model)
-            for study, entry in self.config["studies"].items()
+            for study, entry in config["studies"].items()
             for model, settings in variants(study, entry).items()
         ]
-
-    @property
-    def dropped_kinds(self) -> list[str]:
-        """The kinds of contaminated pairs that are left out of training."""
-        return _DROPPED[self.config["contamination"]["drop"]]
-
-    @cached_property
-    def merged_counts(self) -> list[str]:
-        """The counts of the merged corpora of each model in the tables of corpora."""
-        return [f"results/corpora/{self.data_models[model]}/counts.json" for model in self.table_models]
-
-    @cached_property
-    def facts(self) -> dict[str, Json]:
-        """What rules look up of each model, by its name."""
-        return {model: self._facts(model, each) for model, each in self.config["definitions"].items()}
+        # The kinds of contaminated pairs that are left out of training.
+        self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
+        # What rules look up of each model, by its name.
+        self.facts = {model: self._facts(model, each) for model, each in definitions.items()}
 
     def _facts(self, model: str, definition: Mapping[str, Any]) -> Json:
         data, architecture, names = self.data_models[model], architecture_of(definition), {}

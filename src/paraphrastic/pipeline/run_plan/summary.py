@@ -3,6 +3,7 @@
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
@@ -117,15 +118,13 @@ def wall_seconds(jobs: Sequence[Job], costs: Sequence[Cost], cores: int) -> floa
 
     Jobs start as those that they wait for are done and cores are free, in their order.
     """
-    waiting = [len(job.after) for job in jobs]
-    dependent: list[list[int]] = [[] for _ in jobs]
-    for place, job in enumerate(jobs):
-        for other in job.after:
-            dependent[other].append(place)
-    ready = [place for place, count in enumerate(waiting) if not count]
+    waiting = TopologicalSorter({place: job.after for place, job in enumerate(jobs)})
+    waiting.prepare()
+    ready: list[int] = []
     running: list[tuple[float, int]] = []
     now, free = PLANNING if jobs else 0.0, cores
-    while ready or running:
+    while waiting.is_active():
+        ready += waiting.get_ready()
         # Snakemake passes over a job that does not fit.
         for place in list(ready):
             if min(jobs[place].threads, cores) <= free:
@@ -134,10 +133,7 @@ def wall_seconds(jobs: Sequence[Job], costs: Sequence[Cost], cores: int) -> floa
                 heapq.heappush(running, (now + SCHEDULING + costs[place].seconds, place))
         now, done = heapq.heappop(running)
         free += min(jobs[done].threads, cores)
-        for place in dependent[done]:
-            waiting[place] -= 1
-            if not waiting[place]:
-                ready.append(place)
+        waiting.done(done)
     # However many cores there are, one process starts all jobs.
     return max(now, PLANNING + SCHEDULING * len(jobs)) if jobs else now
 
