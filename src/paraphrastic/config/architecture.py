@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from typing import Any, Literal, Self, get_args
 
 from paraphrastic.base.units import UNITS
@@ -156,13 +157,13 @@ def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[st
     The first is `sentencepiece`; the others have unit and language in their names.
     """
     architecture = architecture_of(definition)
+    sides: dict[str, tuple[str, ...]] = {"": ("source", "target")}
+    if architecture.vocabularies != "shared":
+        source, target = definition["languages"]
+        sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for unit in architecture.units:
-        if architecture.vocabularies == "shared":
-            found[f"sentencepiece-{unit}" if found else "sentencepiece"] = (unit, ("source", "target"))
-            continue
-        for language, side in zip(definition["languages"], ("source", "target"), strict=True):
-            found[f"sentencepiece-{unit}-{language}" if found else "sentencepiece"] = (unit, (side,))
+    for unit, (suffix, of_unit) in product(architecture.units, sides.items()):
+        found[f"sentencepiece-{unit}{suffix}" if found else "sentencepiece"] = (unit, of_unit)
     return found
 
 

@@ -95,11 +95,10 @@ def _name_faults(config: Json) -> Iterator[str]:
     """Names that two systems would have in files or tables."""
     definitions = config["definitions"]
     taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
-    for system in config["systems"]:
-        if system in taken:
-            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
     labels = {_label(model, definition): f"definitions.{model}" for model, definition in definitions.items()}
     for system, entry in config["systems"].items():
+        if system in taken:
+            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
         label = entry["label"] or system
         if label in labels:
             yield f"systems.{system}.label: {label!r} is that of {labels[label]}: give it another label"

@@ -197,24 +197,19 @@ class Evaluations:
         # Two test sets of one data set are read once.
         testsets = self.config["contamination"]["testsets"].items()
         by_name = {name: testset for testset, name in testsets if name is not None}
-        return [
-            (testset, file)
-            for name, testset in by_name.items()
-            for file in self.corpora.datasets[name].files
-            if self._is_tested(testset, name, set(file.languages), known)
-        ]
-
-    def _is_tested(self, task: str, name: str, pair: set[str], known: set[str]) -> bool:
-        if len(pair) < 2:
-            return True
-        chosen = None
-        if task in TASKS and (parts := TASKS[task].parts):
-            settings = self.config["evaluation"][task]
-            if settings and settings["testsets"] == name:
-                chosen = settings[parts]
-        # A language stands for its pair with English.
-        named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
-        return pair <= known and (chosen is None or pair in named)
+        found = []
+        for name, testset in by_name.items():
+            chosen = None
+            if testset in TASKS and (parts := TASKS[testset].parts):
+                settings = self.config["evaluation"][testset]
+                chosen = settings[parts] if settings and settings["testsets"] == name else None
+            # A language stands for its pair with English.
+            named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
+            for file in self.corpora.datasets[name].files:
+                pair = set(file.languages)
+                if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
+                    found.append((testset, file))
+        return found
 
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
         """What is to be known of these files to read them."""

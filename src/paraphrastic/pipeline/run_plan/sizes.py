@@ -21,17 +21,7 @@ from paraphrastic.config.architecture import vocabularies
 from paraphrastic.corpus.blocks import open_parquet
 from paraphrastic.corpus.tables import Rows, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
-from paraphrastic.pipeline.estimate import (
-    ARCHIVE_BYTES,
-    ENCODED,
-    EXTRACTED,
-    MERGED,
-    MERGED_BYTES,
-    MERGING_BYTES,
-    SCORED,
-    SELECTED,
-    archive_bytes,
-)
+from paraphrastic.pipeline import estimate
 from paraphrastic.pipeline.resources import megabytes_on_disk, weights_mb
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.registry.archive import open_stream
@@ -51,10 +41,10 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
 # MB that a step writes for each MB that it reads.
 _RATES = {
     "import_dataset": 1.0,  # not measured
-    "score_pairs": SCORED,
-    "measure_similarity": SCORED,
-    "list_candidates": SELECTED,
-    "sample_paraphrases": SELECTED,
+    "score_pairs": estimate.SCORED,
+    "measure_similarity": estimate.SCORED,
+    "list_candidates": estimate.SELECTED,
+    "sample_paraphrases": estimate.SELECTED,
     "gather_testsets": 1.5,
     "prepare_bucc": 1.43,
     "prepare_tatoeba": 0.5,
@@ -122,8 +112,8 @@ class Sizes:
         data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
         written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
         self._known |= written
-        merged = self.megabytes(job.inputs) * MERGED if job.step == "merge_pairs" else 0.0
-        return sum(written.values()), merged * MERGING_BYTES / MERGED_BYTES
+        merged = self.megabytes(job.inputs) * estimate.MERGED if job.step == "merge_pairs" else 0.0
+        return sum(written.values()), merged * estimate.MERGING_BYTES / estimate.MERGED_BYTES
 
     def _data(self, job: Job) -> float:
         config, wildcards = self.run.config, job.wildcards
@@ -146,10 +136,10 @@ class Sizes:
             return _WRITTEN.get(job.step, _WRITTEN_ELSE)
         read = self.megabytes(job.inputs)
         if job.step == "select_pairs":
-            return read * SELECTED * self.kept.get(wildcards["corpus"], KEPT)
+            return read * estimate.SELECTED * self.kept.get(wildcards["corpus"], KEPT)
         if job.step == "rank_pairs":
             study = config["filter_study"]
-            return min(study["sample"] * MERGED_BYTES / 1e6, read * MERGED / study["parts"])
+            return min(study["sample"] * estimate.MERGED_BYTES / 1e6, read * estimate.MERGED / study["parts"])
         if job.step == "describe_corpus":
             return min(read, 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6)
         return read * _RATES[job.step]
@@ -164,7 +154,7 @@ class Sizes:
                 self.assumed.add(name)
             return _OTHERS_MB.get(name, _OTHER_MB) if size is None else size
         if name in self.pairs:
-            return self.pairs[name] * ARCHIVE_BYTES / 1e6
+            return self.pairs[name] * estimate.ARCHIVE_BYTES / 1e6
         if size is None:
             self.unknown.add(name)
         return size or 0.0
@@ -175,12 +165,12 @@ class Sizes:
             if isinstance(place, Path) and place.is_file():
                 return megabytes_on_disk(str(place))
         listed = self.run.opus.get(file.location)
-        size = file.size or (archive_bytes(listed) if listed else None)
+        size = file.size or (estimate.archive_bytes(listed) if listed else None)
         return size / 1e6 if size else None
 
     def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
         if corpus in self.pairs:
-            return self.pairs[corpus] * ARCHIVE_BYTES * EXTRACTED / 1e6
+            return self.pairs[corpus] * estimate.ARCHIVE_BYTES * estimate.EXTRACTED / 1e6
         dataset = self.run.datasets[corpus]
         if dataset.kind in _SAMPLED:
             for file in dataset.files:
@@ -190,7 +180,9 @@ class Sizes:
                     if sampled is not None:
                         return sampled
         rates = (
-            _EXTRACTED.get(dataset.kind, EXTRACTED) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
+            _EXTRACTED.get(dataset.kind, estimate.EXTRACTED)
+            if path.endswith(_COMPRESSED)
+            else _EXTRACTED_PLAIN
             for path in inputs
         )
         return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
@@ -200,8 +192,8 @@ class Sizes:
         # The selected pairs of each corpus stand before what is said of their contamination.
         for corpus, path in zip(definition["corpora"], inputs, strict=False):
             most = definition["max_pairs"].get(corpus)
-            size = self.megabytes(path) * MERGED
-            total += size if most is None else min(size, most * MERGED_BYTES / 1e6)
+            size = self.megabytes(path) * estimate.MERGED
+            total += size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6)
         return total
 
 
@@ -209,7 +201,7 @@ def _encoded_rate(definition: Mapping[str, Any]) -> float:
     """MB of training data for each MB of merged pairs, which each unit has its own of."""
     vocabulary = definition["vocabulary"]
     units = {unit for unit, _ in vocabularies(definition).values()}
-    return len(units) * ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
+    return len(units) * estimate.ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
 
 
 def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
