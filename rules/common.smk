@@ -11,25 +11,24 @@ from snakemake.exceptions import WorkflowError
 
 from paraphrastic.base.code_version import code_version
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.check import check_config
 from paraphrastic.config.dependencies import encoder_model
 from paraphrastic.config.validation import MEASURES
 from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations
-from paraphrastic.pipeline.hooks import SETTINGS, SettingsCopy, read_settings
+from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
 from paraphrastic.pipeline.models import Models
-from paraphrastic.pipeline.needs import Needs
+from paraphrastic.pipeline.resources import Needs
 from paraphrastic.pipeline.results import Results, samples_of
 from paraphrastic.report.contents import CAPTIONS
 
 # The jobs of a cluster are runs of their own, which read the settings that the whole run began with from a copy.
 if workflow.is_main_process:
-    settings_copy = SettingsCopy.of(config)
-    os.environ[SETTINGS] = str(settings_copy.path)
-elif copied := os.environ.setdefault(SETTINGS, ""):
-    config.clear()
-    config.update(read_settings(copied))
+    settings, settings_path = settings_copy(config)
+    os.environ[SETTINGS] = str(settings_path)
+os.environ.setdefault(SETTINGS, "")
 
 
 envvars:
@@ -37,6 +36,9 @@ envvars:
 
 
 try:
+    if not workflow.is_main_process and (copied := os.environ[SETTINGS]):
+        config.clear()
+        config.update(read_json(copied))
     checked, datasets = check_config(
         config, schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
     )
@@ -46,7 +48,6 @@ try:
     evaluations = Evaluations(models)
     results = Results(evaluations, Path(workflow.basedir))
     needs = Needs(evaluations)
-    corpora.opus_corpora  # refuses a damaged list of OPUS here
 except InputError as error:
     raise WorkflowError(str(error)) from None
 

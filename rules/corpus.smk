@@ -83,7 +83,7 @@ rule score_pairs:
 rule select_pairs:
     input:
         scored=lambda wildcards: gather.shard(
-            f"results/scored/{wildcards.corpus}/{'-'.join(models.pair_languages(wildcards))}/{{scatteritem}}.parquet"
+            f"results/scored/{wildcards.corpus}/{'-'.join(models.facts[wildcards.model]['pair'])}/{{scatteritem}}.parquet"
         ),
     output:
         selected="results/selected/{model}/{corpus}.parquet",
@@ -109,8 +109,8 @@ rule select_pairs:
     resources:
         **needs("select_pairs"),
     params:
-        languages=models.pair_languages,
-        settings=models.selection,
+        languages=models.of("pair"),
+        settings=models.of("selection"),
         folding=lambda wildcards: corpora.modes("folding", models.definition(wildcards)["languages"]),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
@@ -151,7 +151,7 @@ rule merge_pairs:
         drop=models.dropped_kinds,
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
-        max_pairs=models.max_pairs,
+        max_pairs=models.of("max_pairs"),
         seed=config["seed"],
         code=code_of("merge_pairs"),
     message:

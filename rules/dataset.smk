@@ -4,7 +4,7 @@
 rule encode_dataset:
     input:
         pairs=rules.merge_pairs.output.pairs,
-        sentencepiece=models.vocabulary_files,
+        sentencepiece=models.of("vocabulary_files"),
     output:
         dataset="results/datasets/{model}/train.h5",
     log:
@@ -19,7 +19,7 @@ rule encode_dataset:
     resources:
         **needs("encode_dataset"),
     params:
-        units=models.units,
+        units=models.of("units"),
         tables=lambda wildcards: architecture_of(models.definition(wildcards)).tables,
         code=code_of("encode_dataset"),
     message:

@@ -23,9 +23,9 @@ rule prepare_sts:
 
 rule initialise_model:
     input:
-        dataset=models.training_data,
-        sentencepiece=models.vocabulary_files,
-        vectors=models.initial_vectors,
+        dataset=models.of("training_data"),
+        sentencepiece=models.of("vocabulary_files"),
+        vectors=models.of("initial_vectors"),
     output:
         multiext("results/untrained/{model}/", "model.safetensors", "sentencepiece.model", "config.json"),
     log:
@@ -38,8 +38,8 @@ rule initialise_model:
     resources:
         **needs("initialise_model"),
     params:
-        settings=lambda wildcards: next(iter(models.runs(wildcards).values())),
-        architecture=models.architecture,
+        settings=lambda wildcards: next(iter(models.facts[wildcards.model]["runs"].values())),
+        architecture=models.of("architecture"),
         about=models.about,
         code=code_of("initialise_model"),
     message:
@@ -51,7 +51,7 @@ rule initialise_model:
 # A system's folder in results/eval is named after it; that of a model before training says so.
 rule evaluate_sts:
     input:
-        encoder=evaluations.files,
+        encoder=lambda wildcards: evaluations.files(wildcards.system),
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
@@ -67,7 +67,7 @@ rule evaluate_sts:
     resources:
         **needs("evaluate_{task}"),
     params:
-        encoder=evaluations.encoder,
+        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_sts"),
     message:
@@ -147,7 +147,7 @@ rule prepare_tatoeba:
 
 rule evaluate_tatoeba:
     input:
-        encoder=evaluations.files,
+        encoder=lambda wildcards: evaluations.files(wildcards.system),
         testsets=evaluations.part_files("tatoeba", "results/testsets/tatoeba/{language}.parquet"),
         official="config/published/tatoeba_digests.json",
     output:
@@ -163,8 +163,8 @@ rule evaluate_tatoeba:
     resources:
         **needs("evaluate_tatoeba"),
     params:
-        encoder=evaluations.encoder,
-        languages=lambda wildcards: evaluations.evaluated("tatoeba", wildcards),
+        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        languages=lambda wildcards: evaluations.evaluated("tatoeba", wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_tatoeba"),
     message:
@@ -203,7 +203,7 @@ rule prepare_bucc:
 
 rule evaluate_bucc:
     input:
-        encoder=evaluations.files,
+        encoder=lambda wildcards: evaluations.files(wildcards.system),
         sentences=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.parquet"),
         gold=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.gold.parquet"),
         official="config/published/bucc_digests.json",
@@ -220,8 +220,8 @@ rule evaluate_bucc:
     resources:
         **needs("evaluate_bucc"),
     params:
-        encoder=evaluations.encoder,
-        pairs=lambda wildcards: evaluations.evaluated("bucc", wildcards),
+        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        pairs=lambda wildcards: evaluations.evaluated("bucc", wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_bucc"),
     message:
@@ -256,7 +256,7 @@ rule prepare_transfer:
 # One thread, since systems side by side gain more than the threads of one.
 rule evaluate_transfer:
     input:
-        encoder=evaluations.files,
+        encoder=lambda wildcards: evaluations.files(wildcards.system),
         testsets="results/testsets/{suite}.parquet",
         official="config/published/{suite}_digests.json",
     output:
@@ -272,7 +272,7 @@ rule evaluate_transfer:
     resources:
         **needs("evaluate_{suite}"),
     params:
-        encoder=evaluations.encoder,
+        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_transfer"),
     message:

@@ -74,7 +74,7 @@ rule rank_pairs:
 use rule encode_dataset as encode_part with:
     input:
         pairs="results/filter_study/{model}/{measure}/{part}/pairs.parquet",
-        sentencepiece=models.vocabulary_files,
+        sentencepiece=models.of("vocabulary_files"),
     output:
         dataset="results/filter_study/{model}/{measure}/{part}/train.h5",
     log:
@@ -88,8 +88,8 @@ use rule encode_dataset as encode_part with:
 use rule train_model as train_part with:
     input:
         dataset=rules.encode_part.output.dataset,
-        sentencepiece=models.vocabulary_files,
-        vectors=models.initial_vectors,
+        sentencepiece=models.of("vocabulary_files"),
+        vectors=models.of("initial_vectors"),
         testsets=models.development_testsets,
     output:
         weights="results/filter_study/{model}/{measure}/{part}/model.safetensors",

@@ -9,7 +9,8 @@ onstart:
     # The jobs of a cluster are runs of their own.
     if workflow.is_main_process:
         try:
-            settings_copy.write()
+            with atomic_output(settings_path) as temporary:
+                temporary.write_text(settings, encoding="utf-8")
         except InputError as error:
             raise WorkflowError(str(error)) from None
         for line in future_files_warning("resources", "results"):

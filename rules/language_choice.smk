@@ -3,8 +3,8 @@
 
 rule measure_overlap:
     input:
-        dataset=models.training_data,
-        sentencepiece=models.vocabulary_files,
+        dataset=models.of("training_data"),
+        sentencepiece=models.of("vocabulary_files"),
     output:
         overlap="results/language_choice/{model}.json",
     log:

@@ -19,7 +19,7 @@ rule measure_speed:
         **needs("measure_speed", shared=False),
     params:
         systems=lambda wildcards: {
-            system: evaluations.system_encoder(system) for system in evaluations.systems_of("speed")
+            system: evaluations.encoder(system) for system in evaluations.systems_of("speed")
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
         settings={"language": "en", **(config["evaluation"]["speed"] or {})},

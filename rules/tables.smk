@@ -4,7 +4,7 @@
 rule tabulate_systems:
     input:
         results=lambda wildcards: results.files(wildcards.table),
-        samples=results.samples,
+        samples=lambda wildcards: samples_of(results.files(wildcards.table)),
         published=results.published_file,
     output:
         table="results/tables/{table}.csv",
@@ -102,7 +102,9 @@ rule write_ledger:
     resources:
         **needs("tabulate"),
     params:
-        published_as=results.published_as,
+        published_as={
+            name: entry["published_as"] for name, entry in results.defined.items() if entry["published_as"]
+        },
         config_digests=results.config_digests,
         gathered=config["models"],
         off=results.off,

@@ -3,9 +3,9 @@
 
 rule train_model:
     input:
-        dataset=models.training_data,
-        sentencepiece=models.vocabulary_files,
-        vectors=models.initial_vectors,
+        dataset=models.of("training_data"),
+        sentencepiece=models.of("vocabulary_files"),
+        vectors=models.of("initial_vectors"),
         testsets=models.development_testsets,
     # The checkpoints in the same folder are none of these: Snakemake deletes the outputs of a job that failed.
     output:
@@ -27,7 +27,7 @@ rule train_model:
         gpu=lambda wildcards: int(models.definition(wildcards)["training"]["device"] == "cuda"),
     params:
         settings=models.run,
-        architecture=models.architecture,
+        architecture=models.of("architecture"),
         about=models.about,
         code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
     message:

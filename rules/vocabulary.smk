@@ -18,7 +18,7 @@ rule train_vocabulary:
     resources:
         **needs("train_vocabulary"),
     params:
-        settings=models.vocabulary_training,
+        settings=lambda wildcards: models.facts[wildcards.model]["vocabularies"][wildcards.vocabulary],
         seed=config["seed"],
         code=code_of("train_vocabulary"),
     message:

@@ -47,9 +47,7 @@ def of(**wildcards: str) -> SimpleNamespace:
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = (
-        "import sys, paraphrastic.pipeline.needs, paraphrastic.pipeline.results, paraphrastic.pipeline.hooks"
-    )
+    code = "import sys; from paraphrastic.pipeline import hooks, resources, results"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
@@ -124,10 +122,8 @@ def test_language_identification_is_trained_on_labelled_text() -> None:
 def test_models_of_a_study_have_the_data_of_their_model() -> None:
     models = results().evaluations.models
     assert models.data_models["de-megabatch-2"] == "de"
-    assert models.training_data(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
-    assert models.vocabulary_files(of(model="de-megabatch-2")) == [
-        "results/vocabulary/de/sentencepiece.model"
-    ]
+    assert models.of("training_data")(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
+    assert models.facts["de-megabatch-2"]["vocabulary_files"] == ["results/vocabulary/de/sentencepiece.model"]
     assert models.study_models == [
         ("megabatch", "sweep.megabatch 1", "de-megabatch-1"),
         ("megabatch", "sweep.megabatch 10", "de-megabatch-2"),
@@ -141,13 +137,13 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
     kept = results(contamination={"drop": "none"}).evaluations.models
     assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
     assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
-    assert models.max_pairs(of(model="fr")) == [None]
+    assert models.facts["fr"]["max_pairs"] == [None]
     assert models.licences(of(model="fr")).keys() == {"sample_aligned"}
 
 
 def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     models = results().evaluations.models
-    assert models.runs(of(model="en")).keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
+    assert models.facts["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
     first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
@@ -191,13 +187,13 @@ def test_systems_are_models_before_and_after_training_and_other_peoples() -> Non
     encoder = {"sentence_transformers": "some/name", "languages": ["en"]}
     evaluations = results(systems={"theirs": encoder}).evaluations
     assert evaluations.systems[:3] == ["theirs", "en-untrained", "en"]
-    assert evaluations.encoder(of(system="theirs")) == {
+    assert evaluations.encoder("theirs") == {
         "sentence_transformers": "some/name",
         "label": "theirs",
     }
-    assert evaluations.files(of(system="theirs")) == []
-    assert evaluations.encoder(of(system="fr-untrained")) == "results/untrained/fr"
-    assert evaluations.files(of(system="fr"))[0] == "results/models/fr/model.safetensors"
+    assert evaluations.files("theirs") == []
+    assert evaluations.encoder("fr-untrained") == "results/untrained/fr"
+    assert evaluations.files("fr")[0] == "results/models/fr/model.safetensors"
     assert evaluations.knows("theirs", "en")
     assert not evaluations.knows("theirs", "en", "fr")
 
@@ -215,9 +211,9 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
     assert evaluations.systems_of("polish") == evaluations.systems_of("senteval") == []
     assert evaluations.systems_of("speed") == ["en", "de", "es", "fr"]
     with pytest.raises(InputError, match=r"evaluation\.bucc: is null"):
-        evaluations.evaluated("bucc", of(system="fr"))
+        evaluations.evaluated("bucc", "fr")
     with pytest.raises(InputError, match="en: knows none of the languages"):
-        evaluations.evaluated("tatoeba", of(system="en"))
+        evaluations.evaluated("tatoeba", "en")
     path = "{language}.parquet"
     assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
 
@@ -240,6 +236,35 @@ def test_only_names_tasks() -> None:
         InputError, match=r"config: evaluation.only.tatoba: unknown key; did you mean 'tatoeba'"
     ):
         results(evaluation={"only": {"tatoba": []}})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dee", "'dee' is no system that is evaluated; did you mean 'de'?"),
+        ("LaBSE", "'LaBSE' is no system that is evaluated; there are en-untrained, en, de-untrained, de, "),
+    ],
+)
+def test_only_names_systems(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"config: evaluation\.only\.sts: {message}"):
+        results(evaluation={"only": {"sts": ["de-untrained", name]}})
+
+
+def test_only_may_name_models_that_are_not_built() -> None:
+    found = results(
+        models=["de"],
+        filter_study={"model": None},
+        language_choice={"models": []},
+        evaluation={"only": {"sts": ["de", "fr", "fr-untrained"]}},
+    )
+    assert found.evaluations.systems_of("sts") == ["de"]
+
+
+def test_a_model_without_epochs_is_untrained_itself() -> None:
+    definitions = load("config")["definitions"]
+    untrained = {**definitions["de"], "training": {"epochs": 0}}
+    with pytest.raises(InputError, match="'de-untrained' is no system that is evaluated; did you mean"):
+        results(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
 
 
 def test_prepared_test_sets_are_those_of_the_tasks() -> None:

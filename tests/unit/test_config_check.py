@@ -11,8 +11,7 @@ from configurations import ROOT, SCHEMA, THEIRS, changed, checked, load
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Part, architecture_of, vocabulary_settings
 from paraphrastic.config.check import complete_config
-from paraphrastic.config.definitions import sweep_runs
-from paraphrastic.config.recipes import RECIPES
+from paraphrastic.config.definitions import RECIPES, sweep_runs
 from paraphrastic.config.schema import Schema
 from paraphrastic.training.settings import TrainingSettings
 

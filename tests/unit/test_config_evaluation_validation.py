@@ -94,30 +94,6 @@ def test_labels_are_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("dee", "'dee' is no system that is evaluated; did you mean 'de'?"),
-        ("LaBSE", "'LaBSE' is no system that is evaluated; there are en, de, es, fr, en-untrained, "),
-    ],
-)
-def test_only_names_systems(name: str, message: str) -> None:
-    with pytest.raises(InputError, match=rf"config: evaluation\.only\.sts: {message}"):
-        checked(with_systems({"sts": ["de-untrained", name]}))
-
-
-def test_only_may_name_models_that_are_not_built() -> None:
-    config = with_systems({"sts": ["de", "fr", "fr-untrained"]})
-    assert checked({**config, "models": ["de"]})["models"] == ["de"]
-
-
-def test_a_model_without_epochs_is_untrained_itself() -> None:
-    config = with_systems({"sts": ["de-untrained"]})
-    config["definitions"]["de"]["training"] = {"epochs": 0}
-    with pytest.raises(InputError, match="'de-untrained' is no system that is evaluated; did you mean"):
-        checked(config)
-
-
-@pytest.mark.parametrize(
     ("speed", "message"),
     [
         ({"sentences": 0}, "evaluation.speed.sentences: 0 is less than the minimum of 1"),

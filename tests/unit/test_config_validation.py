@@ -112,7 +112,7 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.en.corpora",
             ["multi30k_captions"],
-            "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no score of its own",
+            "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no paraphrase score of its own",
         ),
         ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all']"),
         (

@@ -8,8 +8,16 @@ from typing import Any
 import pytest
 from test_catalogue import results
 
-from paraphrastic.pipeline.needs import Needs, megabytes_on_disk
-from paraphrastic.pipeline.resources import NEEDS, WEIGHTS, Need, memory_mb, minutes, weights_mb
+from paraphrastic.pipeline.resources import (
+    NEEDS,
+    WEIGHTS,
+    Need,
+    Needs,
+    megabytes_on_disk,
+    memory_mb,
+    minutes,
+    weights_mb,
+)
 
 
 class Wildcards(dict[str, str]):

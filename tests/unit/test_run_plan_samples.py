@@ -16,7 +16,7 @@ from test_run_plan import job, run_of, sizes_of
 
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.pipeline.run_plan.jobs import Run
-from paraphrastic.pipeline.run_plan.samples import extracted_mb
+from paraphrastic.pipeline.run_plan.sizes import extracted_mb
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 
 Pairs = list[tuple[str, str]]

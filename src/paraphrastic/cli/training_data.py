@@ -31,7 +31,7 @@ Afterwards the names can stand in a configuration:
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
     """What OPUS has in a language pair."""
     from paraphrastic.config.names import did_you_mean
-    from paraphrastic.pipeline.estimate import archive_bytes, size
+    from paraphrastic.pipeline.estimate import archive_bytes, in_columns, size
     from paraphrastic.pipeline.estimate import estimate as estimated
     from paraphrastic.registry.opus import fetch_list
 
@@ -48,9 +48,7 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
         packed = archive_bytes(corpus)
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
         rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, version, pairs, archive in rows:
-        print(f"{name:{widths[0]}}  {version:{widths[1]}}  {pairs:>{widths[2]}}  {archive:>{widths[3]}}")
+    print("\n".join(in_columns(rows, left=2)))
 
 
 @cli.command(

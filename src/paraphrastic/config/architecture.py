@@ -2,15 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, Self
+from itertools import product
+from typing import Any, Literal, Self, get_args
 
 from paraphrastic.base.units import UNITS
 
 Kind = Literal["average", "lstm", "bilstm"]
+Pooling = Literal["mean", "max"]
+Directions = Literal["average", "concatenate"]
 Sharing = Literal["shared", "separate"]
 # Overlapping ones have embeddings in common.
 Tables = Literal["shared", "separate", "overlapping"]
 
+_CHOICES = {
+    "kind": get_args(Kind),
+    "unit": UNITS,
+    "pooling": get_args(Pooling),
+    "directions": get_args(Directions),
+}
 # The papers' names of averages, alone and beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
 # LSTMs are over words unless their name says otherwise.
@@ -33,17 +42,12 @@ class Part:
     kind: Kind = "average"
     unit: str = "subword"
     dimension: int | None = None
-    pooling: Literal["mean", "max"] = "mean"
-    directions: Literal["average", "concatenate"] = "average"
+    pooling: Pooling = "mean"
+    directions: Directions = "average"
 
     def __post_init__(self) -> None:
-        kinds, poolings, directions = ("average", *_LSTMS), ("mean", "max"), ("average", "concatenate")
-        for value, allowed in zip(
-            (self.kind, self.unit, self.pooling, self.directions),
-            (kinds, UNITS, poolings, directions),
-            strict=True,
-        ):
-            if value not in allowed:
+        for name, allowed in _CHOICES.items():
+            if (value := getattr(self, name)) not in allowed:
                 raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
 
     @property
@@ -153,13 +157,13 @@ def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[st
     The first is `sentencepiece`; the others have unit and language in their names.
     """
     architecture = architecture_of(definition)
+    sides: dict[str, tuple[str, ...]] = {"": ("source", "target")}
+    if architecture.vocabularies != "shared":
+        source, target = definition["languages"]
+        sides = {f"-{source}": ("source",), f"-{target}": ("target",)}
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for unit in architecture.units:
-        if architecture.vocabularies == "shared":
-            found[f"sentencepiece-{unit}" if found else "sentencepiece"] = (unit, ("source", "target"))
-            continue
-        for language, side in zip(definition["languages"], ("source", "target"), strict=True):
-            found[f"sentencepiece-{unit}-{language}" if found else "sentencepiece"] = (unit, (side,))
+    for unit, (suffix, of_unit) in product(architecture.units, sides.items()):
+        found[f"sentencepiece-{unit}{suffix}" if found else "sentencepiece"] = (unit, of_unit)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,11 @@ from typing import Any
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.definitions import OVERRIDABLE
+from paraphrastic.config.definitions import OVERRIDABLE, RECIPES
 from paraphrastic.config.dependencies import mined_datasets
-from paraphrastic.config.languages import keep_languages
 from paraphrastic.config.local_files import name_files, named_datasets
-from paraphrastic.config.recipes import RECIPES
-from paraphrastic.config.schema import Json, Schema, plain
-from paraphrastic.config.studies import add_prefixed, add_seeds, add_variants
+from paraphrastic.config.schema import Json, Schema, entry, plain
+from paraphrastic.config.studies import add_models
 from paraphrastic.config.validation import semantic_faults
 from paraphrastic.registry.datasets import Dataset, read_registry
 
@@ -71,8 +69,8 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     _refuse(rules.faults(completed))
     rules.fill_defaults(completed)
     for section, kind in (("mined", "mined"), ("systems", "system")):
-        for entry in completed[section].values():
-            rules.fill_defaults(entry, rules.rule(kind))
+        for described in completed[section].values():
+            rules.fill_defaults(described, rules.named[kind])
     completed = rules.normalize(completed)
     _normalize_studies(completed["studies"], rules)
     return completed
@@ -93,18 +91,18 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     """
     rules = _read_schema(schema)
     checked = complete_config(config, schema=schema)
-    for expand in (keep_languages, add_variants, add_prefixed, add_seeds):
-        _refuse(expand(checked))
+    _refuse(_keep_languages(checked))
+    _refuse(add_models(checked))
     # A study's values stand in definitions only now.
     _refuse(rules.faults(checked))
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
         completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
-        rules.fill_defaults(completed, rules.rule("definition"))
+        rules.fill_defaults(completed, rules.named["definition"])
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
         for part in completed["encoder"]["parts"]:
-            rules.fill_defaults(part, rules.rule("part"))
+            rules.fill_defaults(part, rules.named["part"])
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
@@ -124,15 +122,49 @@ def _refuse(faults: Iterable[str]) -> None:
         raise InputError("\n".join(lines))
 
 
+def _keep_languages(config: Json) -> Iterator[str]:
+    """Leave out models and studies of other languages than `languages`, if it is set; yield its faults.
+
+    A model counts for the languages that it has beside English; `en` stands for models of English alone.
+    """
+    wanted, definitions = config["languages"], config["definitions"]
+    if wanted is None:
+        return
+    # Models without a definition are reported by another check.
+    models = [model for model in config["models"] if model in definitions]
+    known = dict.fromkeys(code for model in models for code in _languages(definitions[model]))
+    unknown = [code for code in wanted if code not in known]
+    for code in unknown:
+        yield f"languages: no model is of {code!r}; there are models of {', '.join(known)}"
+    if unknown:
+        return
+
+    def is_kept(model: str) -> bool:
+        return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
+
+    config["models"] = [model for model in config["models"] if is_kept(model)]
+    config["studies"] = {name: each for name, each in config["studies"].items() if is_kept(each["model"])}
+    choice, study = config["language_choice"], config["filter_study"]
+    kept = [model for model in choice["models"] if is_kept(model)]
+    # One language is no choice.
+    choice["models"] = kept if len(kept) > 1 else []
+    if study["model"] and not is_kept(study["model"]):
+        study["model"] = None
+
+
+def _languages(definition: Mapping[str, Any]) -> set[str]:
+    return set(definition["languages"]) - {"en"} or {"en"}
+
+
 def _normalize_studies(studies: Json, rules: Schema) -> None:
     """Write the varied values of studies as the settings that they are for."""
     for study in studies.values():
         for path, values in study["vary"].items():
-            rule = rules.rule("definition")
+            rule = rules.named["definition"]
             for key in path.split("."):
-                rule = rules.entry(rule, key)
+                rule = entry(rule, key)
             # A sweep has lists; a study compares their single values.
-            single = rules.items(rule) if path.startswith("sweep.") else rule
+            single = rule.get("items", {}) if path.startswith("sweep.") else rule
             study["vary"][path] = [
                 rules.normalize(value, rule if isinstance(value, list) else single) for value in values
             ]

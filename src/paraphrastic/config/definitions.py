@@ -23,6 +23,26 @@ OVERRIDABLE = (
 WATCHING = ("checkpoint_minutes", "tensorboard")
 
 
+# Named settings of training: the papers', and what was found to be better (docs/recipe.md).
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    # Wieting et al. 2021, section 5.1, and the original code.
+    "paper": {
+        "init_std": 1.0,
+        "init_sif": None,
+        "margin": 0.4,
+        "learning_rate": 0.001,
+        "learning_rate_schedule": "constant",
+    },
+    "best": {
+        "init_std": 0.1,
+        "init_sif": 0.003,
+        "margin": 0.6,
+        "learning_rate": 0.003,
+        "learning_rate_schedule": "linear",
+    },
+}
+
+
 def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     """Training settings of every run of a model's sweep, by the name of the run."""
     definition = config["definitions"][model]

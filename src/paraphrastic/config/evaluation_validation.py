@@ -1,6 +1,6 @@
 """Faults of the configuration of systems, evaluation and test sets that a schema cannot find."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ def evaluation_faults(config: Json, registry: Registry) -> Iterator[str]:
         yield from _system_faults(f"systems.{name}", system)
     yield from _name_faults(config)
     yield from _published_faults(config)
-    yield from _only_faults(config)
 
 
 def _testset_faults(config: Json, registry: Registry) -> Iterator[str]:
@@ -96,11 +95,10 @@ def _name_faults(config: Json) -> Iterator[str]:
     """Names that two systems would have in files or tables."""
     definitions = config["definitions"]
     taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
-    for system in config["systems"]:
-        if system in taken:
-            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
     labels = {_label(model, definition): f"definitions.{model}" for model, definition in definitions.items()}
     for system, entry in config["systems"].items():
+        if system in taken:
+            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
         label = entry["label"] or system
         if label in labels:
             yield f"systems.{system}.label: {label!r} is that of {labels[label]}: give it another label"
@@ -129,23 +127,3 @@ def _label(model: str, definition: Json) -> str:
     """A model's name in the tables."""
     random = "" if is_trained(definition) else "Random "
     return f"{random}{architecture_of(definition).name} {model}"
-
-
-def _only_faults(config: Json) -> Iterator[str]:
-    known = _systems(config, config["definitions"])
-    systems = _systems(config, config["models"])
-    for task, chosen in config["evaluation"]["only"].items():
-        for name in chosen:
-            # A model that this run does not build may be named.
-            if name not in known:
-                hint = did_you_mean(name, systems, otherwise=f"there are {', '.join(systems)}")
-                yield f"evaluation.only.{task}: {name!r} is no system that is evaluated{hint}"
-
-
-def _systems(config: Json, models: Iterable[str]) -> list[str]:
-    """Names of the systems that are evaluated where these models are built."""
-    definitions = {model: config["definitions"][model] for model in models if model in config["definitions"]}
-    systems = [*config["systems"], *definitions]
-    if config["evaluation"]["untrained"]:
-        systems += [f"{model}-untrained" for model, each in definitions.items() if is_trained(each)]
-    return systems

@@ -12,7 +12,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
-from paraphrastic.registry.datasets import Dataset, RemoteFile, columns_fault
+from paraphrastic.registry.datasets import Dataset, RemoteFile, members_fault
 from paraphrastic.registry.kinds import KINDS
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
@@ -23,15 +23,8 @@ DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have in the place of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
+Json = dict[str, Any]
 Entry = Mapping[str, Any]
-
-
-def corpus_name(entry: str | Entry) -> str:
-    """Name of an entry of `corpora`: as given, or made of the file's name."""
-    if isinstance(entry, str):
-        return entry
-    name = entry.get("name") or re.sub("[^a-z0-9_]+", "_", _plain_name(entry["path"])[0].lower()).strip("_")
-    return str(name)
 
 
 def looks_like_a_path(name: str) -> bool:
@@ -39,30 +32,32 @@ def looks_like_a_path(name: str) -> bool:
     return "/" in name or _plain_name(name)[1] in ENDINGS
 
 
-def complete_entry(entry: Entry) -> dict[str, Any]:
-    """An entry with a path as `{path, kind, columns}`; its kind is None where the name does not tell it."""
-    return {
+def _described(entry: str | Entry) -> tuple[str, Json | None]:
+    """Name of an entry of `corpora`; for one with a path also path, kind (None if unknown) and columns."""
+    if isinstance(entry, str):
+        return entry, None
+    stem, ending = _plain_name(entry["path"])
+    return entry.get("name") or re.sub("[^a-z0-9_]+", "_", stem.lower()).strip("_"), {
         "path": entry["path"],
-        "kind": entry.get("kind") or ENDINGS.get(_plain_name(entry["path"])[1]),
+        "kind": entry.get("kind") or ENDINGS.get(ending),
         "columns": [str(column) for column in entry.get("columns", [])],
     }
 
 
-def name_files(config: dict[str, Any], registry: Mapping[str, Dataset]) -> Iterator[str]:
+def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     """Put names in the place of corpora with a path, and describe these under `files`; yield their faults."""
-    known: dict[str, Any] = {}
-    orders: dict[str, Any] = {}
+    known: Json = {}
+    orders: Json = {}
     for section in ("definitions", "mined"):
         for key, definition in config[section].items():
-            at, corpora, languages = (
-                f"{section}.{key}.corpora",
-                definition["corpora"],
-                definition["languages"],
-            )
-            yield from _entry_faults(at, corpora, known, registry)
-            files = {corpus_name(each): complete_entry(each) for each in corpora if not isinstance(each, str)}
-            definition["corpora"] = [corpus_name(entry) for entry in corpora]
-            definition["files"] = files
+            at, languages = f"{section}.{key}.corpora", definition["languages"]
+            described = [_described(entry) for entry in definition["corpora"]]
+            definition["corpora"] = names = [name for name, _ in described]
+            definition["files"] = files = {name: file for name, file in described if file is not None}
+            for number, (name, file) in enumerate(described):
+                if file is not None:
+                    taken = names.count(name) > 1 or known.get(name, file) != file
+                    yield from _entry_faults(f"{at}.{number}", name, file, name in registry, taken)
             known |= files
             for name, file in files.items():
                 first = orders.setdefault(f"{name} {sorted(languages)}", languages)
@@ -76,27 +71,20 @@ def name_files(config: dict[str, Any], registry: Mapping[str, Dataset]) -> Itera
             yield f"mined.{name}: the name is taken by {owner}: give it another name"
 
 
-def _entry_faults(
-    key: str, corpora: Iterable[str | Entry], others: Mapping[str, Any], registry: Mapping[str, Dataset]
-) -> Iterator[str]:
-    """Faults of the entries with paths under `key`; `others` are completed ones of other definitions."""
-    names = [corpus_name(entry) for entry in corpora]
-    for number, entry in enumerate(corpora):
-        if isinstance(entry, str):
-            continue
-        at, name, completed = f"{key}.{number}", names[number], complete_entry(entry)
-        if not name:
-            yield f"{at}: no name can be made of {entry['path']!r}: give it a name"
-        elif name in registry:
-            yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
-        elif names.count(name) > 1 or others.get(name, completed) != completed:
-            yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
-        yield from path_faults(f"{at}.path", entry["path"])
-        if completed["kind"] is None:
-            known = ", ".join(ENDINGS)
-            yield f"{at}.path: {entry['path']!r} has none of the endings {known}: give its kind"
-        elif fault := columns_fault(completed["kind"], tuple(completed["columns"])):
-            yield f"{at}.columns: {fault}"
+def _entry_faults(at: str, name: str, file: Json, in_registry: bool, taken: bool) -> Iterator[str]:
+    """Faults of an entry with a path, whose name the registry or another corpus may have, too."""
+    if not name:
+        yield f"{at}: no name can be made of {file['path']!r}: give it a name"
+    elif in_registry:
+        yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
+    elif taken:
+        yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
+    yield from path_faults(f"{at}.path", file["path"])
+    if file["kind"] is None:
+        endings = ", ".join(ENDINGS)
+        yield f"{at}.path: {file['path']!r} has none of the endings {endings}: give its kind"
+    elif fault := members_fault(file["kind"], tuple(file["columns"])):
+        yield f"{at}.columns: {fault}"
 
 
 def path_faults(key: str, path: str, *, folder: bool = False) -> Iterator[str]:

@@ -40,17 +40,29 @@ _Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_T
 
 
 class Schema:
-    """A JSON Schema in a YAML file, whose references all lead to its own `$defs`."""
+    """A JSON Schema in a YAML file, whose references all lead to its own `$defs`.
+
+    Attributes:
+        root: the whole schema, in which the rules that others refer to stand in their places.
+        named: the rules under `$defs`, likewise.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.root: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        root = yaml.safe_load(path.read_text(encoding="utf-8"))
+        self._definitions: Json = root.pop("$defs")
         # The kinds of corpora are those of the registry's table.
-        self.root["$defs"]["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
+        self._definitions["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
+        self.root: Json = self._in_place(root)
+        self.named: Json = self._in_place(self._definitions)
 
-    def rule(self, name: str) -> Json:
-        """The rule that stands under `$defs`."""
-        found: Json = self.root["$defs"][name]
-        return found
+    def _in_place(self, rule: Any) -> Any:
+        if isinstance(rule, list):
+            return [self._in_place(part) for part in rule]
+        if not isinstance(rule, dict):
+            return rule
+        name = rule.get("$ref", "").removeprefix("#/$defs/")
+        whole = {**self._definitions.get(name, {}), **rule}
+        return {key: self._in_place(part) for key, part in whole.items() if key != "$ref"}
 
     def faults(self, value: Json) -> list[str]:
         """What the schema finds wrong, each in one line that begins with the path of the key."""
@@ -62,15 +74,15 @@ class Schema:
 
         Keys that the rule does not name, such as those of definitions, stay in the order that they have.
         """
-        rule = self._whole(self.root if rule is None else rule)
+        rule = self.root if rule is None else rule
         if isinstance(value, dict):
             known = (key for key in rule.get("properties", {}) if key in value)
             order = dict.fromkeys([*known, *value])
-            return {key: self.normalize(value[key], self.entry(rule, key)) for key in order}
+            return {key: self.normalize(value[key], entry(rule, key)) for key in order}
         if isinstance(value, list):
             return [self.normalize(item, rule.get("items", {})) for item in value]
         if _is_number(value):
-            types = _types(rule.get("type", []))
+            types = rule.get("type", [])
             if "number" in types:
                 return value + 0.0  # turns -0.0 into 0.0, too
             if "integer" in types and value == int(value):
@@ -79,35 +91,18 @@ class Schema:
 
     def fill_defaults(self, value: Json, rule: Json | None = None) -> None:
         """Fill in what `value` leaves out; a section without a default gets those of its entries."""
-        for key, entry in (self.root if rule is None else rule).get("properties", {}).items():
-            entry = {**self._referenced(entry), **entry}
-            if key not in value and "default" in entry:
-                value[key] = copy.deepcopy(entry["default"])
-            elif key not in value and "properties" in entry:
+        for key, inner in (self.root if rule is None else rule).get("properties", {}).items():
+            if key not in value and "default" in inner:
+                value[key] = copy.deepcopy(inner["default"])
+            elif key not in value and "properties" in inner:
                 value[key] = {}
-            if isinstance(value.get(key), dict):
-                self.fill_defaults(value[key], entry)
+            if isinstance(value.get(key), dict) and inner.get("fill", True):
+                self.fill_defaults(value[key], inner)
 
-    def entry(self, rule: Json, key: str) -> Json:
-        """The rule of an entry of an object; an empty one if the object's rule has none for it."""
-        whole = self._whole(rule)
-        others = whole.get("additionalProperties")
-        found: Json = whole.get("properties", {}).get(key, others if isinstance(others, dict) else {})
-        return found
 
-    def items(self, rule: Json) -> Json:
-        """The rule of the entries of a list."""
-        found: Json = self._whole(rule).get("items", {})
-        return found
-
-    def _referenced(self, rule: Json) -> Json:
-        reference = rule.get("$ref")
-        return self.rule(reference.removeprefix("#/$defs/")) if reference else {}
-
-    def _whole(self, rule: Json) -> Json:
-        """A rule with those that it refers to."""
-        parts = [self._referenced(rule), *(self._whole(part) for part in rule.get("allOf", []))]
-        return {key: value for part in (*parts, rule) for key, value in part.items()}
+def entry(rule: Json, key: str) -> Json:
+    """The rule of an entry of an object; an empty one if the object's rule has none for it."""
+    return rule.get("properties", {}).get(key, rule.get("additionalProperties") or {})
 
 
 def plain(value: Any) -> Any:
@@ -117,10 +112,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
-
-
-def _types(types: str | list[str]) -> list[str]:
-    return [types] if isinstance(types, str) else types
 
 
 def _faults(error: ValidationError) -> Iterator[str]:
@@ -142,12 +133,12 @@ def _faults(error: ValidationError) -> Iterator[str]:
     else:
         hint = ""
         if error.validator == "type" and error.instance is not None:
-            hint = _type_hint(error.instance, _types(error.validator_value))
+            hint = _type_hint(error.instance, error.validator_value)
         yield f"{path or 'configuration'}: {error.message}{hint}"
 
 
-def _type_hint(value: Any, types: list[str]) -> str:
-    if isinstance(value, str) and _EXPONENT.fullmatch(value) and {"integer", "number"} & set(types):
+def _type_hint(value: Any, types: str | list[str]) -> str:
+    if isinstance(value, str) and _EXPONENT.fullmatch(value):
         number = float(value)
         whole = "integer" in types and number.is_integer()
         if whole or ("number" in types and _is_number(number)):

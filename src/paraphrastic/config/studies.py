@@ -51,36 +51,29 @@ def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
     return [system] if definition is None else seed_names(system, definition)
 
 
-def add_variants(config: Json) -> Iterator[str]:
-    """Add the definitions of all studies' models; yield the faults that hinder it."""
+def add_models(config: Json) -> Iterator[str]:
+    """Add the definitions of the models of studies and of further training runs; yield the faults.
+
+    Where they are asked for, models of `language_choice` have prefixed variants. The paper's authors put a
+    prefix before each token of the other language (Wieting et al. 2019, section 4.2): it is cut as before,
+    and has parameters of its own.
+    """
     for study, entry in config["studies"].items():
         if entry["model"] not in config["definitions"]:
             yield f"studies.{study}.model: {undefined(entry['model'], config['definitions'])}"
             continue
         for name, settings in variants(study, entry).items():
             yield from _add(config, entry["model"], name, settings, f"studies.{study}", "the study")
-
-
-def add_prefixed(config: Json) -> Iterator[str]:
-    """Add the prefixed variants of the models of `language_choice`, if they are asked for; yield the faults.
-
-    The paper's authors put a prefix before each token of the other language (Wieting et al. 2019, section
-    4.2): it is cut as before, and has parameters of its own.
-    """
-    study = config["language_choice"]
-    for number, model in enumerate(study["models"]):
+    choice = config["language_choice"]
+    for number, model in enumerate(choice["models"]):
         if model not in config["definitions"]:
             yield f"language_choice.models.{number}: {undefined(model, config['definitions'])}"
-        elif study["prefixed"]:
+        elif choice["prefixed"]:
             name = prefixed_name(model)
             separate = {"encoder.languages": "separate"}
             yield from _add(config, model, name, separate, "language_choice.prefixed", "it")
             # The variant stands for no published system.
             config["definitions"][name].pop("published_as", None)
-
-
-def add_seeds(config: Json) -> Iterator[str]:
-    """Add the definitions of all further training runs of models with several; yield the faults."""
     for model, definition in list(config["definitions"].items()):
         first = definition.get("seed", config["seed"])
         for number, name in enumerate(seed_names(model, definition)[1:], start=1):

@@ -13,7 +13,7 @@ from paraphrastic.config.evaluation_validation import evaluation_faults
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_faults
 from paraphrastic.config.names import dataset_faults, did_you_mean, undefined
 from paraphrastic.registry.datasets import Dataset
-from paraphrastic.registry.kinds import CORPUS_KINDS, may_have
+from paraphrastic.registry.kinds import CORPUS_KINDS, KINDS
 from paraphrastic.registry.opus import list_command, read_list
 
 Json = dict[str, Any]
@@ -168,10 +168,10 @@ def _selection_faults(path: str, definition: Json, config: Json, registry: Regis
             continue
         if thresholds["language"] and config["language_id"] is None:
             yield f"{path}.{kind}.language: needs language_id, which is null"
-        if thresholds.get("paraphrase_score") and config["word_vectors"] is None:
-            for name in _without("paraphrase_score", definition, registry):
-                missing = f"{name!r} has no score of its own, and word_vectors is null"
-                yield f"{path}.{kind}.paraphrase_score: {missing}"
+        if thresholds.get("paraphrase_score"):
+            yield from _score_faults(
+                f"{path}.{kind}.paraphrase_score", "paraphrase_score", definition, config, registry
+            )
 
 
 def _filter_study_faults(config: Json, registry: Registry) -> Iterator[str]:
@@ -198,19 +198,21 @@ def _filter_study_faults(config: Json, registry: Registry) -> Iterator[str]:
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return
-    at = "filter_study.rank_by"
-    if "translation_score" in study["rank_by"]:
-        for name in _without("translation_score", definition, registry):
-            yield f"{at}: {name!r} has no translation score of its own"
-    if "paraphrase_score" in study["rank_by"] and config["word_vectors"] is None:
-        for name in _without("paraphrase_score", definition, registry):
-            yield f"{at}: {name!r} has no paraphrase score of its own, and word_vectors is null"
+    for score in ("translation_score", "paraphrase_score"):
+        if score in study["rank_by"]:
+            yield from _score_faults("filter_study.rank_by", score, definition, config, registry)
 
 
-def _without(score: str, definition: Json, registry: Registry) -> list[str]:
-    """A definition's corpora whose files never have this score."""
-    known = (name for name in definition["corpora"] if name in registry)
-    return [name for name in known if not may_have(score, registry[name].kind)]
+def _score_faults(path: str, score: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
+    """The corpora of a definition that have no such score, and get none from word vectors."""
+    measured = score == "paraphrase_score"
+    if measured and config["word_vectors"] is not None:
+        return
+    for name in definition["corpora"]:
+        kind = KINDS.get(registry[name].kind) if name in registry else None
+        if name in registry and not (kind and score in kind.scores):
+            why = ", and word_vectors is null" if measured else ""
+            yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"
 
 
 def _language_choice_faults(config: Json, registry: Registry) -> Iterator[str]:

@@ -6,8 +6,6 @@ wildcards, an object with an attribute for each of them. All paths are relative 
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from paraphrastic.config.dependencies import definitions_needed
 from paraphrastic.config.local_files import opus_corpora
 from paraphrastic.registry.datasets import Dataset, RemoteFile, read_registry
 from paraphrastic.registry.kinds import CORPUS_KINDS
-from paraphrastic.registry.opus import OpusCorpus
 
 Json = dict[str, Any]
 # The wildcards of a job, each of which is an attribute.
@@ -36,40 +33,46 @@ def languages_of(pair: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pair.split("-")))
 
 
+def is_paraphrase(wildcards: Wildcards) -> bool:
+    """Whether both sides of the job's pairs are in one language."""
+    return len(languages_of(wildcards.pair)) == 1
+
+
 def folder_files(folder: str | Path) -> list[str]:
     """All files below a folder."""
     return sorted(str(file) for file in Path(folder).rglob("*") if file.is_file())
 
 
-@dataclass(frozen=True)
 class Corpora:
     """What a checked configuration says of data sets and corpora.
 
-    Attributes:
+    Args:
         config: the configuration that `check_config` returns.
         datasets: the data sets by name that it returns.
         ancient: marks the path of a file that is known by its digest, so that its time is no reason to run
             a step again; Snakemake's function of that name.
+
+    Raises:
+        InputError: a list of OPUS is damaged.
     """
 
-    config: Mapping[str, Any]
-    datasets: Mapping[str, Dataset]
-    ancient: Callable[[str], str] = str
-
-    @cached_property
-    def corpora(self) -> list[str]:
-        """Corpora by name: those of the registry, and those that only the configuration names."""
-        return [name for name, dataset in self.datasets.items() if dataset.kind in CORPUS_KINDS]
-
-    @cached_property
-    def opus_corpora(self) -> dict[str, OpusCorpus]:
-        """The corpora of OPUS that the models need and that only its list describes, by their paths."""
-        others = {*read_registry(self.config["registry"]), *self.config["mined"]}
-        return {
+    def __init__(
+        self, config: Mapping[str, Any], datasets: Mapping[str, Dataset], ancient: Callable[[str], str] = str
+    ) -> None:
+        self.config, self.datasets, self.ancient = config, datasets, ancient
+        # Corpora by name: those of the registry, and those that only the configuration names.
+        self.corpora = [name for name, dataset in datasets.items() if dataset.kind in CORPUS_KINDS]
+        # The corpora of OPUS that the models need and that only its list describes, by their paths.
+        others = {*read_registry(config["registry"]), *config["mined"]}
+        self.opus_corpora = {
             corpus.file().location: corpus
-            for definition in definitions_needed(self.config)
+            for definition in definitions_needed(config)
             for corpus in opus_corpora(definition, others)
         }
+        # The language-identification model: a download or one trained on a download; none if it is off.
+        name = config["language_id"]
+        is_trained = name is not None and datasets[name].kind == "labelled"
+        self.language_id = [f"resources/language_id/{name}.bin"] if is_trained else self.downloads(name)
 
     def locations(self, files: Iterable[RemoteFile]) -> list[str]:
         """Where files are; the time of a file that lies outside the project does not matter."""
@@ -94,25 +97,13 @@ class Corpora:
             for file in self.datasets[name].select(languages)
         ]
 
-    @cached_property
-    def language_id(self) -> list[str]:
-        """The language-identification model: a download or one trained on a download; none if it is off."""
-        name = self.config["language_id"]
-        if name is not None and self.datasets[name].kind == "labelled":
-            return [f"resources/language_id/{name}.bin"]
-        return self.downloads(name)
-
     def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
         """The word vectors that paraphrases are scored by; none for bitext."""
-        return self.downloads(self.config["word_vectors"]) if self.is_paraphrase(wildcards) else []
+        return self.downloads(self.config["word_vectors"]) if is_paraphrase(wildcards) else []
 
     def overlap_tokenizer(self, wildcards: Wildcards) -> str:
         """How words are told apart for the trigram overlap of a corpus's pairs."""
-        return str(self.config["text"]["overlap_tokenizer"]) if self.is_paraphrase(wildcards) else "word"
-
-    def is_paraphrase(self, wildcards: Wildcards) -> bool:
-        """Whether both sides of the job's pairs are in one language."""
-        return len(languages_of(wildcards.pair)) == 1
+        return str(self.config["text"]["overlap_tokenizer"]) if is_paraphrase(wildcards) else "word"
 
     def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
         """What a setting of the text says of languages; nothing of those that it leaves alone."""

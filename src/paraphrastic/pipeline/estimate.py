@@ -86,6 +86,18 @@ def archive_bytes(corpus: OpusCorpus) -> int | None:
     return corpus.size
 
 
+def in_columns(rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
+    """Lines of a table; so many of its columns, the first ones, begin at the left of theirs."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
 def size(mb: float) -> str:
     """MB in a unit that is easy to read."""
     for unit, scale in (("GB", 1000.0), ("MB", 1.0)):

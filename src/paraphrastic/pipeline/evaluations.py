@@ -4,9 +4,7 @@ What a task is stands in `evaluation.layouts.TASKS`. As in `corpora`, a method t
 rule as an input or params function.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -16,102 +14,94 @@ from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
 from paraphrastic.config.names import did_you_mean
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
-from paraphrastic.pipeline.corpora import (
-    MODEL_FILES,
-    Corpora,
-    Json,
-    OfWildcards,
-    Wildcards,
-    folder_files,
-)
+from paraphrastic.pipeline.corpora import MODEL_FILES, Json, OfWildcards, Wildcards, folder_files
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
 
 
-@dataclass(frozen=True)
 class Evaluations:
-    """What a checked configuration says of the evaluation.
-
-    Attributes:
-        models: the models that are evaluated.
+    """What a checked configuration says of the evaluation of its models, and of other people's encoders.
 
     Raises:
-        InputError: `evaluation.only` names a task that there is not.
+        InputError: `evaluation.only` names a task or a system that there is not, one line for each.
     """
 
-    models: Models
+    def __init__(self, models: Models) -> None:
+        self.models, self.corpora, self.config = models, models.corpora, models.config
+        definitions: Mapping[str, Json] = self.config["definitions"]
+        # Models by the names that they have as systems before training.
+        self.untrained = {f"{model}-untrained": model for model in definitions}
+        # All systems that are evaluated, in the order of the tables' rows.
+        self.systems = self._evaluated_systems(self.config["models"])
+        self._check_only()
+        # The prepared test sets of all tasks that a system is evaluated on.
+        self.prepared_testsets = list(
+            dict.fromkeys(
+                task.testsets.format(part=part)
+                for name, task in TASKS.items()
+                for system in self.systems_of(name)
+                for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
+            )
+        )
+        # The models on whose English sentences speed is measured, as in the papers; none if it is not.
+        self.speed_models = [
+            model
+            for model in models.table_models
+            if self.config["evaluation"]["speed"] and "en" in definitions[model]["languages"]
+        ]
 
-    def __post_init__(self) -> None:
-        known = [*TASKS, "speed"]
-        for task in self.config["evaluation"]["only"]:
-            if task not in known:
-                hint = did_you_mean(task, known, otherwise=f"known keys are {', '.join(known)}")
-                raise InputError(f"config: evaluation.only.{task}: unknown key{hint}")
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The configuration."""
-        return self.models.config
-
-    @property
-    def corpora(self) -> Corpora:
-        """Data sets and corpora."""
-        return self.models.corpora
+    def _check_only(self) -> None:
+        tasks, faults = [*TASKS, "speed"], []
+        # A model that this run does not build may be named.
+        known = self._evaluated_systems(self.config["definitions"])
+        for task, systems in self.config["evaluation"]["only"].items():
+            at = f"config: evaluation.only.{task}"
+            if task not in tasks:
+                hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
+                faults.append(f"{at}: unknown key{hint}")
+            for system in (each for each in systems if each not in known):
+                hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
+                faults.append(f"{at}: {system!r} is no system that is evaluated{hint}")
+        if faults:
+            raise InputError("\n".join(faults))
 
     # Systems: our models, before and after training, and other people's encoders.
 
-    @cached_property
-    def untrained(self) -> dict[str, str]:
-        """Models by the names that they have as systems before training."""
-        return {f"{model}-untrained": model for model in self.config["definitions"]}
-
-    @cached_property
-    def systems(self) -> list[str]:
-        """All systems that are evaluated, in the order of the tables' rows."""
+    def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
+        """The systems that are evaluated where these models are built."""
         systems = [*self.config["systems"]]
-        for model in self.config["models"]:
+        for model in models:
             # A model without epochs is untrained itself.
             twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
             systems += [f"{model}-untrained", model] if twice else [model]
         return systems
 
-    def trained_name(self, system: str) -> str:
-        """The name of a system's definition, if it is a model of ours."""
-        return self.untrained.get(system, system)
+    def entry(self, system: str) -> Mapping[str, Any]:
+        """What the configuration says of a system: its entry under `systems`, or its model's definition."""
+        external: Mapping[str, Any] | None = self.config["systems"].get(system)
+        return external or self.config["definitions"][self.untrained.get(system, system)]
 
-    def files(self, wildcards: Wildcards) -> list[str]:
-        """The files of a system's encoder; none of one that has only a name."""
-        return self.system_files(wildcards.system)
-
-    def system_files(self, system: str) -> list[str]:
-        """The same, of a system by its name."""
-        if system not in self.config["systems"]:
-            return [f"{self.system_encoder(system)}/{name}" for name in MODEL_FILES]
-        kind, place = self._external(system)
-        return [place["sentences"], place["vectors"]] if kind == "vectors" else folder_files(place)
-
-    def encoder(self, wildcards: Wildcards) -> Any:
+    def encoder(self, system: str) -> Any:
         """A system's encoder, as `open_system` takes it."""
-        return self.system_encoder(wildcards.system)
-
-    def system_encoder(self, system: str) -> Any:
-        """The same, of a system by its name."""
         if system in self.config["systems"]:
-            kind, place = self._external(system)
-            return {kind: place, "label": self.config["systems"][system]["label"] or system}
+            entry = self.entry(system)
+            kind = next(kind for kind in SYSTEM_KINDS if entry.get(kind))
+            return {kind: entry[kind], "label": entry["label"] or system}
         model = self.untrained.get(system)
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 
-    def _external(self, system: str) -> tuple[str, Any]:
-        """What an entry under `systems` is opened by, and where it is."""
-        entry = self.config["systems"][system]
-        return next((kind, entry[kind]) for kind in SYSTEM_KINDS if entry.get(kind))
+    def files(self, system: str) -> list[str]:
+        """The files of a system's encoder; none of one that has only a name."""
+        encoder = self.encoder(system)
+        if isinstance(encoder, str):
+            return [f"{encoder}/{name}" for name in MODEL_FILES]
+        place = next(iter(encoder.values()))
+        return folder_files(place) if isinstance(place, str) else [place["sentences"], place["vectors"]]
 
     def knows(self, system: str, *languages: str) -> bool:
         """Whether a system knows languages; other people's are taken to know all, if nothing is said."""
-        external = self.config["systems"].get(system)
-        entry = external or self.config["definitions"][self.trained_name(system)]
-        return entry["languages"] is None or set(languages) <= set(entry["languages"])
+        known = self.entry(system)["languages"]
+        return known is None or set(languages) <= set(known)
 
     # Tasks.
 
@@ -129,12 +119,8 @@ class Evaluations:
 
     def systems_of(self, task: str) -> list[str]:
         """The systems that a task is done with, in the order of the tables' rows."""
-        chosen = self.config["evaluation"]["only"].get(task)
-        return [
-            system
-            for system in self.systems
-            if (chosen is None or system in chosen) and self.is_for(task, system)
-        ]
+        chosen = self.config["evaluation"]["only"].get(task, self.systems)
+        return [system for system in self.systems if system in chosen and self.is_for(task, system)]
 
     def is_for(self, task: str, system: str) -> bool:
         """Whether a system knows the languages of a task, which the configuration asks for."""
@@ -151,25 +137,39 @@ class Evaluations:
 
     def parts(self, task: str, system: str) -> list[str]:
         """The tracks, languages or pairs of a task that a system is evaluated on."""
-        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
-        languages: Mapping[str, tuple[str, ...]] = {}
-        if kind == "tracks":
-            languages = {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
-        elif settings is not None:
-            languages = self._languages_of_parts(kind, settings[kind], settings["testsets"])
-        return [name for name, codes in languages.items() if self.knows(system, *codes)]
+        return [name for name, codes in self._languages_of_parts(task).items() if self.knows(system, *codes)]
 
-    def evaluated(self, task: str, wildcards: Wildcards) -> list[str]:
+    def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
+        """The parts of a task that are chosen, or else those of the models' languages in the data set."""
+        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
+        if kind == "tracks":
+            return {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
+        if settings is None:
+            return {}
+        chosen, pairs = settings[kind], self.corpora.datasets[settings["testsets"]].pairs
+        definitions = [self.config["definitions"][model] for model in self.config["models"]]
+        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
+        if kind == "languages":
+            found = [code for code in known if {code, "en"} in map(set, pairs)] if chosen is None else chosen
+            return {code: (code, "en") for code in found}
+        named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
+        return {
+            "-".join(pair): pair
+            for pair in pairs
+            if (set(pair) <= known.keys() if named is None else set(pair) in named)
+        }
+
+    def evaluated(self, task: str, system: str) -> list[str]:
         """The parts of a task that a system is evaluated on, one at least."""
         testsets = self.testsets(task)
-        if found := self.parts(task, wildcards.system):
+        if found := self.parts(task, system):
             return found
-        raise InputError(f"{wildcards.system}: knows none of the languages that are evaluated of {testsets}")
+        raise InputError(f"{system}: knows none of the languages that are evaluated of {testsets}")
 
     def part_files(self, task: str, path: str) -> OfWildcards:
         """A function for a file of each of these parts, which the path calls as its rule does."""
         return lambda wildcards: [
-            path.format(language=name, pair=name) for name in self.evaluated(task, wildcards)
+            path.format(language=name, pair=name) for name in self.evaluated(task, wildcards.system)
         ]
 
     def testsets(self, task: str) -> Any:
@@ -179,24 +179,6 @@ class Evaluations:
             raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
         return settings["testsets"] if TASKS[task].parts else settings
 
-    def _languages_of_parts(
-        self, kind: str, chosen: list[str] | None, testsets: str
-    ) -> dict[str, tuple[str, ...]]:
-        """The languages or pairs that are chosen, or else those of the models in the data set."""
-        pairs = self.corpora.datasets[testsets].pairs
-        definitions = [self.config["definitions"][model] for model in self.config["models"]]
-        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
-        if kind == "languages":
-            there = {frozenset(pair) for pair in pairs}
-            found = [code for code in known if {code, "en"} in there] if chosen is None else chosen
-            return {code: (code, "en") for code in found}
-        named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
-        return {
-            "-".join(pair): pair
-            for pair in pairs
-            if (set(pair) <= known.keys() if named is None else set(pair) in named)
-        }
-
     # Test sets.
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
@@ -204,16 +186,6 @@ class Evaluations:
         named = self.testsets(wildcards.suite)
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
-
-    @cached_property
-    def prepared_testsets(self) -> list[str]:
-        """The prepared test sets of all tasks that a system is evaluated on."""
-        found: dict[str, None] = {}
-        for name, task in TASKS.items():
-            for system in self.systems_of(name):
-                parts = self.parts(name, system) if "{part}" in task.testsets else [""]
-                found |= dict.fromkeys(task.testsets.format(part=part) for part in parts)
-        return list(found)
 
     def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
         """The files with the sentences that a model's training data must not have, each after its test set.
@@ -225,24 +197,19 @@ class Evaluations:
         # Two test sets of one data set are read once.
         testsets = self.config["contamination"]["testsets"].items()
         by_name = {name: testset for testset, name in testsets if name is not None}
-        return [
-            (testset, file)
-            for name, testset in by_name.items()
-            for file in self.corpora.datasets[name].files
-            if self._is_tested(testset, name, set(file.languages), known)
-        ]
-
-    def _is_tested(self, task: str, name: str, pair: set[str], known: set[str]) -> bool:
-        if len(pair) < 2:
-            return True
-        chosen = None
-        if task in TASKS and (parts := TASKS[task].parts):
-            settings = self.config["evaluation"][task]
-            if settings and settings["testsets"] == name:
-                chosen = settings[parts]
-        # A language stands for its pair with English.
-        named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
-        return pair <= known and (chosen is None or pair in named)
+        found = []
+        for name, testset in by_name.items():
+            chosen = None
+            if testset in TASKS and (parts := TASKS[testset].parts):
+                settings = self.config["evaluation"][testset]
+                chosen = settings[parts] if settings and settings["testsets"] == name else None
+            # A language stands for its pair with English.
+            named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
+            for file in self.corpora.datasets[name].files:
+                pair = set(file.languages)
+                if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
+                    found.append((testset, file))
+        return found
 
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
         """What is to be known of these files to read them."""
@@ -268,27 +235,21 @@ class Evaluations:
 
     # Speed.
 
-    @cached_property
-    def speed_models(self) -> list[str]:
-        """The models on whose English sentences speed is measured, as in the papers; none if it is not."""
-        definitions = self.config["definitions"]
-        models = [model for model in self.models.table_models if "en" in definitions[model]["languages"]]
-        return models if self.config["evaluation"]["speed"] else []
-
     def speed_encoders(self, wildcards: Wildcards) -> list[str]:
         """The files of all systems whose speed is measured."""
-        return [file for system in self.systems_of("speed") for file in self.system_files(system)]
+        return [file for system in self.systems_of("speed") for file in self.files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
         """The training pairs whose English sentences are embedded, and the columns that are English."""
         if not self.speed_models:
             why = "is null, or no model knows English: there is no speed"
             raise InputError(f"config: evaluation.speed: {why}")
-        definitions = self.config["definitions"]
         return {
             f"results/corpora/{self.models.data_models[model]}/pairs.parquet": [
                 column
-                for column, language in zip(("source", "target"), pair_of(definitions[model]), strict=True)
+                for column, language in zip(
+                    ("source", "target"), pair_of(self.config["definitions"][model]), strict=True
+                )
                 if language == "en"
             ]
             for model in self.speed_models

@@ -3,12 +3,11 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.files import atomic_output, end_future_times
+from paraphrastic.base.files import end_future_times
 from paraphrastic.pipeline.estimate import estimate
 from paraphrastic.registry.opus import OpusCorpus
 
@@ -21,40 +20,15 @@ _ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsCopy:
-    """A copy of the settings that a run began with.
+def settings_copy(config: Mapping[str, Any]) -> tuple[str, Path]:
+    """The settings that a run began with as JSON, and the path of their copy, which depends on its content.
 
     The jobs of a cluster are runs of their own. They read the copy, so that a run ends with the settings that
-    it began with, whatever becomes of the configuration files.
+    it began with, whatever becomes of the configuration files. Values that JSON does not have are refused
+    elsewhere.
     """
-
-    text: str
-
-    @classmethod
-    def of(cls, config: Mapping[str, Any]) -> "SettingsCopy":
-        """The copy of a configuration; values that JSON does not have are refused elsewhere."""
-        return cls(json.dumps(config, default=str))
-
-    @property
-    def path(self) -> Path:
-        """Where the copy is, by its content."""
-        return Path(".snakemake", "settings", f"{sha256(self.text.encode()).hexdigest()}.json").absolute()
-
-    def write(self) -> None:
-        """Write the copy.
-
-        Raises:
-            InputError: it cannot be written.
-        """
-        with atomic_output(self.path) as temporary:
-            temporary.write_text(self.text, encoding="utf-8")
-
-
-def read_settings(path: str | Path) -> dict[str, Any]:
-    """The settings in a copy."""
-    found: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return found
+    text = json.dumps(config, default=str)
+    return text, Path(".snakemake", "settings", f"{sha256(text.encode()).hexdigest()}.json").absolute()
 
 
 def future_files_warning(*folders: str) -> Iterator[str]:

@@ -7,12 +7,18 @@ plan takes the figures as they are; what jobs ask for has margins.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
 from paraphrastic.evaluation.layouts import TASKS
+from paraphrastic.pipeline.corpora import Wildcards
+from paraphrastic.pipeline.evaluations import Evaluations
+
+# The MB of files, one or many.
+Megabytes = Callable[[str | Iterable[str]], float]
 
 # A job may take so many times what was measured, on machines and data that are not those.
 _MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
@@ -89,6 +95,10 @@ NEEDS = {
 # What weights and word vectors add to a step that loads them.
 WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
+# Steps that load one model, whose weights come on top.
+_WITH_MODEL = {"initialise_model", "evaluate_run", "choose_model", *(f"evaluate_{task}" for task in TASKS)}
+# The paper's dimension, for other people's encoders, whose dimension is not known before they are opened.
+_DIMENSION = 1024
 # Sentences that a model of the paper's size embeds a second.
 _SPEED = 40_000
 # Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
@@ -165,3 +175,80 @@ def bucc_need(dimension: int, size_mb: float) -> Need:
     sentences = size_mb * _BUCC_SENTENCES
     mb = sentences * (650 + 4 * dimension) / 1e6
     return NEEDS["evaluate_bucc"] + Need(mb, 98 * (sentences / 400_000) ** 2 * dimension / 300)
+
+
+def megabytes_on_disk(paths: str | Iterable[str]) -> float:
+    """MB of files, one or many."""
+    return sum(Path(path).stat().st_size for path in ([paths] if isinstance(paths, str) else paths)) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The resources of the rules, by the names of their steps."""
+
+    evaluations: Evaluations
+
+    def __call__(self, step: str, *, shared: bool = True) -> dict[str, Callable[..., int]]:
+        """The resources `mem_mb` and `runtime` (in minutes) of a rule.
+
+        Args:
+            step: its name in `NEEDS`, or one of those whose need depends on the model; wildcards in it, such
+                as `evaluate_{task}`, are filled in.
+            shared: whether the threads share the work, and the time.
+        """
+
+        def need(wildcards: Wildcards, input: Any, megabytes: Megabytes = megabytes_on_disk) -> Need:
+            return self.of(step.format(**dict(wildcards)), wildcards, input, megabytes)
+
+        def mem_mb(wildcards: Wildcards, input: Any, attempt: int) -> int:
+            return memory_mb(need(wildcards, input), attempt=attempt)
+
+        def runtime(wildcards: Wildcards, input: Any, attempt: int, threads: int) -> int:
+            return minutes(need(wildcards, input), attempt=attempt, threads=threads if shared else 1)
+
+        # For a plan, which knows the sizes of files that are not there yet.
+        mem_mb.need = need  # type: ignore[attr-defined]
+        return {"mem_mb": mem_mb, "runtime": runtime}
+
+    def of(self, step: str, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
+        """The need of a job; sizes are asked for only if they matter, since in a group they are not known."""
+        evaluations = self.evaluations
+        config, models = evaluations.config, evaluations.models
+        match step:
+            case "score_pairs":
+                # A shard reads its part of the pairs; one tokenizer is slower than the other.
+                treebank = evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
+                need = NEEDS["score_pairs_treebank" if treebank else step]
+                words = WORD_VECTORS.of(megabytes(input.word_vectors))
+                return need.of(megabytes(input.pairs) / config["shards"]) + words
+            case "merge_pairs":
+                near = models.definition(wildcards)["near_duplicates"]
+                return NEEDS["merge_near_duplicates" if near else step].of(megabytes(input))
+            case "measure_similarity":
+                shard_mb = megabytes(input.pairs) / config["shards"]
+                return NEEDS[step].of(shard_mb) + WEIGHTS.of(megabytes(input.encoder))
+            case "train_vocabulary":
+                return vocabulary_need(models.definition(wildcards), megabytes(input))
+            case "train_model":
+                settings = models.run(wildcards)
+                return training_need(models.definition(wildcards), settings, megabytes(input))
+            case "evaluate_bucc":
+                entry = evaluations.entry(wildcards.system)
+                dimension = entry["training"]["dimension"] if "training" in entry else _DIMENSION
+                weights = WEIGHTS.of(self.weights_mb(wildcards.system))
+                return bucc_need(dimension, megabytes(input.sentences)) + weights
+            case "measure_speed":
+                # All systems run one after the other; the largest decides on the memory.
+                sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
+                settings = config["evaluation"]["speed"]
+                return speed_measuring_need(settings, len(sizes)) + WEIGHTS.of(max(sizes))
+        if step in _WITH_MODEL:
+            system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
+            return NEEDS[step] + WEIGHTS.of(self.weights_mb(system))
+        return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
+
+    def weights_mb(self, system: str) -> float:
+        """MB of a system's weights; as the configuration has them, since a model need not be there yet."""
+        if system in self.evaluations.config["systems"]:
+            return megabytes_on_disk(self.evaluations.files(system))
+        return weights_mb(self.evaluations.entry(system))

@@ -1,17 +1,14 @@
 """The tables and figures of a run, and why others are not made, as the rules ask for them."""
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.pipeline.corpora import Wildcards
+from paraphrastic.pipeline.corpora import Json, Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
 # The languages of the paper's correlations; those of fewer languages are not compared with them.
@@ -23,31 +20,53 @@ def samples_of(results: Iterable[str]) -> list[str]:
     return [path.removesuffix(".json") + ".npz" for path in results]
 
 
-@dataclass(frozen=True)
 class Results:
     """What a checked configuration says of tables and figures.
 
-    Attributes:
+    Args:
         evaluations: the evaluations that tables are made of.
         root: the folder of the project, whose `config/published/` has a CSV file for each published table.
     """
 
-    evaluations: Evaluations
-    root: Path
+    def __init__(self, evaluations: Evaluations, root: Path) -> None:
+        self.evaluations, self.root = evaluations, root
+        self.config = config = evaluations.config
+        # The tables of systems that have a row.
+        self.system_tables = [table for table in LAYOUTS if self.rows(table)]
+        # The results on STS that are compared with each other, by the system's name.
+        self.differing = {
+            name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
+        }
+        # All tables that are made, and all pictures.
+        others = self._others()
+        made = [table for table, is_made in others.items() if is_made]
+        self.tables = [*self.system_tables, *made]
+        drawn = ("funnel", "sweep", "filter_study", "language_choice", "speed")
+        self.figures = [
+            *self.system_tables,
+            *(table for table in drawn if table in made),
+            *(f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)),
+        ]
+        # Why tables that the page could have are not made.
+        self.absent = dict.fromkeys(
+            (table for table in others if table not in made), "the configuration asks for none"
+        ) | {
+            table: f"no system of the configuration is evaluated on {layout.task}"
+            for table, layout in LAYOUTS.items()
+            if table not in self.system_tables
+        }
+        # All tables with published figures, and why some are not among those that are made.
+        self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
+        self.off = self._off()
+        # Tables of other forms that are compared with published ones.
+        self.compared = [table for table in self.published if table in made and table not in self.off]
+        # What defines each system, by its name, and the digests of that.
+        self.defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
+        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self.defined.items()}
+        self.config_digests = {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """The configuration."""
-        return self.evaluations.config
-
-    @cached_property
-    def system_tables(self) -> list[str]:
-        """The tables of systems that have a row."""
-        return [table for table in LAYOUTS if self.rows(table)]
-
-    @cached_property
     def _others(self) -> dict[str, bool]:
-        """All other tables, and whether they are made."""
+        """All tables but those of systems, and whether they are made."""
         models = self.evaluations.models
         corpora = bool(models.model_corpora)
         study = self.config["filter_study"]["model"] in self.config["models"]
@@ -66,18 +85,21 @@ class Results:
             "speed": bool(self.evaluations.speed_models),
         }
 
-    @cached_property
-    def tables(self) -> list[str]:
-        """All tables that are made."""
-        return [*self.system_tables, *(table for table, is_made in self._others.items() if is_made)]
-
-    @cached_property
-    def figures(self) -> list[str]:
-        """All pictures that are made."""
-        drawn = ("funnel", "sweep", "filter_study", "language_choice", "speed")
-        others = [table for table in drawn if self._others[table]]
-        runs = [(model, run) for model in self.config["models"] for run in sweep_runs(self.config, model)]
-        return [*self.system_tables, *others, *(f"training/{model}/{run}" for model, run in runs)]
+    def _off(self) -> dict[str, str]:
+        reasons = {
+            "caption_differences": "the other system is InferSent, "
+            "and dataset_differences.csv has no figure of it",
+            "corpus_choice": "back-translations of its corpora are not published",
+        }
+        if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
+            over = f"{PAPER_LANGUAGES} languages, the configuration's over {languages}"
+            reasons["language_choice_correlations"] = f"the published figure is over {over}"
+        for table in self.published:
+            if table in LAYOUTS and table not in self.system_tables:
+                reasons[table] = self.absent[table]
+            elif table not in self.tables:
+                reasons.setdefault(table, f"the configuration asks for no table {table}")
+        return reasons
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """The cards of all models and their table; or the files among what is to be forced (`--forcerun`).
@@ -89,8 +111,6 @@ class Results:
         cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
         return files or ["results/tables/sts.csv", *cards]
-
-    # Tables of systems.
 
     def rows(self, table: str) -> list[str]:
         """The systems that a table has rows of."""
@@ -108,87 +128,16 @@ class Results:
             for system in self.rows(table)
         }
 
-    @cached_property
-    def differing(self) -> dict[str, str]:
-        """The results on STS that are compared with each other, by the system's name."""
-        untrained = self.evaluations.untrained
-        return {name: paths[0] for name, paths in self.systems("sts").items() if name not in untrained}
-
     def files(self, table: str) -> list[str]:
-        """The same in one list."""
+        """The results of all systems of a table in one list."""
         return [path for paths in self.systems(table).values() for path in paths]
-
-    def samples(self, wildcards: Wildcards) -> list[str]:
-        """The resamples behind the intervals of a table of systems."""
-        return samples_of(self.files(wildcards.table))
 
     def intervals(self, wildcards: Wildcards) -> list[str]:
         """The intervals of a table's figures, if it is a table of systems."""
         table = wildcards.table
         return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
 
-    # Published figures.
-
     def published_file(self, wildcards: Wildcards) -> list[str]:
         """The file of published figures for a table; none if there are no such figures."""
         path = f"config/published/{wildcards.table}.csv"
         return [path] if (self.root / path).exists() else []
-
-    @cached_property
-    def published(self) -> list[str]:
-        """All tables with published figures."""
-        return sorted(path.stem for path in (self.root / "config" / "published").glob("*.csv"))
-
-    @cached_property
-    def compared(self) -> list[str]:
-        """Tables of other forms that are compared with published ones."""
-        return [
-            table
-            for table in self.published
-            if table in self.tables and table not in self.system_tables and table not in self.off
-        ]
-
-    @cached_property
-    def published_as(self) -> dict[str, list[str]]:
-        """Names of the published systems that each system stands for."""
-        return {name: entry["published_as"] for name, entry in self._entries() if entry["published_as"]}
-
-    @cached_property
-    def config_digests(self) -> dict[str, str]:
-        """Digest of what defines each system."""
-        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self._entries()}
-        return {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
-
-    def _entries(self) -> Iterable[tuple[str, Any]]:
-        return {**self.config["definitions"], **self.config["systems"]}.items()
-
-    @cached_property
-    def off(self) -> dict[str, str]:
-        """Why published tables are not among those that are made."""
-        reasons = {
-            "caption_differences": "the other system is InferSent, "
-            "and dataset_differences.csv has no figure of it",
-            "corpus_choice": "back-translations of its corpora are not published",
-        }
-        if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
-            over = f"{PAPER_LANGUAGES} languages, the configuration's over {languages}"
-            reasons["language_choice_correlations"] = f"the published figure is over {over}"
-        for table in self.published:
-            if table in LAYOUTS and table not in self.system_tables:
-                reasons[table] = _no_system(table)
-            elif table not in self.tables:
-                reasons.setdefault(table, f"the configuration asks for no table {table}")
-        return reasons
-
-    @cached_property
-    def absent(self) -> dict[str, str]:
-        """Why tables that the page could have are not made."""
-        others = [table for table, is_made in self._others.items() if not is_made]
-        systems = [table for table in LAYOUTS if table not in self.system_tables]
-        return {table: "the configuration asks for none" for table in others} | {
-            table: _no_system(table) for table in systems
-        }
-
-
-def _no_system(table: str) -> str:
-    return f"no system of the configuration is evaluated on {LAYOUTS[table].task}"

@@ -21,6 +21,8 @@ from typing import IO, Any, BinaryIO, cast
 
 from paraphrastic.base.errors import InputError
 
+_Archive = zipfile.ZipFile | tarfile.TarFile
+
 _READ_BYTES = 1 << 16
 # More files than any corpus has; empty ones cost nothing but the memory of their names.
 _MAX_MEMBERS = 100_000
@@ -33,7 +35,6 @@ _TAR_HEADERS = (
     tarfile.GNUTYPE_LONGLINK,
 )
 _MAX_HEADER_BYTES = 1 << 20
-_GZIP, _BZIP2, _ZSTANDARD, _XZ = b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd", b"\xfd7zX"
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 # What a check reads at most, in times the file's size and at least in bytes: no text is packed more tightly.
@@ -63,23 +64,12 @@ def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
     """
     path = Path(path)
     with ExitStack() as stack:
+        stream: Any
         stream, magic = _opened_file(path)
         stack.enter_context(stream)
-        if magic.startswith(_GZIP):
-            stream = cast(IO[bytes], stack.enter_context(gzip.GzipFile(fileobj=stream)))
-        elif magic.startswith(_BZIP2):
-            stream = cast(IO[bytes], stack.enter_context(_Bzip2(stream)))
-        elif magic == _XZ:
-            stream = stack.enter_context(lzma.open(stream))
-        elif magic == _ZSTANDARD:
-            # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
-            try:
-                import pyarrow
-            except ImportError:
-                raise InputError(
-                    f"{path}: reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
-                ) from None
-            stream = stack.enter_context(pyarrow.CompressedInputStream(stream, "zstd"))
+        for beginning, opener in _OPENERS.items():
+            if magic.startswith(beginning):
+                stream = stack.enter_context(opener(stream))
         yield stack.enter_context(_bounded(stream, str(path), max_bytes))
 
 
@@ -146,19 +136,19 @@ def check_whole(path: str | Path, name: str) -> None:
             _check_size(path, entries, bound)
             for entry in entries:
                 with _open_entry(archive, entry, path, bound) as stream:
-                    _drain(stream)
+                    _read_through(stream)
         return
-    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith((_GZIP, _BZIP2, _ZSTANDARD, _XZ)):
+    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith(tuple(_OPENERS)):
         raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
     with open_stream(path, max_bytes=bound) as stream:
         if name.endswith(_TAR_SUFFIXES):
             with _damage_named(str(path)):
                 tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
             _entries(tar, path)
-        _drain(stream)
+        _read_through(stream)
 
 
-def _drain(stream: BinaryIO) -> None:
+def _read_through(stream: BinaryIO) -> None:
     while stream.read(_READ_BYTES):
         pass
 
@@ -193,6 +183,25 @@ class _Bzip2(io.RawIOBase):
             data = self._decompressor.decompress(compressed, len(buffer))
         buffer[: len(data)] = data
         return len(data)
+
+
+def _zstandard(stream: IO[bytes]) -> Any:
+    # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
+    try:
+        import pyarrow
+    except ImportError:
+        cause = "reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
+        raise InputError(f"{stream.name}: {cause}") from None
+    return pyarrow.CompressedInputStream(stream, "zstd")
+
+
+# What opens a compressed file that begins with these bytes.
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": _Bzip2,
+    b"\xfd7zX": lzma.open,
+    b"\x28\xb5\x2f\xfd": _zstandard,
+}
 
 
 class _Bounded(io.RawIOBase):
@@ -241,7 +250,7 @@ class _Entry:
     name: str
     size: int
     is_file: bool
-    info: zipfile.ZipInfo | tarfile.TarInfo
+    info: Any
 
 
 class _TarInfo(tarfile.TarInfo):
@@ -255,9 +264,9 @@ class _TarInfo(tarfile.TarInfo):
 
 
 @contextmanager
-def _opened(path: Path, zipped: bool = False) -> Iterator[zipfile.ZipFile | tarfile.TarFile]:
+def _opened(path: Path, zipped: bool = False) -> Iterator[_Archive]:
     zipped = zipped or _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
-    archive: zipfile.ZipFile | tarfile.TarFile
+    archive: _Archive
     with _damage_named(str(path)):
         # Closed below.
         archive = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
@@ -265,7 +274,7 @@ def _opened(path: Path, zipped: bool = False) -> Iterator[zipfile.ZipFile | tarf
         yield archive
 
 
-def _entries(archive: zipfile.ZipFile | tarfile.TarFile, path: Path) -> list[_Entry]:
+def _entries(archive: _Archive, path: Path) -> list[_Entry]:
     with _damage_named(str(path)):
         if isinstance(archive, tarfile.TarFile):
             found = (_Entry(i.name, i.size, i.isreg(), i) for i in archive)
@@ -284,16 +293,12 @@ def _plain(info: zipfile.ZipInfo) -> bool:
     return stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
 
 
-def _open_entry(
-    archive: zipfile.ZipFile | tarfile.TarFile, entry: _Entry, path: Path, max_bytes: int
-) -> BinaryIO:
+def _open_entry(archive: _Archive, entry: _Entry, path: Path, max_bytes: int) -> BinaryIO:
     label = f"{path}: {entry.name}"
+    opener: Any = archive.extractfile if isinstance(archive, tarfile.TarFile) else archive.open
     with _damage_named(label):
-        if isinstance(archive, tarfile.TarFile):
-            stream = archive.extractfile(cast(tarfile.TarInfo, entry.info))
-        else:
-            stream = archive.open(cast(zipfile.ZipInfo, entry.info))
-    return _bounded(cast(IO[bytes], stream), label, max_bytes)
+        stream = opener(entry.info)
+    return _bounded(stream, label, max_bytes)
 
 
 def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _Entry:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
@@ -31,10 +31,16 @@ COLUMNS = (
     "licence",
 )
 
-_NAME = re.compile(r"[a-z0-9_]+")
+# What a cell that is not empty must match, and what is said of one that does not.
+_CELLS = {
+    "name": (r"[a-z0-9_]+", "is not made of a-z, 0-9 and _"),
+    "kind": ("|".join(KINDS), f"is not one of {', '.join(KINDS)}"),
+    "sha256": (r"[0-9a-f]{64}", "is not 64 lower-case hexadecimal digits"),
+    "size": (r"0*[1-9][0-9]*", "is not a number of bytes"),
+}
+_NEEDED = ("name", "version", "kind", "addresses", "licence")
 _CODE = re.compile(r"[a-z]{2,3}")
 _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,27 +132,14 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
     lines: dict[str, int] = {}
     for number, row in _rows(path):
         try:
-            files = _files(row)
-            name = row["name"]
-            empty = Dataset(name, row["version"], row["kind"], row["licence"], ())
-            dataset = datasets.setdefault(name, empty)
-            line = lines.setdefault(name, number)
-            for column in ("version", "kind", "licence"):
-                if row[column] != getattr(dataset, column):
-                    first = f"line {line} says {getattr(dataset, column)!r}"
-                    raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
-            known = {file.name for file in dataset.files}
-            held = {frozenset(file.languages) for file in dataset.files}
-            for file in files:
-                if row["kind"] in FILE_KINDS and frozenset(file.languages) in held:
-                    pair = "-".join(file.languages)
-                    raise _CellError("languages", f"data set {name!r} has another file in {pair}")
-                if file.name in known:
-                    raise _CellError("file", f"{file.name!r} is listed twice for data set {name!r}")
-                known.add(file.name)
+            for file in _files(row):
+                name = file.dataset
+                first = Dataset(name, row["version"], row["kind"], row["licence"], ())
+                dataset, line = datasets.setdefault(name, first), lines.setdefault(name, number)
+                _check_agreement(row, file, dataset, line)
+                datasets[name] = replace(dataset, files=(*dataset.files, file))
         except _CellError as error:
             raise InputError(f"{path}:{number}: {': '.join(error.args)}") from None
-        datasets[name] = replace(dataset, files=(*dataset.files, *files))
     everything = [file for dataset in datasets.values() for file in dataset.files]
     counts = Counter(file.name for file in everything if not file.shipped)
     return {
@@ -183,19 +176,28 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
         yield number, dict(zip(COLUMNS, ("" if cell == "-" else cell for cell in cells), strict=True))
 
 
+def _check_agreement(row: dict[str, str], file: RemoteFile, dataset: Dataset, line: int) -> None:
+    """Refuse a file that cannot stand beside the others of its data set, whose first row is in `line`."""
+    for column in ("version", "kind", "licence"):
+        if row[column] != getattr(dataset, column):
+            first = f"line {line} says {getattr(dataset, column)!r}"
+            raise _CellError(column, f"{row[column]!r}, but {first} for the same data set")
+    for other in dataset.files:
+        if dataset.kind in FILE_KINDS and set(other.languages) == set(file.languages):
+            pair = "-".join(file.languages)
+            raise _CellError("languages", f"data set {dataset.name!r} has another file in {pair}")
+        if other.name == file.name:
+            raise _CellError("file", f"{file.name!r} is listed twice for data set {dataset.name!r}")
+
+
 def _files(row: dict[str, str]) -> list[RemoteFile]:
     """The files of one row: one, or one a pair of a family."""
-    if not _NAME.fullmatch(row["name"]):
-        raise _CellError("name", f"{row['name']!r} is not made of a-z, 0-9 and _")
-    for column in ("version", "licence"):
+    for column in _NEEDED:
         if not row[column]:
             raise _CellError(column, "is empty")
-    if row["kind"] not in KINDS:
-        raise _CellError("kind", f"{row['kind']!r} is not one of {', '.join(KINDS)}")
-    if row["sha256"] and not _SHA256.fullmatch(row["sha256"]):
-        raise _CellError("sha256", f"{row['sha256']!r} is not 64 lower-case hexadecimal digits")
-    if row["size"] and not (row["size"].isascii() and row["size"].isdigit() and int(row["size"]) > 0):
-        raise _CellError("size", f"{row['size']!r} is not a number of bytes")
+    for column, (pattern, cause) in _CELLS.items():
+        if row[column] and not re.fullmatch(pattern, row[column]):
+            raise _CellError(column, f"{row[column]!r} {cause}")
     groups = _languages(row)
     if len(groups) > 1 and (row["sha256"] or row["size"]):
         raise _CellError("sha256", "a row for several files cannot have one sha256 or size")
@@ -222,32 +224,23 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
     """The file of `languages`, with their codes in the place of {a} and {b}."""
     cells = {}
     for column in ("file", "addresses", "members"):
-        cells[column] = row[column]
+        cell = row[column]
         if len(languages) == 2:
-            cells[column] = row[column].replace("{a}", languages[0]).replace("{b}", languages[1])
-        if "{" in cells[column] or "}" in cells[column]:
-            raise _CellError(
-                column, f"{row[column]!r}: only {{a}} and {{b}}, for a pair's codes, are replaced"
-            )
+            cell = cell.replace("{a}", languages[0]).replace("{b}", languages[1])
+        if set("{}") & set(cell):
+            cause = "only {a} and {b}, for a pair's codes, are replaced"
+            raise _CellError(column, f"{row[column]!r}: {cause}")
+        cells[column] = cell
     if not _FILE.fullmatch(cells["file"]):
         raise _CellError("file", f"{cells['file']!r} is not a plain file name")
-    addresses = tuple(cells["addresses"].split())
-    if not addresses:
-        raise _CellError("addresses", "is empty")
+    addresses, members = (tuple(cells[column].split()) for column in ("addresses", "members"))
     for address in addresses:
         if fault := address_fault(address):
             raise _CellError("addresses", f"{address!r}: {fault}")
-    members = tuple(cells["members"].split())
     for member in members:
-        if PurePosixPath(member).is_absolute() or ".." in PurePosixPath(member).parts:
+        if member.startswith("/") or ".." in member.split("/"):
             raise _CellError("members", f"{member!r} leaves the archive's folder")
-    named = KINDS[row["kind"]].members
-    if named == "sides" and (not members or len(members) % 2):
-        wanted = "one member a language, in the order of the languages"
-        raise _CellError("members", f"kind {row['kind']!r} needs {wanted}")
-    if named == "lines" and not members:
-        raise _CellError("members", f"kind {row['kind']!r} needs the name of the member with the lines")
-    if fault := columns_fault(row["kind"], members):
+    if fault := members_fault(row["kind"], members):
         raise _CellError("members", fault)
     return RemoteFile(
         dataset=row["name"],
@@ -261,23 +254,26 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
     )
 
 
-def columns_fault(kind: str, columns: tuple[str, ...]) -> str | None:
-    """Why `columns` cannot name the sides in a file of `kind`; None where they can, or where it has none."""
-    if not columns or kind not in FILE_KINDS:
+def members_fault(kind: str, members: tuple[str, ...]) -> str | None:
+    """Why `members` cannot name the sides in an archive or a file of `kind`; None where they can."""
+    named = KINDS[kind].members
+    if named == "sides" and (not members or len(members) % 2):
+        return f"kind {kind!r} needs one member a language, in the order of the languages"
+    if named == "lines" and not members:
+        return f"kind {kind!r} needs the name of the member with the lines"
+    if not members or kind not in FILE_KINDS:
         return None
-    if KINDS[kind].members != "columns":
+    if named != "columns":
         return f"kind {kind!r} has no columns"
-    if len(columns) not in (2, 3, 4) or len(set(columns)) < len(columns):
-        return (
-            f"kind {kind!r} needs two to four different columns: source, target, paraphrase score, "
-            "translation score"
-        )
+    if len(members) not in (2, 3, 4) or len(set(members)) < len(members):
+        scores = "source, target, paraphrase score, translation score"
+        return f"kind {kind!r} needs two to four different columns: {scores}"
     # A paraphrase score that is not there leaves its place to be filled.
-    named = [*columns[:2], *columns[3:]] if len(columns) == 4 and columns[2] == "-" else columns
-    if "-" in named:
+    columns = [*members[:2], *members[3:]] if len(members) == 4 and members[2] == "-" else members
+    if "-" in columns:
         return "'-' can only stand for the paraphrase score, before a translation score"
-    numbers = [column for column in named if column.isdecimal()]
-    if kind == "tsv" and numbers and (len(numbers) < len(named) or "0" in numbers):
+    numbers = [column for column in columns if column.isdecimal()]
+    if kind == "tsv" and numbers and (len(numbers) < len(columns) or "0" in numbers):
         return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
     return None
 

@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -27,14 +26,6 @@ from paraphrastic.registry.lock import expected_digest, lock_path, write_lock
 MANUAL = Path("resources/manual")
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where to read a file from; `label` is how messages call it."""
-
-    label: str
-    location: str | Path
 
 
 class _WrongBytesError(RefusedError):
@@ -68,7 +59,7 @@ def fetch(
     if by_hand is None:
         sources = [source_of(address, mirror) for address in file.addresses]
     else:
-        sources = [Source(str(by_hand), by_hand)]
+        sources = [(str(by_hand), by_hand)]
 
     def obtain(location: str | Path, part: Part, expected: str | None) -> str:
         """Fill `part`, and return the sha256 of what is now in it."""
@@ -106,18 +97,18 @@ def fetch(
             _log.warning("%s: damaged, or not the version of the registry: fetching it again", destination)
         expected = expected_digest(file, destination)
         causes = []
-        for source in sources:
+        for label, location in sources:
             try:
-                digest = obtain(source.location, part, expected)
+                digest = obtain(location, part, expected)
             except RefusedError as error:
-                causes.append(f"{source.label}: {error}")
+                causes.append(f"{label}: {error}")
                 _log.info("%s: %s", destination, causes[-1])
                 continue
             try:
                 os.fsync(part.stream.fileno())
                 part.path.replace(destination)
                 part.note.unlink(missing_ok=True)
-                write_lock(destination, digest=digest, address=source.label, version=file.version)
+                write_lock(destination, digest=digest, address=label, version=file.version)
             except OSError as error:
                 raise InputError(f"{destination}: cannot be written: {error.strerror}") from None
             return digest
@@ -128,15 +119,15 @@ def fetch(
     raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
 
 
-def source_of(address: str, mirror: str | None) -> Source:
-    """Where an address is read from: `mirror` instead of the network, where there is one."""
+def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
+    """How messages call an address, and where it is read from: in `mirror`, where there is one."""
     if fault := address_fault(address):
         raise InputError(f"{address}: {fault}")
     parts = urlsplit(address)
     if parts.scheme == "file":
-        return Source(address, Path(unquote(parts.path)))
+        return address, Path(unquote(parts.path))
     if mirror is None:
-        return Source(address, address)
+        return address, address
     query = f"?{parts.query}" if parts.query else ""
     if mirror.lower().startswith(("http://", "https://")):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
@@ -146,7 +137,7 @@ def source_of(address: str, mirror: str | None) -> Source:
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
         raise InputError(f"mirror: {mirror!r} is neither a folder nor an http(s) address")
-    return Source(f"{address} (read from {location})", location)
+    return f"{address} (read from {location})", location
 
 
 def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
@@ -169,10 +160,7 @@ def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str 
         return None
     expected = expected_digest(file, destination)
     held = (destination,) if by_hand is None else (destination, by_hand)
-    try:
-        return expected if expected is not None and all(sha256(path) == expected for path in held) else None
-    except OSError as error:
-        raise InputError(f"{error.filename}: cannot be read: {error.strerror}") from None
+    return expected if expected is not None and all(sha256(path) == expected for path in held) else None
 
 
 def _copy(source: Path, part: Part) -> None:

@@ -67,8 +67,3 @@ KINDS = {
 FILE_KINDS = tuple(name for name, kind in KINDS.items() if kind.endings)
 # Kinds of data sets that hold training pairs; mined pairs are made by the pipeline and stand in no registry.
 CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mined")
-
-
-def may_have(score: str, kind: str) -> bool:
-    """Whether corpora of a kind can come with scores of their own."""
-    return kind in KINDS and score in KINDS[kind].scores

@@ -109,25 +109,26 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
     a, b = sorted(languages)
     found = []
     for number, entry in enumerate(entries, start=1):
-        name, version, address = (_text(path, number, entry, key) for key in ("corpus", "version", "url"))
+        at = f"{path}: entry {number}"
+        name, version, address = (_text(at, entry, key) for key in ("corpus", "version", "url"))
         # There are other files of the same name and version: those for another pair, or a stricter alignment.
         if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
             if address_fault(address) or urlsplit(address).scheme == "file":
-                raise InputError(f"{path}: entry {number}: {address!r} is no http(s) address")
-            size, pairs = (_number(path, number, entry, key) for key in ("size", "alignment_pairs"))
+                raise InputError(f"{at}: {address!r} is no http(s) address")
+            size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
             found.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
     found.sort(key=lambda corpus: corpus.pairs or 0)
     return {corpus.name: corpus for corpus in reversed(found)}
 
 
-def _text(path: Path, number: int, entry: Any, key: str) -> str:
+def _text(at: str, entry: Any, key: str) -> str:
     value = entry.get(key) if isinstance(entry, dict) else None
     if not isinstance(value, str) or not value:
-        raise InputError(f"{path}: entry {number}: has no {key}")
+        raise InputError(f"{at}: has no {key}")
     return value
 
 
-def _number(path: Path, number: int, entry: Any, key: str) -> int | None:
+def _number(at: str, entry: Any, key: str) -> int | None:
     """A count of the list, which leaves out some and gives some as text."""
     try:
         count = int(entry.get(key))
@@ -136,5 +137,5 @@ def _number(path: Path, number: int, entry: Any, key: str) -> int | None:
     except OverflowError:
         count = -1  # JSON's numbers can be infinite
     if count < 0:
-        raise InputError(f"{path}: entry {number}: {key} is {entry[key]}, which is no count")
+        raise InputError(f"{at}: {key} is {entry[key]}, which is no count")
     return count or None

@@ -13,8 +13,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import DEFAULT_CONFIG, read_config
-from paraphrastic.pipeline.needs import Megabytes
-from paraphrastic.pipeline.resources import Need
+from paraphrastic.pipeline.resources import Megabytes, Need
 from paraphrastic.registry.datasets import Dataset
 from paraphrastic.registry.opus import OpusCorpus
 
@@ -103,7 +102,7 @@ def _run(workflow: Any) -> Run:
                 continue
             wildcards = dict(job.wildcards_dict)
             kinds = ("model", "system", "mined", "corpus")
-            # `needs.Needs` has put its function there for the rule's step.
+            # `resources.Needs` has put its function there for the rule's step.
             need = job.rule.resources["mem_mb"]._evaluator.need
             after = tuple(places[other] for other in workflow.dag.dependencies[job] if other in places)
             places[job] = len(run.jobs)

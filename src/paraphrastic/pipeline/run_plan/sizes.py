@@ -3,27 +3,28 @@
 Measured on the sample and on `config/small.yaml`: MB that a step writes for each MB that it reads.
 """
 
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows
 from paraphrastic.config.architecture import vocabularies
-from paraphrastic.pipeline.estimate import (
-    ARCHIVE_BYTES,
-    ENCODED,
-    EXTRACTED,
-    MERGED,
-    MERGED_BYTES,
-    MERGING_BYTES,
-    SCORED,
-    SELECTED,
-    archive_bytes,
-)
-from paraphrastic.pipeline.resources import weights_mb
+from paraphrastic.corpus.blocks import open_parquet
+from paraphrastic.corpus.tables import Rows, jsonl_rows, parquet_rows, tsv_rows
+from paraphrastic.corpus.tmx import tmx_rows
+from paraphrastic.pipeline import estimate
+from paraphrastic.pipeline.resources import megabytes_on_disk, weights_mb
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
-from paraphrastic.pipeline.run_plan.samples import KINDS, extracted_mb
+from paraphrastic.registry.archive import open_stream
 from paraphrastic.registry.datasets import RemoteFile
 from paraphrastic.registry.download import source_of
 from paraphrastic.registry.kinds import CORPUS_KINDS
@@ -40,10 +41,10 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
 # MB that a step writes for each MB that it reads.
 _RATES = {
     "import_dataset": 1.0,  # not measured
-    "score_pairs": SCORED,
-    "measure_similarity": SCORED,
-    "list_candidates": SELECTED,
-    "sample_paraphrases": SELECTED,
+    "score_pairs": estimate.SCORED,
+    "measure_similarity": estimate.SCORED,
+    "list_candidates": estimate.SELECTED,
+    "sample_paraphrases": estimate.SELECTED,
     "gather_testsets": 1.5,
     "prepare_bucc": 1.43,
     "prepare_tatoeba": 0.5,
@@ -69,6 +70,12 @@ _WITH_WEIGHTS = ("train_model", "train_part", "choose_model", "initialise_model"
 _DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", *_RATES)
 # Steps that read a part of the first input, as many as there are shards.
 _SHARDED = ("score_pairs", "measure_similarity")
+# Kinds of corpora whose size is told by what is extracted of their beginning.
+_SAMPLED = ("tsv", "jsonl", "parquet", "tmx")
+# Read of such a file as it lies on the disk, and of its content at most.
+_HEAD_BYTES, _MAX_BYTES = 1 << 21, 1 << 26
+_PIECE_BYTES = 1 << 16
+_PARQUET_ROWS = 20_000
 
 
 @dataclass(slots=True)
@@ -97,7 +104,7 @@ class Sizes:
     def megabytes(self, paths: str | Iterable[str]) -> float:
         """MB of one or many files that are there, or that a job that was added makes."""
         paths = [paths] if isinstance(paths, str) else paths
-        return sum(self._known[path] if path in self._known else _on_disk(Path(path)) for path in paths)
+        return sum(self._known[path] if path in self._known else megabytes_on_disk(path) for path in paths)
 
     def add(self, job: Job) -> tuple[float, float]:
         """Find the sizes of a job's outputs: MB in all, and MB that it has on the disk only while it runs."""
@@ -105,10 +112,8 @@ class Sizes:
         data = job.outputs[: self.run.config["filter_study"]["parts"] if job.step == "rank_pairs" else 1]
         written = dict.fromkeys(job.outputs, 0.0) | dict.fromkeys(data, self._data(job))
         self._known |= written
-        temporary = 0.0
-        if job.step == "merge_pairs":
-            temporary = self.megabytes(job.inputs) * MERGED * MERGING_BYTES / MERGED_BYTES
-        return sum(written.values()), temporary
+        merged = self.megabytes(job.inputs) * estimate.MERGED if job.step == "merge_pairs" else 0.0
+        return sum(written.values()), merged * estimate.MERGING_BYTES / estimate.MERGED_BYTES
 
     def _data(self, job: Job) -> float:
         config, wildcards = self.run.config, job.wildcards
@@ -131,10 +136,10 @@ class Sizes:
             return _WRITTEN.get(job.step, _WRITTEN_ELSE)
         read = self.megabytes(job.inputs)
         if job.step == "select_pairs":
-            return read * SELECTED * self.kept.get(wildcards["corpus"], KEPT)
+            return read * estimate.SELECTED * self.kept.get(wildcards["corpus"], KEPT)
         if job.step == "rank_pairs":
             study = config["filter_study"]
-            return min(study["sample"] * MERGED_BYTES / 1e6, read * MERGED / study["parts"])
+            return min(study["sample"] * estimate.MERGED_BYTES / 1e6, read * estimate.MERGED / study["parts"])
         if job.step == "describe_corpus":
             return min(read, 2 * config["statistics"]["sentences"] * _SENTENCE_BYTES / 1e6)
         return read * _RATES[job.step]
@@ -149,33 +154,35 @@ class Sizes:
                 self.assumed.add(name)
             return _OTHERS_MB.get(name, _OTHER_MB) if size is None else size
         if name in self.pairs:
-            return self.pairs[name] * ARCHIVE_BYTES / 1e6
+            return self.pairs[name] * estimate.ARCHIVE_BYTES / 1e6
         if size is None:
             self.unknown.add(name)
         return size or 0.0
 
     def _size(self, file: RemoteFile) -> float | None:
-        places = [source_of(address, self.run.config["mirror"]).location for address in file.addresses]
-        for place in places:
+        for address in file.addresses:
+            _, place = source_of(address, self.run.config["mirror"])
             if isinstance(place, Path) and place.is_file():
-                return _on_disk(place)
+                return megabytes_on_disk(str(place))
         listed = self.run.opus.get(file.location)
-        size = file.size or (archive_bytes(listed) if listed else None)
+        size = file.size or (estimate.archive_bytes(listed) if listed else None)
         return size / 1e6 if size else None
 
     def _extracted(self, corpus: str, inputs: Sequence[str]) -> float:
         if corpus in self.pairs:
-            return self.pairs[corpus] * ARCHIVE_BYTES * EXTRACTED / 1e6
+            return self.pairs[corpus] * estimate.ARCHIVE_BYTES * estimate.EXTRACTED / 1e6
         dataset = self.run.datasets[corpus]
-        if dataset.kind in KINDS:
-            # Of a file that is still to be downloaded, no more is known than its size.
-            file = next((file for file in dataset.files if file.location in inputs), None)
-            if file and Path(file.location).is_file():
-                sampled = extracted_mb(dataset.kind, file.location, file)
-                if sampled is not None:
-                    return sampled
+        if dataset.kind in _SAMPLED:
+            for file in dataset.files:
+                # Of a file that is still to be downloaded, no more is known than its size.
+                if file.location in inputs and Path(file.location).is_file():
+                    sampled = extracted_mb(dataset.kind, file.location, file)
+                    if sampled is not None:
+                        return sampled
         rates = (
-            _EXTRACTED.get(dataset.kind, EXTRACTED) if path.endswith(_COMPRESSED) else _EXTRACTED_PLAIN
+            _EXTRACTED.get(dataset.kind, estimate.EXTRACTED)
+            if path.endswith(_COMPRESSED)
+            else _EXTRACTED_PLAIN
             for path in inputs
         )
         return sum(self.megabytes(path) * rate for path, rate in zip(inputs, rates, strict=True))
@@ -185,8 +192,8 @@ class Sizes:
         # The selected pairs of each corpus stand before what is said of their contamination.
         for corpus, path in zip(definition["corpora"], inputs, strict=False):
             most = definition["max_pairs"].get(corpus)
-            size = self.megabytes(path) * MERGED
-            total += size if most is None else min(size, most * MERGED_BYTES / 1e6)
+            size = self.megabytes(path) * estimate.MERGED
+            total += size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6)
         return total
 
 
@@ -194,15 +201,73 @@ def _encoded_rate(definition: Mapping[str, Any]) -> float:
     """MB of training data for each MB of merged pairs, which each unit has its own of."""
     vocabulary = definition["vocabulary"]
     units = {unit for unit, _ in vocabularies(definition).values()}
-    return len(units) * ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
+    return len(units) * estimate.ENCODED * (_ENCODED_PIECES / vocabulary["size"]) ** _ENCODED_POWER
 
 
 def _vocabulary_mb(definition: Mapping[str, Any]) -> float:
     return float(0.24 + 17e-6 * definition["vocabulary"]["size"])
 
 
-def _on_disk(path: Path) -> float:
-    try:
-        return path.stat().st_size / 1e6
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+class _Ignored(UnreadableRows):
+    """Rows that cannot be read, such as the one at which the beginning ends."""
+
+    def __init__(self) -> None:
+        super().__init__(bound=0)
+
+    def add(self, label: str, line: int, cause: str) -> None:
+        """Leave it to the extraction."""
+
+
+def extracted_mb(kind: str, path: str | Path, file: RemoteFile) -> float | None:
+    """MB of the pairs in a file of one of the sampled kinds; None where its beginning has none to be read."""
+    path = Path(path)
+    sides = file.languages[0], file.languages[-1]
+    written, rows = 0.0, 0
+    with suppress(InputError):
+        if kind == "parquet":
+            with open_parquet(path) as opened:
+                total = opened.metadata.num_rows
+            written, rows = _written(parquet_rows(path, sides, file.members, _Ignored()), _PARQUET_ROWS)
+            return written * max(1.0, total / rows) / 1e6 if rows else None
+        content, share = _beginning(path)
+        written, rows = _written(_rows(kind, BytesIO(content), str(path), sides, file.members))
+        return written / share / 1e6 if rows else None
+    return None
+
+
+def _rows(kind: str, stream: BytesIO, label: str, sides: tuple[str, str], columns: tuple[str, ...]) -> Rows:
+    if kind == "tsv":
+        return tsv_rows(stream, label, columns, _Ignored())
+    if kind == "jsonl":
+        return jsonl_rows(stream, label, sides, columns, _Ignored())
+    return Rows(tmx_rows(stream, label, sides, _Ignored()))
+
+
+def _beginning(path: Path) -> tuple[bytes, float]:
+    """The first content of a file, which may be compressed, and the share that it is of all."""
+    with tempfile.NamedTemporaryFile() as head:
+        with path.open("rb") as file:
+            head.write(file.read(_HEAD_BYTES))
+        head.flush()
+        content = bytearray()
+        # Compressed data that are cut off end with an error.
+        with suppress(InputError), open_stream(head.name, max_bytes=_MAX_BYTES) as stream:
+            while piece := stream.read(_PIECE_BYTES):
+                content += piece
+        return bytes(content), min(1.0, _HEAD_BYTES / max(1, path.stat().st_size))
+
+
+def _written(rows: Rows, most: int | None = None) -> tuple[int, int]:
+    """Bytes of rows, as the extraction writes them, and how many they are."""
+    found: list[tuple[Any, ...]] = []
+    # XML that is cut off ends with an error.
+    with suppress(InputError):
+        found.extend(islice(rows.rows, most))
+    columns = [
+        pa.array(column, pa.float32() if place > 2 else None)
+        for place, column in enumerate(zip(*found, strict=True))
+    ]
+    buffer = pa.BufferOutputStream()
+    table = pa.table(columns, [str(place) for place in range(len(columns))])
+    pq.write_table(table, buffer, compression="zstd", use_dictionary=False)
+    return buffer.getvalue().size, len(found)

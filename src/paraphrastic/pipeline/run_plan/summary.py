@@ -1,16 +1,23 @@
-"""A plan for people and programs: tables of what a run takes, by step, rule or model."""
+"""What the jobs of a run take: processor time, memory, disk and time by the clock, in tables and lines."""
 
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_csv, write_json
-from paraphrastic.pipeline.estimate import duration, size
-from paraphrastic.pipeline.run_plan.costs import PLANNING, SCHEDULING, Cost, cost_of, wall_seconds
+from paraphrastic.pipeline.estimate import duration, in_columns, size
 from paraphrastic.pipeline.run_plan.jobs import Job, Run
 from paraphrastic.pipeline.run_plan.sizes import KEPT, Sizes
 
+# Seconds of processor time: of each job before its step begins, and of Snakemake for a run and for each job.
+STARTING, PLANNING, SCHEDULING = 0.16, 3.0, 0.75
+# The network decides how long a download takes; to check what came takes so many seconds.
+_CHECKING = 0.1
+# Steps that hold all cores, so that nothing disturbs the clock, and use one.
+_ALONE = ("measure_speed",)
 # Steps of the table by their rules, in the order of the data; all others make tables and figures.
 _STEPS = {
     "download": ("download_file",),
@@ -62,11 +69,73 @@ _COLUMNS = ("jobs", "core_hours", "longest_hours", "disk_gb", "memory_gb")
 
 
 @dataclass(frozen=True, slots=True)
-class Row(Cost):
-    """What so many jobs take together; `seconds`, `memory_mb` and `temporary_mb` are the most of one job."""
+class Cost:
+    """What one job takes, or several together, as measured and without margins.
 
-    name: str
-    jobs: int
+    Attributes:
+        core_seconds: processor time.
+        seconds: time by the clock of a machine with nothing else to do; the most of one job.
+        memory_mb: most memory of one job.
+        disk_mb: size of the outputs.
+        temporary_mb: what a job has on the disk only while it runs; the most of one job.
+        name: of the jobs' step, rule or model.
+        jobs: how many they are.
+    """
+
+    core_seconds: float = 0.0
+    seconds: float = 0.0
+    memory_mb: float = 0.0
+    disk_mb: float = 0.0
+    temporary_mb: float = 0.0
+    name: str = ""
+    jobs: int = 1
+
+
+def together(name: str, costs: Sequence[Cost]) -> Cost:
+    """What several jobs take: all of their processor time and disk, and the most of one job else."""
+    return Cost(
+        core_seconds=sum((cost.core_seconds for cost in costs), 0.0),
+        seconds=max((cost.seconds for cost in costs), default=0.0),
+        memory_mb=max((cost.memory_mb for cost in costs), default=0.0),
+        disk_mb=sum((cost.disk_mb for cost in costs), 0.0),
+        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
+        name=name,
+        jobs=sum(cost.jobs for cost in costs),
+    )
+
+
+def cost_of(job: Job, sizes: Sizes) -> Cost:
+    """What a job takes; `sizes` knows its inputs, and afterwards its outputs, too."""
+    need = job.need(sizes.megabytes)
+    step = _CHECKING if job.step == "download_file" else need.seconds
+    threads = 1 if job.step in _ALONE else job.threads
+    disk, temporary = sizes.add(job)
+    return Cost(STARTING + step, STARTING + step / threads, need.mb, disk, temporary)
+
+
+def wall_seconds(jobs: Sequence[Job], costs: Sequence[Cost], cores: int) -> float:
+    """Seconds by the clock on so many cores.
+
+    Jobs start as those that they wait for are done and cores are free, in their order.
+    """
+    waiting = TopologicalSorter({place: job.after for place, job in enumerate(jobs)})
+    waiting.prepare()
+    ready: list[int] = []
+    running: list[tuple[float, int]] = []
+    now, free = PLANNING if jobs else 0.0, cores
+    while waiting.is_active():
+        ready += waiting.get_ready()
+        # Snakemake passes over a job that does not fit.
+        for place in list(ready):
+            if min(jobs[place].threads, cores) <= free:
+                ready.remove(place)
+                free -= min(jobs[place].threads, cores)
+                heapq.heappush(running, (now + SCHEDULING + costs[place].seconds, place))
+        now, done = heapq.heappop(running)
+        free += min(jobs[done].threads, cores)
+        waiting.done(done)
+    # However many cores there are, one process starts all jobs.
+    return max(now, PLANNING + SCHEDULING * len(jobs)) if jobs else now
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +151,8 @@ class Plan:
         assumed: data sets other than corpora whose size is a guess.
     """
 
-    rows: list[Row]
-    total: Row
+    rows: list[Cost]
+    total: Cost
     cores: int
     seconds: float
     chain_seconds: float
@@ -111,27 +180,15 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
     # Steps stand in the order of their table; rules and models stay in that of the data.
     places = {name: place for place, name in enumerate([*_STEPS, _OTHERS])}
     names = sorted(by_name, key=lambda name: places.get(name, 0))
-    own = [Cost(PLANNING + SCHEDULING * len(costs), 0.0, 0.0, 0.0, 0.0)] if costs else []
+    own = Cost(PLANNING + SCHEDULING * len(costs) if costs else 0.0, name="snakemake", jobs=0)
     return Plan(
-        rows=[*(_row(name, by_name[name]) for name in names), _row("snakemake", own, jobs=0)],
-        total=_row("total", [*costs, *own], jobs=len(costs)),
+        rows=[*(together(name, by_name[name]) for name in names), own],
+        total=together("total", [*costs, own]),
         cores=cores,
         seconds=wall_seconds(run.jobs, costs, cores),
         # As many cores as any jobs could use.
         chain_seconds=wall_seconds(run.jobs, costs, sum(job.threads for job in run.jobs)),
         assumed=sorted(sizes.assumed),
-    )
-
-
-def _row(name: str, costs: Sequence[Cost], jobs: int | None = None) -> Row:
-    return Row(
-        core_seconds=sum((cost.core_seconds for cost in costs), 0.0),
-        seconds=max((cost.seconds for cost in costs), default=0.0),
-        memory_mb=max((cost.memory_mb for cost in costs), default=0.0),
-        disk_mb=sum((cost.disk_mb for cost in costs), 0.0),
-        temporary_mb=max((cost.temporary_mb for cost in costs), default=0.0),
-        name=name,
-        jobs=len(costs) if jobs is None else jobs,
     )
 
 
@@ -144,16 +201,8 @@ def lines_of(plan: Plan) -> list[str]:
         of_jobs = f"{row.jobs:,}", duration(row.seconds), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
         jobs, *others = of_jobs if row.jobs else ("",) * len(of_jobs)
         cells.append((row.name, jobs, duration(row.core_seconds), *others))
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    table = [
-        "  ".join(
-            f"{cell:{'<' if column == 0 else '>'}{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
     lines = [
-        *table,
+        *in_columns(cells),
         "",
         f"about {duration(plan.seconds)} on {plan.cores} cores, {duration(plan.chain_seconds)} on any number "
         "of them, beside what downloads and queues wait",
