@@ -15,8 +15,7 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import PairDataset
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder
-from paraphrastic.training.initial import use_word_vectors
+from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 

@@ -6,8 +6,7 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.inputs import training_inputs
-from paraphrastic.training.train import untrained_model
+from paraphrastic.training.train import training_inputs, untrained_model
 
 with step(snakemake):
     files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic.evaluation.development import score_in_training
-from paraphrastic.training.inputs import training_inputs
-from paraphrastic.training.train import Development, train_model
+from paraphrastic.training.train import Development, train_model, training_inputs
 
 with step(snakemake):
     files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]

@@ -217,13 +217,7 @@ class _RecurrentPart(_AveragePart):
             raise InputError("an LSTM needs torch, which is not installed: pip install torch") from None
         width = weights["directions.0.u"].shape[1]
         self.dim = 2 * width if part.directions == "concatenate" else width
-        self._lstm = RecurrentPooling(
-            table.shape[1],
-            self.dim,
-            bidirectional=part.kind == "bilstm",
-            pooling=part.pooling,
-            directions=part.directions,
-        )
+        self._lstm = RecurrentPooling(table.shape[1], self.dim, part)
         try:
             self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         except RuntimeError as error:

@@ -31,13 +31,7 @@ class FusedEngine:
     """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
 
     Memory is three times the table: parameters and Adam's two moments. The result does not depend on the
-    number of threads.
-
-    Args:
-        table: float32 [rows, dimension], the initial embeddings.
-        settings: hyperparameters.
-        workers: the threads.
-        steps: of the run, for a learning rate that falls.
+    number of threads. `table` holds the initial embeddings, float32 [rows, dimension].
     """
 
     def __init__(self, table: Tensor, settings: TrainingSettings, workers: Workers, *, steps: int) -> None:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import logging
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,13 +28,16 @@ from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.negative_mining import hardest_negatives as hardest_on_device
 from paraphrastic.training.device.selection import choose_device, held_device
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scale_by_frequency
+from paraphrastic.training.encoder import (
+    TrainableEncoder,
+    initial_encoder,
+    scale_by_frequency,
+    use_word_vectors,
+)
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
-from paraphrastic.training.initial import use_word_vectors
 from paraphrastic.training.model_files import model_files
-from paraphrastic.training.negative_mining import hardest_negatives
+from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
@@ -60,6 +64,37 @@ class Development:
 
     score: Callable[[ModelFiles, Path], float]
     data: Path
+
+
+def training_inputs(
+    dataset: str,
+    sentencepiece: Sequence[str],
+    vectors: Sequence[str],
+    *,
+    settings: Mapping[str, Any],
+    architecture: Mapping[str, Any],
+    about: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Arguments of `train_model` and of `untrained_model`.
+
+    Args:
+        dataset: HDF5 file of `encode_dataset`.
+        sentencepiece: sentencepiece models, in the order of units and languages.
+        vectors: none or one file of word vectors.
+        settings: hyperparameters, by the names of `TrainingSettings`.
+        architecture: as `Architecture.to_json` gives it.
+        about: entries of the model's `config.json` beside the ones about training.
+    """
+    first, *others = map(Path, sentencepiece)
+    return {
+        "dataset": Path(dataset),
+        "sentencepiece_model": first,
+        "more_vocabularies": others,
+        "initial_vectors": next(map(Path, vectors), None),
+        "architecture": Architecture.from_json(architecture),
+        "settings": TrainingSettings(**settings),
+        "config": about,
+    }
 
 
 def train_model(
@@ -110,7 +145,7 @@ def train_model(
             raise InputError(f"{dataset}: there are no pairs in it")
         processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
         encoder, anchors, found = _initial(pairs, processors, architecture, settings, initial_vectors)
-        steps = settings.epochs * -(-len(pairs) // settings.batch_size)
+        steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = 1 + steps // settings.megabatch_anneal
         if settings.epochs and reached < settings.megabatch:
             log.warning(
@@ -120,22 +155,25 @@ def train_model(
         # The fused engine has its own copy of the parameters.
         del encoder, anchors
         config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        state: dict[str, Any] = {"architecture": architecture.to_json()}
+        # All that the run's parameters depend on.
+        identity = {**asdict(settings), "architecture": architecture.to_json()}
+        identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path)}
         if initial_vectors:
             config["initial_vectors"] = found
-            state["initial_vectors"] = sha256(initial_vectors)
+            identity["initial_vectors"] = sha256(initial_vectors)
+        if settings.engine == "autograd":
+            # Another number of threads sums in another order.
+            identity["threads"] = threads
+        if settings.early_stopping and development:
+            identity["development"] = sha256(development.data)
 
         def files_of(weights: Weights) -> ModelFiles:
             return model_files(
                 weights, pairs.units, processors, architecture, config, dimension=settings.dimension
             )
 
-        def score(weights: Weights) -> float:
-            assert development is not None  # noqa: S101 (for the type)
-            return development.score(files_of(weights), development.data)
-
-        identity = _identity(pairs, settings, threads, development, state)
-        checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
         run = _Run(pairs, settings, workers, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
@@ -147,7 +185,9 @@ def train_model(
         )
         with closing(report):
             weights = run.finish(
-                report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
+                report,
+                (lambda own: development.score(files_of(own), development.data)) if development else None,
+                seconds_between_checkpoints=60 * checkpoint_minutes,
             )
         files_of(weights).write(output)
     with atomic_output(output / HISTORY) as temporary:
@@ -165,7 +205,7 @@ def untrained_model(
     settings: TrainingSettings,
     config: Mapping[str, Any],
 ) -> ModelFiles:
-    """The model that `train_model` starts from, with the same random parameters."""
+    """The model that `train_model` starts from with the same arguments."""
     with PairDataset(dataset) as pairs:
         processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
         encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
@@ -202,23 +242,6 @@ def _processors(pairs: PairDataset, architecture: Architecture, models: Sequence
     return {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
 
 
-def _identity(
-    pairs: PairDataset,
-    settings: TrainingSettings,
-    threads: int,
-    development: Development | None,
-    state: Mapping[str, Any],
-) -> str:
-    """A digest of everything that the run's parameters depend on, with `state`."""
-    state = {**state, "code": code_version(__name__), "pairs": sha256(pairs.path)}
-    if settings.engine == "autograd":
-        # Another number of threads sums in another order.
-        state["threads"] = threads
-    if settings.early_stopping and development:
-        state["development"] = sha256(development.data)
-    return hashlib.sha256(json.dumps({**asdict(settings), **state}, sort_keys=True).encode()).hexdigest()
-
-
 class _Run:
     """One training run, from its last checkpoint on."""
 
@@ -245,13 +268,7 @@ class _Run:
         self.seconds_before = self.progress.seconds
         self.started = self.last_checkpoint = time.monotonic()
 
-    def finish(
-        self,
-        report: Report,
-        score: Score | None,
-        *,
-        seconds_between_checkpoints: float,
-    ) -> Weights:
+    def finish(self, report: Report, score: Score | None, *, seconds_between_checkpoints: float) -> Weights:
         """Train the rest of the run and return the parameters by name.
 
         `score` scores parameters on the development data; it is None if there are none.
@@ -259,14 +276,8 @@ class _Run:
         progress = self.progress
         while progress.epoch < self.settings.epochs and not self._stopped():
             epoch = progress.epoch
-            report.start_epoch()
-            for megabatch in megabatches(
-                self.pairs,
-                self.settings,
-                epoch=epoch,
-                pairs_read=progress.pairs_read,
-                batches_read=progress.batches_read,
-            ):
+            read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read}
+            for megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
                 self._train_megabatch(megabatch, report)
                 self._tell(megabatch, report, score)
                 waited = time.monotonic() - self.last_checkpoint

@@ -9,7 +9,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.interop.export.normalization import SPACE, Normalization
 from paraphrastic.interop.export.preparation import preparation
 from paraphrastic.interop.sentencepiece_proto import ModelProto
-from paraphrastic.model.spaces import NORMALIZATIONS
+from paraphrastic.model.pieces import NORMALIZATIONS
 
 
 def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
