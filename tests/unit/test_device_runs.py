@@ -21,7 +21,7 @@ from training_runs import CONFIG, SETTINGS, history, train_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.threads import Workers
-from paraphrastic.training import train
+from paraphrastic.training import negative_mining, train
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
@@ -38,8 +38,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("exclude_duplicates", [False, True])
 @pytest.mark.parametrize("block_rows", [3, 1000])
 def test_negatives_are_those_of_a_plain_search(
-    device: torch.device, either_side: bool, exclude_duplicates: bool, block_rows: int
-) -> None:
+    monkeypatch: pytest.MonkeyPatch, device: torch.device, either_side: bool, exclude_duplicates: bool,
+    block_rows: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", block_rows)
     vectors, ids = unit_vectors(80), [i % 23 for i in range(80)]
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
     found = hardest_on_device(
@@ -47,21 +49,21 @@ def test_negatives_are_those_of_a_plain_search(
         torch.tensor(ids, device=device),
         **options,
         precision="float32",
-        block_rows=block_rows,
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
 
 
 @pytest.mark.parametrize("either_side", [False, True])
-def test_of_equals_the_processors_negative_is_chosen(device: torch.device, either_side: bool) -> None:
+def test_of_equals_the_processors_negative_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, device: torch.device, either_side: bool
+) -> None:
     vectors = torch.eye(16)[torch.arange(400) * 7 % 11]
     options = {"either_side": either_side, "exclude_duplicates": False}
     expected = hardest_negatives(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
     ids = torch.arange(400, device=device)
     for block_rows in (37, 4096):
-        found = hardest_on_device(
-            vectors.to(device), ids, **options, precision="bfloat16", block_rows=block_rows
-        )
+        monkeypatch.setattr(negative_mining, "DEVICE_ROWS", block_rows)
+        found = hardest_on_device(vectors.to(device), ids, **options, precision="bfloat16")
         assert found.tolist() == expected.tolist()
 
 

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import ENCODER, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.kernels import as_entries, average
 from paraphrastic.model.packing import pack, unpack
-
-if TYPE_CHECKING:
-    from paraphrastic.model.pieces import Cutter, Pieces
+from paraphrastic.model.pieces import Cutter, Pieces
 
 
 class AverageEncoder(SentenceEncoder):
@@ -90,17 +89,12 @@ class AverageEncoder(SentenceEncoder):
         return own if self.weights is None else {**own, "weights": self.weights}
 
     @functools.cached_property
-    def _cutter(self) -> "Cutter":
-        # A late import, since numba takes half a second to load.
-        from paraphrastic.model.pieces import Cutter
-
+    def _cutter(self) -> Cutter:
         return Cutter(self.processor, self.known, self.config.get("unit", "subword"))
 
-    def _tokens(self, texts: Sequence[str], language: str | None) -> "Pieces":
+    def _tokens(self, texts: Sequence[str], language: str | None) -> Pieces:
         return self._cutter.cut(texts)
 
-    def _embed(self, tokens: "Pieces", normalize: bool, vectors: Vectors) -> None:
-        from paraphrastic.model.kernels import as_entries, average
-
+    def _embed(self, tokens: Pieces, normalize: bool, vectors: Vectors) -> None:
         table, output = as_entries(self.embeddings), as_entries(vectors)
         average(table, self._factors, *tokens, self.unknown, normalize, output)

@@ -18,7 +18,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import PARTS, tensor_name
+from paraphrastic.model.kernels import average
+from paraphrastic.model.pieces import Cutter, Pieces
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
-
-if TYPE_CHECKING:
-    from paraphrastic.model.pieces import Cutter, Pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 # A sentencepiece model, and which of its pieces count: bool [pieces].
@@ -139,10 +138,7 @@ class CompositeEncoder(SentenceEncoder):
             )
 
     @functools.cached_property
-    def _cutters(self) -> "dict[tuple[str, str | None], Cutter]":
-        # A late import, since numba takes half a second to load.
-        from paraphrastic.model.pieces import Cutter
-
+    def _cutters(self) -> dict[tuple[str, str | None], Cutter]:
         return {key: Cutter(*own, unit=key[0]) for key, own in self.vocabularies.items()}
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
@@ -174,7 +170,7 @@ class _Tokens:
         language: whose tables are meant; None if the languages share them.
     """
 
-    units: "Mapping[str, Pieces]"
+    units: Mapping[str, Pieces]
     has_text: npt.NDArray[np.bool_]
     language: str | None
 
@@ -192,10 +188,8 @@ class _AveragePart:
         self.part = part
         self.dim = table.shape[1]
 
-    def embed(self, pieces: "Pieces") -> Float32:
+    def embed(self, pieces: Pieces) -> Float32:
         """Vectors of sentences, [n, dim]."""
-        from paraphrastic.model.kernels import average
-
         vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
         ones = np.ones(len(self.table), np.float32)
         everywhere = np.ones_like(pieces.has_text)
@@ -224,7 +218,7 @@ class _RecurrentPart(_AveragePart):
             cause = " ".join(str(error).split())
             raise InputError(f"the weights of its LSTM do not fit its architecture: {cause}") from None
 
-    def embed(self, pieces: "Pieces") -> Float32:
+    def embed(self, pieces: Pieces) -> Float32:
         """Vectors of sentences, [n, dim]."""
         import torch
 

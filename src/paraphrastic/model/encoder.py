@@ -11,6 +11,7 @@ import sentencepiece
 
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
+from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
 # Sentences that are embedded at a time: their vectors are 8 MB at 1,024 dimensions.
@@ -176,8 +177,6 @@ def _check_strings(sentences: Sequence[Any], place: str) -> None:
 
 def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 where a row is zero."""
-    from paraphrastic.model.kernels import cosine_rows
-
     found = np.empty(len(first), np.float64)
     cosine_rows(first, second, found)
     return found

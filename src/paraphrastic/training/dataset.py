@@ -327,10 +327,10 @@ class PairDataset:
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Pairs `start` to `stop`, as (source, target)."""
-        source, target = (
-            _joined([_read(sides[side], start, stop) for sides in self._groups]) for side in range(2)
+        source, target = zip(
+            *([_read(group, start, stop) for group in sides] for sides in self._groups), strict=True
         )
-        return source, target
+        return _joined(source), _joined(target)
 
     def counts(self, *sides: str) -> list[Int64]:
         """How often each row of each unit's table occurs, on both sides unless some are named."""
@@ -385,6 +385,6 @@ def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
     return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
 
 
-def _joined(units: list[Sentences]) -> Sentences:
+def _joined(units: Sequence[Sentences]) -> Sentences:
     """The same sentences in several units as one."""
     return Sentences(units[0].tokens, units[0].offsets, tuple(units[1:]))

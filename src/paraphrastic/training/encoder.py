@@ -131,11 +131,8 @@ def scrambled(sentences: Sentences, share: float) -> Tensor:
 class TrainableEncoder(nn.Module):
     """Encoders whose vectors are concatenated or added; one alone is itself (ParaNMT-50M, section 6.6).
 
-    Args:
-        parts: the encoders, each with a table of its own under `table`.
-        inputs: for each, which unit of the sentences it takes: 0 is `Sentences` itself, 1 the first of
-            `others`.
-        combine: how their vectors become one.
+    Each part has a table of its own under `table`. `inputs` says which unit of the sentences each takes: 0 is
+    `Sentences` itself, 1 the first of `others`.
     """
 
     def __init__(

@@ -12,11 +12,7 @@ from paraphrastic.training import fused_kernels as kernels
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
+from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Parameters, Step, gather
 
 CACHE_LINE = 64
 # Columns in a line of the cache.

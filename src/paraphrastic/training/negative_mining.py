@@ -13,7 +13,7 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
-# Entries of the similarity matrix that a thread holds at a time; they are to stay in its cache.
+# Rows and columns of the similarity matrix that a thread holds at a time; they are to stay in its cache.
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 1024
 # Rows of it at a time on a device: with 12,800 columns in bfloat16, 100 MB.
@@ -37,8 +37,6 @@ def hardest_negatives(
     either_side: bool,
     exclude_duplicates: bool,
     precision: MiningPrecision,
-    block_rows: int = BLOCK_ROWS,
-    block_columns: int = BLOCK_COLUMNS,
 ) -> Int64:
     """The negative of every sentence of a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
@@ -50,9 +48,6 @@ def hardest_negatives(
         exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
         precision: of the similarities; in bfloat16 and in int8 they have three digits, and sentences that
             are about equally similar are taken for each other.
-        block_rows: rows of the similarity matrix that a thread holds at a time; more threads than there are
-            blocks of rows are idle.
-        block_columns: columns of it.
 
     Returns:
         int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` where every
@@ -70,7 +65,7 @@ def hardest_negatives(
     copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    size = max(1, min(block_rows, -(-n // 8)))
+    size = max(1, min(BLOCK_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
 
@@ -91,8 +86,8 @@ def hardest_negatives(
 
     def search(index: int) -> None:
         for rows in blocks[index :: workers.size]:
-            for first in range(0, n, block_columns):
-                columns = slice(first, min(n, first + block_columns))
+            for first in range(0, n, BLOCK_COLUMNS):
+                columns = slice(first, min(n, first + BLOCK_COLUMNS))
                 # One product serves both directions, along rows and along columns.
                 offer(rows, columns, 0, 1, by_row, by_column[index])
                 if either_side:
@@ -272,7 +267,6 @@ def hardest_on_device(
     either_side: bool,
     exclude_duplicates: bool,
     precision: MiningPrecision,
-    block_rows: int = DEVICE_ROWS,
 ) -> Tensor:
     """The same by torch's operations on the device of `vectors` and `fingerprints`, int64 [2n].
 
@@ -284,7 +278,7 @@ def hardest_on_device(
     values = sides[0].new_full((2 * n,), -torch.inf)
     negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)
     source, target = fingerprints.split(n)
-    starts = range(0, n, block_rows)
+    starts = range(0, n, DEVICE_ROWS)
     copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
     bounds = [0] * (len(starts) + 1)
     if exclude_duplicates:
@@ -301,7 +295,7 @@ def hardest_on_device(
         negatives[part] = torch.where(better, found + shift, negatives[part])
 
     for number, start in enumerate(starts):
-        rows = slice(start, min(n, start + block_rows))
+        rows = slice(start, min(n, start + DEVICE_ROWS))
         own = copied[bounds[number] : bounds[number + 1]]
         s, t = source[own, None], target[own, None]
         barred = (s == source) | (t == target) | (s == target) | (t == source)

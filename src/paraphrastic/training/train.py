@@ -75,15 +75,10 @@ def training_inputs(
     architecture: Mapping[str, Any],
     about: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Arguments of `train_model` and of `untrained_model`.
+    """Arguments of `train_model` and of `untrained_model`, from what their rules say.
 
-    Args:
-        dataset: HDF5 file of `encode_dataset`.
-        sentencepiece: sentencepiece models, in the order of units and languages.
-        vectors: none or one file of word vectors.
-        settings: hyperparameters, by the names of `TrainingSettings`.
-        architecture: as `Architecture.to_json` gives it.
-        about: entries of the model's `config.json` beside the ones about training.
+    `vectors` are none or one file of word vectors; `settings` has the names of `TrainingSettings`, and
+    `architecture` is what `Architecture.to_json` gives.
     """
     first, *others = map(Path, sentencepiece)
     return {
@@ -293,7 +288,7 @@ class _Run:
         progress, size = self.progress, self.settings.batch_size
         sentences = Sentences.concatenate([megabatch.source, megabatch.target])
         n = len(megabatch)
-        batches = [np.arange(start, min(n, start + size)) for start in range(0, n, size)]
+        batches = np.split(np.arange(n), range(size, n, size))
         for pairs, loss in zip(batches, self._losses(sentences, batches), strict=True):
             if not np.isfinite(loss):
                 raise self._not_finite(f"the loss is {loss}")
