@@ -16,7 +16,7 @@ from device_engines import (
 )
 from small_corpus import sentence_pairs, write_training_data
 from test_negative_mining import plain_search, unit_vectors
-from training_runs import CONFIG, SETTINGS, history, train_model
+from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
@@ -159,9 +159,7 @@ def test_the_device_is_one_that_there_is(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert (choose_device("auto"), choose_device("cpu")) == ("cpu", "cpu")
     with pytest.raises(InputError, match=r"training\.device: cuda is asked for, but torch .* (sees|built)"):
-        train.train_model(
-            *data, tmp_path / "model", settings=replace(SETTINGS, device="cuda"), config=CONFIG, threads=1
-        )
+        train_model(data, tmp_path / "model", replace(SETTINGS, device="cuda"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert (choose_device("auto"), choose_device("cpu"), choose_device("cuda")) == ("cuda", "cpu", "cuda")
 

@@ -8,9 +8,9 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -55,8 +55,6 @@ Weights = Mapping[str, Float32]
 Score = Callable[[Weights], float]
 Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
-AVERAGE = Architecture()
-
 
 @dataclass(frozen=True, slots=True)
 class Development:
@@ -66,42 +64,49 @@ class Development:
     data: Path
 
 
-def training_inputs(
-    dataset: str,
-    sentencepiece: Sequence[str],
-    vectors: Sequence[str],
-    *,
-    settings: Mapping[str, Any],
-    architecture: Mapping[str, Any],
-    about: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Arguments of `train_model` and of `untrained_model`, from what their rules say.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInputs:
+    """What a model is trained from.
 
-    `vectors` are none or one file of word vectors; `settings` has the names of `TrainingSettings`, and
-    `architecture` is what `Architecture.to_json` gives.
+    Attributes:
+        dataset: HDF5 file of `encode_dataset`.
+        sentencepiece: the models that `dataset` was encoded with, in the order of units and languages.
+        vectors: text file with the word vectors that tables of words begin with.
+        settings: hyperparameters.
+        architecture: that of the encoder.
+        config: entries of the model's `config.json` beside those about training.
     """
-    first, *others = map(Path, sentencepiece)
-    return {
-        "dataset": Path(dataset),
-        "sentencepiece_model": first,
-        "more_vocabularies": others,
-        "initial_vectors": next(map(Path, vectors), None),
-        "architecture": Architecture.from_json(architecture),
-        "settings": TrainingSettings(**settings),
-        "config": about,
-    }
+
+    dataset: Path
+    sentencepiece: Sequence[Path]
+    vectors: Path | None = None
+    settings: TrainingSettings
+    architecture: Architecture = field(default_factory=Architecture)
+    config: Mapping[str, Any]
+
+    @classmethod
+    def of_rule(
+        cls,
+        files: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        architecture: Any,
+        about: Mapping[str, Any],
+    ) -> Self:
+        """From the input files and the parameters of a rule; `vectors` are none or one file."""
+        return cls(
+            dataset=Path(files["dataset"]),
+            sentencepiece=[Path(model) for model in files["sentencepiece"]],
+            vectors=next(map(Path, files["vectors"]), None),
+            settings=TrainingSettings(**settings),
+            architecture=Architecture.from_json(architecture),
+            config=about,
+        )
 
 
 def train_model(
-    dataset: Path,
-    sentencepiece_model: Path,
+    inputs: TrainingInputs,
     output: Path,
     *,
-    architecture: Architecture = AVERAGE,
-    more_vocabularies: Sequence[Path] = (),
-    initial_vectors: Path | None = None,
-    settings: TrainingSettings,
-    config: Mapping[str, Any],
     threads: int,
     development: Development | None = None,
     checkpoint_minutes: float = 10.0,
@@ -115,19 +120,14 @@ def train_model(
     checkpoints nor scores that are only shown change the parameters.
 
     Args:
-        dataset: HDF5 file of `encode_dataset`.
-        sentencepiece_model: the model that `dataset` was encoded with, or the first one of several.
+        inputs: what the model is trained from.
         output: folder of the model.
-        architecture: of the encoder.
-        more_vocabularies: the other sentencepiece models, in the order of units and languages.
-        initial_vectors: text file with the word vectors that tables of words begin with.
-        settings: hyperparameters.
-        config: entries of the model's `config.json` beside those about training.
         threads: their number changes no digit with the fused engine, and the last digits with autograd.
         development: scored after each epoch to be shown, or as `settings.early_stopping` says.
         checkpoint_minutes: time between checkpoints; there is one after each epoch, too.
         tensorboard: whether the history is written to `output/tensorboard` as well.
     """
+    settings, architecture = inputs.settings, inputs.architecture
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
     kind = choose_device(settings.device)
@@ -135,11 +135,15 @@ def train_model(
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` has no operation with more than one result, and would be slower.
     torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
-    with PairDataset(dataset) as pairs, closing(Workers(threads)) as workers, held_device(kind) as device:
+    with (
+        PairDataset(inputs.dataset) as pairs,
+        closing(Workers(threads)) as workers,
+        held_device(kind) as device,
+    ):
         if not len(pairs):
-            raise InputError(f"{dataset}: there are no pairs in it")
-        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
-        encoder, anchors, found = _initial(pairs, processors, architecture, settings, initial_vectors)
+            raise InputError(f"{inputs.dataset}: there are no pairs in it")
+        processors = _processors(pairs, inputs)
+        encoder, anchors, found = _initial(pairs, processors, inputs)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = 1 + steps // settings.megabatch_anneal
         if settings.epochs and reached < settings.megabatch:
@@ -149,13 +153,13 @@ def train_model(
         engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
         # The fused engine has its own copy of the parameters.
         del encoder, anchors
-        config = {**config, "training": asdict(settings), "pairs": len(pairs)}
+        config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
         # All that the run's parameters depend on.
         identity = {**asdict(settings), "architecture": architecture.to_json()}
         identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path)}
-        if initial_vectors:
+        if inputs.vectors:
             config["initial_vectors"] = found
-            identity["initial_vectors"] = sha256(initial_vectors)
+            identity["initial_vectors"] = sha256(inputs.vectors)
         if settings.engine == "autograd":
             # Another number of threads sums in another order.
             identity["threads"] = threads
@@ -190,50 +194,38 @@ def train_model(
     checkpoints.remove()
 
 
-def untrained_model(
-    dataset: Path,
-    sentencepiece_model: Path,
-    *,
-    architecture: Architecture = AVERAGE,
-    more_vocabularies: Sequence[Path] = (),
-    initial_vectors: Path | None = None,
-    settings: TrainingSettings,
-    config: Mapping[str, Any],
-) -> ModelFiles:
-    """The model that `train_model` starts from with the same arguments."""
-    with PairDataset(dataset) as pairs:
-        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
-        encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
+def untrained_model(inputs: TrainingInputs) -> ModelFiles:
+    """The model that `train_model` starts from, with the same random parameters."""
+    with PairDataset(inputs.dataset) as pairs:
+        processors = _processors(pairs, inputs)
+        encoder, *_ = _initial(pairs, processors, inputs)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
+        dimension = inputs.settings.dimension
         return model_files(
-            weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+            weights, pairs.units, processors, inputs.architecture, inputs.config, dimension=dimension
         )
 
 
 def _initial(
-    pairs: PairDataset,
-    processors: Processors,
-    architecture: Architecture,
-    settings: TrainingSettings,
-    vectors: Path | None,
+    pairs: PairDataset, processors: Processors, inputs: TrainingInputs
 ) -> tuple[TrainableEncoder, dict[str, torch.Tensor], dict[str, int]]:
     """The encoder before training, the tables that began with word vectors, and how many words had one."""
-    encoder = initial_encoder(pairs.units, settings, architecture)
-    if settings.init_sif is not None:
-        scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
-    if vectors is None:
+    encoder = initial_encoder(pairs.units, inputs.settings, inputs.architecture)
+    if inputs.settings.init_sif is not None:
+        scale_by_frequency(encoder, pairs.counts(), inputs.settings.init_sif)
+    if inputs.vectors is None:
         return encoder, {}, {}
-    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
+    return encoder, *use_word_vectors(encoder, inputs.vectors, pairs.units, processors, inputs.architecture)
 
 
-def _processors(pairs: PairDataset, architecture: Architecture, models: Sequence[Path]) -> Processors:
+def _processors(pairs: PairDataset, inputs: TrainingInputs) -> Processors:
     """The sentencepiece models by unit, after a check that the data were encoded with them."""
-    if tuple(unit.unit for unit in pairs.units) != architecture.units:
-        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
+    if tuple(unit.unit for unit in pairs.units) != inputs.architecture.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(inputs.architecture.units)}")
     expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
-    if [sha256(model) for model in models] != expected:
-        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, models))}")
-    loaded = iter(load_sentencepiece(model) for model in models)
+    if [sha256(model) for model in inputs.sentencepiece] != expected:
+        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
+    loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
     return {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
 
 
