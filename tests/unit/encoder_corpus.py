@@ -76,12 +76,15 @@ class Data:
             )
         return self.made[architecture]
 
-    def train(self, architecture: Architecture, output: Path, settings=SHORT, **named) -> Path:
-        dataset, (first, *others) = self(architecture)
-        train.train_model(
-            dataset, first, output, architecture=architecture, more_vocabularies=others, settings=settings,
-            config=CONFIG, threads=1, **named,
+    def inputs(self, architecture: Architecture, settings=SHORT, vectors=None) -> train.TrainingInputs:
+        dataset, models = self(architecture)
+        return train.TrainingInputs(
+            dataset=dataset, sentencepiece=models, vectors=vectors, settings=settings,
+            architecture=architecture, config=CONFIG,
         )  # fmt: skip
+
+    def train(self, architecture: Architecture, output: Path, settings=SHORT, vectors=None, **named) -> Path:
+        train.train_model(self.inputs(architecture, settings, vectors), output, threads=1, **named)
         return output
 
 

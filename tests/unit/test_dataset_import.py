@@ -9,14 +9,13 @@ import h5py
 import numpy as np
 import pytest
 import sentencepiece
-from training_runs import CONFIG, SETTINGS
+from training_runs import SETTINGS, train_model
 
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.dataset_import import import_dataset, read_vocabulary
 from paraphrastic.training.dataset import PairDataset, Sentences
-from paraphrastic.training.train import train_model
 
 SENTENCES = corpus(1200)
 PAIRS = [*zip(SENTENCES[::2], SENTENCES[1::2], strict=True), ("", "the dog"), ("the cat", "")]
@@ -76,7 +75,7 @@ def test_blocks_do_not_matter(files: Files, tmp_path: Path) -> None:
 
 def test_a_model_trained_on_them_knows_their_spellings(files: Files, tmp_path: Path) -> None:
     dataset, model, _ = files.imported(tmp_path)
-    train_model(dataset, model, tmp_path / "model", settings=SETTINGS, config=CONFIG, threads=1)
+    train_model((dataset, model), tmp_path / "model", SETTINGS)
     trained = load_model(tmp_path / "model")
     with PairDataset(dataset) as data:
         pieces = data.units[0].pieces.tolist()

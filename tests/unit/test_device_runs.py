@@ -1,6 +1,6 @@
 """Mining on a GPU, and whole runs: on the processor and on a GPU."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,18 +16,17 @@ from device_engines import (
 )
 from small_corpus import sentence_pairs, write_training_data
 from test_negative_mining import plain_search, unit_vectors
-from training_runs import CONFIG, SETTINGS, history, train_model
+from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.threads import Workers
-from paraphrastic.training import train
+from paraphrastic.training import negative_mining, train
+from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.negative_mining import hardest_negatives
 from paraphrastic.training.device.selection import choose_device, first_free
-from paraphrastic.training.fingerprints import fingerprints
-from paraphrastic.training.negative_mining import hardest_negatives as on_processor
+from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device, sentence_fingerprints
 
 
 @pytest.fixture(scope="module")
@@ -39,38 +38,40 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.mark.parametrize("exclude_duplicates", [False, True])
 @pytest.mark.parametrize("block_rows", [3, 1000])
 def test_negatives_are_those_of_a_plain_search(
-    device: torch.device, either_side: bool, exclude_duplicates: bool, block_rows: int
-) -> None:
+    monkeypatch: pytest.MonkeyPatch, device: torch.device, either_side: bool, exclude_duplicates: bool,
+    block_rows: int,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", block_rows)
     vectors, ids = unit_vectors(80), [i % 23 for i in range(80)]
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
-    found = hardest_negatives(
+    found = hardest_on_device(
         vectors.to(device),
         torch.tensor(ids, device=device),
         **options,
         precision="float32",
-        block_rows=block_rows,
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
 
 
 @pytest.mark.parametrize("either_side", [False, True])
-def test_of_equals_the_processors_negative_is_chosen(device: torch.device, either_side: bool) -> None:
+def test_of_equals_the_processors_negative_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, device: torch.device, either_side: bool
+) -> None:
     vectors = torch.eye(16)[torch.arange(400) * 7 % 11]
     options = {"either_side": either_side, "exclude_duplicates": False}
-    expected = on_processor(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
+    expected = hardest_negatives(vectors, np.arange(400), Workers(2), **options, precision="bfloat16")
     ids = torch.arange(400, device=device)
     for block_rows in (37, 4096):
-        found = hardest_negatives(
-            vectors.to(device), ids, **options, precision="bfloat16", block_rows=block_rows
-        )
+        monkeypatch.setattr(negative_mining, "DEVICE_ROWS", block_rows)
+        found = hardest_on_device(vectors.to(device), ids, **options, precision="bfloat16")
         assert found.tolist() == expected.tolist()
 
 
 def test_there_may_be_no_negative(device: torch.device) -> None:
     ids = torch.tensor([1, 1, 1, 2, 2, 2], device=device)
     options = {"either_side": True, "exclude_duplicates": True, "precision": "float32"}
-    assert hardest_negatives(unit_vectors(6).to(device), ids, **options).tolist() == [-1] * 6
-    assert hardest_negatives(unit_vectors(2).to(device), ids[2:4], **options).tolist() == [-1] * 2
+    assert hardest_on_device(unit_vectors(6).to(device), ids, **options).tolist() == [-1] * 6
+    assert hardest_on_device(unit_vectors(2).to(device), ids[2:4], **options).tolist() == [-1] * 2
 
 
 def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.device) -> None:
@@ -79,10 +80,10 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
     for megabatch in random_megabatches(3):
         sentences = megabatch[0]
         moved = ours._moved(sentences)
-        assert fingerprints(*moved).tolist() == sentences.fingerprints().tolist()
+        assert sentence_fingerprints(*moved).tolist() == sentences.fingerprints().tolist()
         vectors = theirs.embed(sentences)
         np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
-        expected = on_processor(
+        expected = hardest_negatives(
             vectors, sentences.fingerprints(), Workers(1),
             either_side=False, exclude_duplicates=True, precision="float32",
         )  # fmt: skip
@@ -158,9 +159,7 @@ def test_the_device_is_one_that_there_is(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert (choose_device("auto"), choose_device("cpu")) == ("cpu", "cpu")
     with pytest.raises(InputError, match=r"training\.device: cuda is asked for, but torch .* (sees|built)"):
-        train.train_model(
-            *data, tmp_path / "model", settings=replace(SETTINGS, device="cuda"), config=CONFIG, threads=1
-        )
+        train_model(data, tmp_path / "model", replace(SETTINGS, device="cuda"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert (choose_device("auto"), choose_device("cpu"), choose_device("cuda")) == ("cuda", "cpu", "cuda")
 
@@ -169,14 +168,21 @@ def test_a_checkpoint_goes_on_on_its_own_kind_of_device(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identities = []
-    plain = train._identity
-    monkeypatch.setattr(train, "_identity", lambda *all_: identities.append(plain(*all_)) or identities[-1])
+
+    class Recorded(Checkpoints):
+        def __init__(self, folder: Path, *, identity: str) -> None:
+            identities.append(identity)
+            super().__init__(folder, identity=identity)
+
+    monkeypatch.setattr(train, "Checkpoints", Recorded)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     for device in ("cpu", "auto"):
-        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
         train_model(data, tmp_path / device, replace(SETTINGS, epochs=1, device=device))
     assert identities[0] == identities[1]
-    with train.PairDataset(data[0]) as pairs:
-        assert plain(pairs, replace(SETTINGS, epochs=1, device="cuda"), 1, None, {}) != identities[0]
+    monkeypatch.setattr(train, "choose_device", lambda _: "cuda")
+    monkeypatch.setattr(train, "held_device", lambda _: nullcontext(torch.device("cpu")))
+    train_model(data, tmp_path / "cuda", replace(SETTINGS, epochs=1, device="cuda"))
+    assert identities[2] != identities[0]
 
 
 def test_runs_at_once_hold_gpus_of_their_own(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import torch
 from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic.base.threads import Workers
-from paraphrastic.config.architecture import Architecture
+from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import PairDataset, Sentences
@@ -26,9 +26,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 def test_pooled_states_are_those_of_torch_sentence_by_sentence(kind: str, pooling: str) -> None:
     """Vectors and all gradients, against a loop over sentences with `torch.nn.LSTM`."""
     bidirectional, directions = kind != "lstm", "concatenate" if kind == "concatenate" else "average"
-    ours = RecurrentPooling(
-        7, 6, bidirectional=bidirectional, pooling=pooling, directions=directions, seed=4
-    ).double()
+    part = Part(kind="bilstm" if bidirectional else "lstm", pooling=pooling, directions=directions)
+    ours = RecurrentPooling(7, 6, part, seed=4).double()
     width = 3 if kind == "concatenate" else 6
     plain = torch.nn.LSTM(7, width, bidirectional=bidirectional).double()
     for lstm, suffix in zip(ours.directions, ("", "_reverse"), strict=False):

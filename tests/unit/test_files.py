@@ -11,13 +11,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import CONFIG, SETTINGS
+from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json, sha256, unwritable_named, write_json
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.train import train_model
 from paraphrastic.training.vocabulary import train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,7 +124,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         "data set": lambda: encode_dataset(
             pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1
         ),
-        "model": lambda: train_model(*data, full_disk, settings=settings, config=CONFIG, threads=1),
+        "model": lambda: train_model(data, full_disk, settings, minutes=10.0),
         "test sets": lambda: prepare_sts(ROOT / "data/sample/STS.zip", full_disk / "s"),
         "parquet": lambda: write_parquet(full_disk / "p"),
     }

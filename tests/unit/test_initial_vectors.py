@@ -15,8 +15,7 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import PairDataset
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder
-from paraphrastic.training.initial import use_word_vectors
+from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 
@@ -45,7 +44,7 @@ def test_words_begin_with_their_vectors_and_the_others_as_without(
     with PairDataset(dataset) as pairs:
         plain = initial_encoder(pairs.units, SHORT, architecture)
         encoder = initial_encoder(pairs.units, SHORT, architecture)
-        processors = train._processors(pairs, architecture, models)
+        processors = train._processors(pairs, data.inputs(architecture))
         anchors, counts = use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
         unit = pairs.units[architecture.units.index("word")]
     assert counts == {"words": len(unit.pieces), "found": 3}
@@ -104,7 +103,7 @@ def test_training_from_word_vectors_records_them_and_the_penalty_holds(
     def trained(penalty: float) -> AverageEncoder:
         output = tmp_path / str(penalty)
         own = replace(settings, initial_vectors_penalty=penalty)
-        return load_model(data.train(architecture, output, own, initial_vectors=vectors))
+        return load_model(data.train(architecture, output, own, vectors=vectors))
 
     free, held = trained(0.0), trained(100.0)
     assert free.config["training"]["engine"] == "fused"
@@ -121,5 +120,5 @@ def test_vectors_of_another_dimension_are_one_line(data: Data, tmp_path: Path, v
             Architecture(parts=(Part(unit="word"),)),
             tmp_path / "m",
             replace(SHORT, dimension=9),
-            initial_vectors=vectors,
+            vectors=vectors,
         )

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.threads import Workers
+from paraphrastic.training import negative_mining
 from paraphrastic.training.negative_mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
 
 
@@ -37,8 +38,14 @@ def plain_search(
 @pytest.mark.parametrize("block_rows", [3, 1000])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_negatives_are_those_of_a_plain_search(
-    either_side: bool, exclude_duplicates: bool, block_rows: int, threads: int
+    monkeypatch: pytest.MonkeyPatch,
+    either_side: bool,
+    exclude_duplicates: bool,
+    block_rows: int,
+    threads: int,
 ) -> None:
+    monkeypatch.setattr(negative_mining, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
     n = 40
     vectors = unit_vectors(2 * n)
     ids = [i % 23 for i in range(2 * n)]
@@ -49,8 +56,6 @@ def test_negatives_are_those_of_a_plain_search(
         Workers(threads),
         **options,
         precision="float32",
-        block_rows=block_rows,
-        block_columns=17,
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
 

@@ -12,8 +12,7 @@ from small_corpus import sentence_pairs
 
 from paraphrastic.base.units import spell
 from paraphrastic.model import pieces as module
-from paraphrastic.model.pieces import Cutter, Pieces
-from paraphrastic.model.spaces import is_cut_at_spaces
+from paraphrastic.model.pieces import Cutter, Pieces, is_cut_at_spaces
 
 SCRIPTS = [
     *(

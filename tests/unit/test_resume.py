@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import CONFIG, SETTINGS, history, stopped, train_model, write_data
+from training_runs import SETTINGS, history, stopped, train_model, training_inputs, write_data
 
 from paraphrastic.base.files import sha256
 from paraphrastic.training.batches import megabatches
@@ -108,8 +108,8 @@ def test_a_process_killed_again_and_again_ends_in_the_same_bytes(
     settings = replace(DROPOUT, epochs=40)
     whole = train_model(data, tmp_path / "whole", settings, minutes=1e6)
     output = tmp_path / "killed"
-    named = {"settings": settings, "config": CONFIG, "threads": 1, "checkpoint_minutes": 0}
-    (tmp_path / "arguments").write_bytes(pickle.dumps(((*data, output), named)))
+    named = {"threads": 1, "checkpoint_minutes": 0}
+    (tmp_path / "arguments").write_bytes(pickle.dumps(((training_inputs(data, settings), output), named)))
     moments = random.Random(7)
     reached = []
     for kill in (True, True, True, False):

@@ -13,7 +13,7 @@ import reference
 import torch
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
-from training_runs import CONFIG, SETTINGS
+from training_runs import SETTINGS, training_inputs
 from training_runs import train_model as train_with_checkpoints
 
 from paraphrastic import load_model
@@ -166,7 +166,7 @@ def nothing_is_learned(
     data: tuple[Path, Path], folder: Path, settings: TrainingSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = load_model(train_model(data, folder / "model", settings).parent)
-    untrained = train.untrained_model(*data, settings=settings, config=CONFIG)
+    untrained = train.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
         assert f"no sentence had a negative in epoch {epoch}, so that nothing was learned" in caplog.text
@@ -177,7 +177,7 @@ def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path
     pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
     data = write_training_data(tmp_path, pairs)
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
-    untrained = train.untrained_model(*data, settings=SETTINGS, config=CONFIG)
+    untrained = train.untrained_model(training_inputs(data, SETTINGS))
     assert np.isfinite(model.unknown).all()
     assert (model.unknown != untrained.tensors["unknown"]).any()
 
@@ -216,7 +216,7 @@ def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
         assert (pairs.counts()[0] == occurrences).all()
         pieces = pairs.units[0].pieces
     plain, scaled = (
-        train.untrained_model(*data, settings=replace(SETTINGS, init_sif=a), config=CONFIG).tensors
+        train.untrained_model(training_inputs(data, replace(SETTINGS, init_sif=a))).tensors
         for a in (None, 0.01)
     )
     expected = 0.01 / (0.01 + occurrences / len(tokens))

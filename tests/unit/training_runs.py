@@ -46,12 +46,15 @@ def write_data(folder: Path) -> tuple[Path, Path]:
     return write_training_data(folder, pairs, size=300)
 
 
+def training_inputs(data: tuple[Path, Path], settings: TrainingSettings) -> train.TrainingInputs:
+    return train.TrainingInputs(dataset=data[0], sentencepiece=[data[1]], settings=settings, config=CONFIG)
+
+
 def train_model(
     data: tuple[Path, Path], output: Path, settings: TrainingSettings, *, minutes: float = 0.0, **more: Any
 ) -> Path:
-    train.train_model(
-        *data, output, settings=settings, config=CONFIG, threads=1, checkpoint_minutes=minutes, **more
-    )
+    inputs = training_inputs(data, settings)
+    train.train_model(inputs, output, threads=1, checkpoint_minutes=minutes, **more)
     return output / "model.safetensors"
 
 

@@ -6,10 +6,9 @@ Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.inputs import training_inputs
-from paraphrastic.training.train import untrained_model
+from paraphrastic.training.train import TrainingInputs, untrained_model
 
 with step(snakemake):
-    files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]
-    about = {name: snakemake.params[name] for name in ("settings", "architecture", "about")}
-    untrained_model(**training_inputs(*files, **about)).write(Path(snakemake.output[0]).parent)
+    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
+    model = untrained_model(TrainingInputs.of_rule(snakemake.input, *params))
+    model.write(Path(snakemake.output[0]).parent)

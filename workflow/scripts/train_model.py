@@ -8,17 +8,15 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic.evaluation.development import score_in_training
-from paraphrastic.training.inputs import training_inputs
-from paraphrastic.training.train import Development, train_model
+from paraphrastic.training.train import Development, TrainingInputs, train_model
 
 with step(snakemake):
-    files = [snakemake.input[name] for name in ("dataset", "sentencepiece", "vectors")]
-    about = {name: snakemake.params[name] for name in ("settings", "architecture", "about")}
+    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
     # No parameters of the rule, since nothing in the outputs depends on them.
     watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
-        output=Path(snakemake.output.weights).parent,
-        **training_inputs(*files, **about),
+        TrainingInputs.of_rule(snakemake.input, *params),
+        Path(snakemake.output.weights).parent,
         threads=snakemake.threads,
         development=Development(score_in_training, Path(snakemake.input.testsets)),
         checkpoint_minutes=watching["checkpoint_minutes"],

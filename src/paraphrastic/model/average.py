@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,9 +12,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import ENCODER, SENTENCEPIECE, WEIGHTS
-
-if TYPE_CHECKING:
-    from paraphrastic.model.pieces import Cutter, Pieces
+from paraphrastic.model.kernels import as_entries, average
+from paraphrastic.model.packing import pack, unpack
+from paraphrastic.model.pieces import Cutter, Pieces
 
 
 class AverageEncoder(SentenceEncoder):
@@ -50,8 +50,6 @@ class AverageEncoder(SentenceEncoder):
             raise InputError(f"{WEIGHTS} holds embeddings {embeddings.shape}, {kinds}")
         self.bits: int | None = None
         if embeddings.dtype == np.uint8:
-            from paraphrastic.model.packing import unpack
-
             embeddings, self.bits = unpack(embeddings, unknown.size)
         if embeddings.dtype not in (np.float32, np.float16, np.int8):
             raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}")
@@ -70,6 +68,7 @@ class AverageEncoder(SentenceEncoder):
         self.known = known
         self.unknown = unknown
         self.weights = weights
+        self._factors = np.ones(pieces, np.float32) if weights is None else weights
         if (unit := config.get("unit", "subword")) not in UNITS:
             raise InputError(f"unit is {unit!r}, which is none of {', '.join(UNITS)}")
 
@@ -85,40 +84,17 @@ class AverageEncoder(SentenceEncoder):
 
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """The content of `model.safetensors`, by name."""
-        embeddings = self.embeddings
-        if self.bits:
-            from paraphrastic.model.packing import pack
-
-            embeddings = pack(embeddings, self.bits)
+        embeddings = pack(self.embeddings, self.bits) if self.bits else self.embeddings
         own = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
         return own if self.weights is None else {**own, "weights": self.weights}
 
     @functools.cached_property
-    def _cutter(self) -> "Cutter":
-        # A late import, since numba takes half a second to load.
-        from paraphrastic.model.pieces import Cutter
-
+    def _cutter(self) -> Cutter:
         return Cutter(self.processor, self.known, self.config.get("unit", "subword"))
 
-    @functools.cached_property
-    def _factors(self) -> Float32:
-        return np.ones(len(self.embeddings), np.float32) if self.weights is None else self.weights
-
-    def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
-        """Ids of the pieces that count for each sentence's vector."""
-        return self.tokenize(sentences, language=language).lists()
-
-    def _tokens(self, texts: Sequence[str], language: str | None) -> "Pieces":
+    def _tokens(self, texts: Sequence[str], language: str | None) -> Pieces:
         return self._cutter.cut(texts)
 
-    def embed_tokens(
-        self, tokens: "Pieces", *, normalize: bool = False, vectors: Vectors | None = None
-    ) -> Vectors:
-        """Vectors of sentences that `tokenize` has cut, [n, dim]; written to `vectors` if that is given."""
-        from paraphrastic.model.kernels import as_entries, average
-
-        if vectors is None:
-            vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+    def _embed(self, tokens: Pieces, normalize: bool, vectors: Vectors) -> None:
         table, output = as_entries(self.embeddings), as_entries(vectors)
         average(table, self._factors, *tokens, self.unknown, normalize, output)
-        return vectors

@@ -17,7 +17,8 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +28,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import PARTS, tensor_name
+from paraphrastic.model.kernels import average
+from paraphrastic.model.pieces import Cutter, Pieces
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
-
-if TYPE_CHECKING:
-    from paraphrastic.model.pieces import Cutter, Pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 # A sentencepiece model, and which of its pieces count: bool [pieces].
@@ -68,43 +68,50 @@ class CompositeEncoder(SentenceEncoder):
         separate = self.architecture.separate
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
         self._tensors = tensors
-        self.vocabularies = dict(self._read_vocabularies())
-        self._parts = {
-            language: [
-                _part(tensors, number, part, self.architecture, language)
-                for number, part in enumerate(self.architecture.parts)
-            ]
-            for language in self.languages
-        }
-        for (unit, language), (own, known) in self.vocabularies.items():
-            pieces = own.get_piece_size()
-            for number, part in enumerate(self.architecture.parts):
-                name = tensor_name(f"{number}.embeddings", language)
-                rows = len(self._tensors[name]) if part.unit == unit else pieces
-                if rows != pieces or known.shape != (pieces,):
-                    raise InputError(f"{name} has {rows} rows, but its vocabulary {pieces} pieces")
+        # By unit and language; the language is None if the languages share tables.
+        self.vocabularies: dict[tuple[str, str | None], Vocabulary] = {}
+        processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
+        for unit, language in product(self.architecture.units, self.languages):
+            separate = self.architecture.vocabularies != "shared"
+            name = tensor_name(f"sentencepiece.{unit}", language if separate else None)
+            if name not in processors:
+                processors[name] = self._read_processor(name) if processors else self.processor
+            known = tensors[tensor_name(f"known.{unit}", language)]
+            self.vocabularies[unit, language] = processors[name], known
+        self._parts = {language: list(self._read_parts(language)) for language in self.languages}
 
-    def _read_vocabularies(self) -> Iterator[tuple[tuple[str, str | None], Vocabulary]]:
-        """The vocabularies by unit and language; the language is None if the languages share tables."""
-        separate = self.architecture.vocabularies != "shared"
-        for unit in self.architecture.units:
-            processor = None
-            for language in self.languages:
-                if (unit, language) == (self.architecture.units[0], self.languages[0]):
-                    processor = self.processor
-                elif separate or processor is None:
-                    processor = self._read_processor(unit, language if separate else None)
-                known = self._tensors[tensor_name(f"known.{unit}", language)]
-                yield (unit, language), (processor, known)
-
-    def _read_processor(self, unit: str, language: str | None) -> sentencepiece.SentencePieceProcessor:
-        name = tensor_name(f"sentencepiece.{unit}", language)
+    def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         try:
-            proto = self._tensors[name].tobytes()
-            processor = sentencepiece.SentencePieceProcessor(model_proto=proto)
+            processor = sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
         except RuntimeError as error:
             raise InputError(f"{name} is no sentencepiece model: {error}") from None
         return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
+
+    def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
+        for number, part in enumerate(self.architecture.parts):
+            name = tensor_name(f"{number}.embeddings", language)
+            embeddings = self._tensors[name]
+            unknown = self._tensors[tensor_name(f"{number}.unknown", language)]
+            processor, known = self.vocabularies[part.unit, language]
+            pieces = processor.get_piece_size()
+            if len(embeddings) != pieces or known.shape != (pieces,):
+                raise InputError(f"{name} has {len(embeddings)} rows, but its vocabulary {pieces} pieces")
+            if unknown.shape != embeddings.shape[1:]:
+                raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
+            table = np.concatenate([embeddings, unknown[None]])
+            if not part.recurrent:
+                yield _AveragePart(table, part)
+                continue
+            own = language if self.architecture.languages == "separate" else None
+            prefix, suffix = f"{number}.lstm.", f".{own}" if own else ""
+            weights = {
+                name.removeprefix(prefix).removesuffix(suffix): value
+                for name, value in self._tensors.items()
+                if name.startswith(prefix) and name.endswith(suffix)
+            }
+            if not weights:
+                raise KeyError(f"{prefix}{own or '*'}")
+            yield _RecurrentPart(table, part, weights)
 
     @property
     def dim(self) -> int:
@@ -130,17 +137,8 @@ class CompositeEncoder(SentenceEncoder):
                 f"not {language!r}"
             )
 
-    def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
-        """Ids of the pieces that count for each sentence's vector; several units follow each other."""
-        units = self.tokenize(sentences, language=language).units.values()
-        by_unit = zip(*(pieces.lists() for pieces in units), strict=True)
-        return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
-
     @functools.cached_property
-    def _cutters(self) -> "dict[tuple[str, str | None], Cutter]":
-        # A late import, since numba takes half a second to load.
-        from paraphrastic.model.pieces import Cutter
-
+    def _cutters(self) -> dict[tuple[str, str | None], Cutter]:
         return {key: Cutter(*own, unit=key[0]) for key, own in self.vocabularies.items()}
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
@@ -149,12 +147,7 @@ class CompositeEncoder(SentenceEncoder):
         has_text = np.logical_or.reduce([pieces.has_text for pieces in units.values()])
         return _Tokens(units, has_text, language)
 
-    def embed_tokens(
-        self, tokens: "_Tokens", *, normalize: bool = False, vectors: Vectors | None = None
-    ) -> Vectors:
-        """Vectors of sentences that `tokenize` has cut, [n, dim]; written to `vectors` if that is given."""
-        if vectors is None:
-            vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+    def _embed(self, tokens: "_Tokens", normalize: bool, vectors: Vectors) -> None:
         parts = [part.embed(tokens.units[part.part.unit]) for part in self._parts[tokens.language]]
         if self.architecture.combine == "concatenate":
             combined = np.concatenate(parts, axis=1)
@@ -165,7 +158,6 @@ class CompositeEncoder(SentenceEncoder):
             lengths = np.linalg.norm(combined, axis=1, keepdims=True)
             np.divide(combined, lengths, out=combined, where=lengths > 0)
         vectors[:] = combined
-        return vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +170,14 @@ class _Tokens:
         language: whose tables are meant; None if the languages share them.
     """
 
-    units: "Mapping[str, Pieces]"
+    units: Mapping[str, Pieces]
     has_text: npt.NDArray[np.bool_]
     language: str | None
+
+    def lists(self) -> list[list[int]]:
+        """The pieces of each sentence; those of several units follow each other."""
+        by_unit = zip(*(pieces.lists() for pieces in self.units.values()), strict=True)
+        return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
 
 
 class _AveragePart:
@@ -191,10 +188,8 @@ class _AveragePart:
         self.part = part
         self.dim = table.shape[1]
 
-    def embed(self, pieces: "Pieces") -> Float32:
+    def embed(self, pieces: Pieces) -> Float32:
         """Vectors of sentences, [n, dim]."""
-        from paraphrastic.model.kernels import average
-
         vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
         ones = np.ones(len(self.table), np.float32)
         everywhere = np.ones_like(pieces.has_text)
@@ -216,20 +211,14 @@ class _RecurrentPart(_AveragePart):
             raise InputError("an LSTM needs torch, which is not installed: pip install torch") from None
         width = weights["directions.0.u"].shape[1]
         self.dim = 2 * width if part.directions == "concatenate" else width
-        self._lstm = RecurrentPooling(
-            table.shape[1],
-            self.dim,
-            bidirectional=part.kind == "bilstm",
-            pooling=part.pooling,
-            directions=part.directions,
-        )
+        self._lstm = RecurrentPooling(table.shape[1], self.dim, part)
         try:
             self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
         except RuntimeError as error:
             cause = " ".join(str(error).split())
             raise InputError(f"the weights of its LSTM do not fit its architecture: {cause}") from None
 
-    def embed(self, pieces: "Pieces") -> Float32:
+    def embed(self, pieces: Pieces) -> Float32:
         """Vectors of sentences, [n, dim]."""
         import torch
 
@@ -253,25 +242,3 @@ class _RecurrentPart(_AveragePart):
         finally:
             torch.set_num_threads(before)
         return vectors
-
-
-def _part(
-    tensors: Tensors, number: int, part: Part, architecture: Architecture, language: str | None
-) -> _AveragePart:
-    embeddings = tensors[tensor_name(f"{number}.embeddings", language)]
-    unknown = tensors[tensor_name(f"{number}.unknown", language)]
-    if unknown.shape != embeddings.shape[1:]:
-        raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
-    table = np.concatenate([embeddings, unknown[None]])
-    if not part.recurrent:
-        return _AveragePart(table, part)
-    own = language if architecture.languages == "separate" else None
-    prefix, suffix = f"{number}.lstm.", f".{own}" if own else ""
-    weights = {
-        name.removeprefix(prefix).removesuffix(suffix): value
-        for name, value in tensors.items()
-        if name.startswith(prefix) and name.endswith(suffix)
-    }
-    if not weights:
-        raise KeyError(f"{prefix}{own or '*'}")
-    return _RecurrentPart(table, part, weights)

@@ -23,8 +23,6 @@ from paraphrastic.registry.archive import open_stream
 
 _MAX_FILE_BYTES = 1 << 50
 
-_STANDARD_OUTPUT = "standard output"
-
 # Told how many sentences are done.
 Progress = Callable[[int], None]
 
@@ -151,48 +149,33 @@ def text_input(path: str) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _file_output(path: str, mode: str, **options: Any) -> Iterator[IO[Any]]:
-    """A file that takes its name when it is whole."""
+def byte_output(path: str) -> Iterator[IO[bytes]]:
+    """A file that takes its name when it is whole; `-` is standard output."""
+    if path == "-":
+        stream = _standard("output")
+        with unwritable_named("standard output"):
+            yield stream
+            stream.flush()
+        return
     with ExitStack() as stack:
         try:
             if Path(path).is_dir():
                 raise IsADirectoryError(EISDIR, strerror(EISDIR))
-            temporary = stack.enter_context(atomic_output(path))
-            file = stack.enter_context(temporary.open(mode, **options))
+            file = stack.enter_context(stack.enter_context(atomic_output(path)).open("wb"))
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         yield file
 
 
 @contextmanager
-def byte_output(path: str) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is whole; `-` is standard output."""
-    if path != "-":
-        with _file_output(path, "wb") as file:
-            yield file
-        return
-    stream = _standard("output")
-    with unwritable_named(_STANDARD_OUTPUT):
-        yield stream
-        stream.flush()
-
-
-@contextmanager
 def text_output(path: str) -> Iterator[IO[str]]:
-    """A text file in UTF-8 that takes its name when it is whole; `-` is standard output."""
-    if path != "-":
-        with _file_output(path, "w", encoding="utf-8", newline="") as file:
+    """A text file in UTF-8, whatever the terminal's encoding is; see `byte_output`."""
+    with byte_output(path) as stream:
+        file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=path == "-")
+        try:
             yield file
-        return
-    # Whatever the terminal's encoding is.
-    stream = _standard("output")
-    file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=True)
-    try:
-        with unwritable_named(_STANDARD_OUTPUT):
-            yield file
-            stream.flush()
-    finally:
-        file.detach()
+        finally:
+            file.detach()
 
 
 def _standard(which: Literal["input", "output"]) -> BinaryIO:
@@ -205,34 +188,27 @@ def _standard(which: Literal["input", "output"]) -> BinaryIO:
 @contextmanager
 def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:
     """What appends rows to a `.npy` file, [n, dim], in the order of calls."""
-    with byte_output(path) as output:
-        if path != "-" and output.seekable():
-            yield from _npy_rows(output, dim, dtype)
-            return
-        # The header, which comes first, has the number of rows.
-        with tempfile.TemporaryFile() as file:
-            with unwritable_named(tempfile.gettempdir()):
-                yield from _npy_rows(file, dim, dtype)
-            file.seek(0)
-            shutil.copyfileobj(file, output)
-
-
-def _npy_rows(file: IO[bytes], dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:
     rows = 0
 
-    def write_header() -> int:
+    def write_header(file: IO[bytes]) -> None:
         # numpy leaves room in it for the largest number of rows.
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (rows, dim)}
         np.lib.format.write_array_header_1_0(file, header)
-        return file.tell()
 
     def write(vectors: Vectors) -> None:
         nonlocal rows
         file.write(np.ascontiguousarray(vectors).data)
         rows += len(vectors)
 
-    start = write_header()
-    yield write
-    file.seek(0)
-    if write_header() != start:
-        raise AssertionError("the header of a .npy file has grown")
+    with byte_output(path) as output, ExitStack() as stack:
+        # The header, which comes first, has the number of rows.
+        seekable = path != "-" and output.seekable()
+        file = output if seekable else stack.enter_context(tempfile.TemporaryFile())
+        with unwritable_named(path if seekable else tempfile.gettempdir()):
+            write_header(file)
+            yield write
+            file.seek(0)
+            write_header(file)
+        if not seekable:
+            file.seek(0)
+            shutil.copyfileobj(file, output)

@@ -11,6 +11,7 @@ import sentencepiece
 
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
+from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
 # Sentences that are embedded at a time: their vectors are 8 MB at 1,024 dimensions.
@@ -61,14 +62,19 @@ class SentenceEncoder(ABC):
         """Cut texts, which are spelled as in training; the result is what `embed_tokens` takes."""
 
     @abstractmethod
-    def embed_tokens(
-        self, tokens: Any, *, normalize: bool = False, vectors: Vectors | None = None
-    ) -> Vectors:
-        """Vectors of sentences that `tokenize` has cut, [n, dim]; written to `vectors` if that is given."""
+    def _embed(self, tokens: Any, normalize: bool, vectors: Vectors) -> None:
+        """Write the vectors of sentences that `tokenize` has cut to `vectors`, [n, dim]."""
 
-    @abstractmethod
+    def embed_tokens(self, tokens: Any) -> Float32:
+        """Vectors of sentences that `tokenize` has cut, [n, dim]."""
+        vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
+        self._embed(tokens, False, vectors)
+        return vectors
+
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
         """Ids of the pieces that count for each sentence's vector; several units follow each other."""
+        lists: list[list[int]] = self.tokenize(sentences, language=language).lists()
+        return lists
 
     def _check_language(self, language: str | None) -> None:
         """Refuse a language that the model does not know, if it keeps its languages apart."""
@@ -106,8 +112,7 @@ class SentenceEncoder(ABC):
         vectors: Vectors = np.empty((len(sentences), self.dim), dtype)
 
         def embed(rows: slice) -> None:
-            tokens = self.tokenize(sentences[rows], language=language)
-            self.embed_tokens(tokens, normalize=normalize, vectors=vectors[rows])
+            self._embed(self.tokenize(sentences[rows], language=language), normalize, vectors[rows])
 
         in_blocks(embed, len(sentences), BLOCK_SENTENCES, threads or available_cores())
         return vectors
@@ -118,7 +123,9 @@ class SentenceEncoder(ABC):
         try:
             return self._tokens(self._prepare(sentences), language)
         except UnicodeEncodeError:
-            return self._tokens(self._prepare([_without_surrogates(text) for text in sentences]), language)
+            # U+FFFD for each lone surrogate, and the character itself for two that belong together.
+            whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in sentences]
+            return self._tokens(self._prepare(whole), language)
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
         """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
@@ -149,14 +156,13 @@ class SentenceEncoder(ABC):
         scores: list[float] = []
         # In blocks, since vectors take far more memory than text.
         for start in range(0, len(pairs), BLOCK_PAIRS):
-            block = pairs[start : start + BLOCK_PAIRS]
             first, second = (
-                self.embed_raw_text(
-                    [pair[side] for pair in block],
-                    language=languages[side] if languages else None,
-                    threads=threads,
+                self.embed_raw_text(side, language=language, threads=threads)
+                for side, language in zip(
+                    zip(*pairs[start : start + BLOCK_PAIRS], strict=True),
+                    languages or (None, None),
+                    strict=True,
                 )
-                for side in range(2)
             )
             scores += cosines(first, second).tolist()
         return scores
@@ -169,15 +175,8 @@ def _check_strings(sentences: Sequence[Any], place: str) -> None:
             raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
 
 
-def _without_surrogates(text: str) -> str:
-    """Text with U+FFFD for each lone surrogate, and the character itself for two that belong together."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 where a row is zero."""
-    from paraphrastic.model.kernels import cosine_rows
-
     found = np.empty(len(first), np.float64)
     cosine_rows(first, second, found)
     return found

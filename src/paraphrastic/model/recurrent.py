@@ -1,11 +1,13 @@
 """LSTMs over sentences of any length, without padding, and the pooling of their states."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+
+from paraphrastic.config.architecture import Part
 
 Int64 = npt.NDArray[np.int64]
 
@@ -98,31 +100,19 @@ class RecurrentPooling(nn.Module):
 
     Args:
         inputs: dimension of the tokens' embeddings.
-        dimension: of the sentence vectors.
-        bidirectional: whether a second LSTM reads sentences backwards.
-        pooling: over the tokens of a sentence.
-        directions: how the two directions' vectors become one.
-        seed: of the weights.
+        dimension: dimension of the sentence vectors.
+        part: what the LSTM is like.
+        seed: seed of the weights.
     """
 
-    def __init__(
-        self,
-        inputs: int,
-        dimension: int,
-        *,
-        bidirectional: bool,
-        pooling: Literal["mean", "max"],
-        directions: Literal["average", "concatenate"],
-        seed: int = 0,
-    ) -> None:
+    def __init__(self, inputs: int, dimension: int, part: Part, *, seed: int = 0) -> None:
         super().__init__()
         generator = torch.Generator().manual_seed(seed)
-        halves = bidirectional and directions == "concatenate"
-        width = dimension // 2 if halves else dimension
+        bidirectional = part.kind == "bilstm"
+        self.concatenated = bidirectional and part.directions == "concatenate"
+        width = dimension // 2 if self.concatenated else dimension
         self.directions = nn.ModuleList(Lstm(inputs, width, generator) for _ in range(1 + bidirectional))
-        self.pooling = pooling
-        self.concatenated = halves
-        self.dimension = dimension
+        self.pooling = part.pooling
 
     def forward(self, embeddings: Tensor, lengths: Int64) -> Tensor:
         """Vectors of sentences, float32 [n, dimension]; that of an empty sentence is zero.

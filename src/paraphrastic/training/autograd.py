@@ -19,15 +19,9 @@ CPU = torch.device("cpu")
 class AutogradEngine:
     """An encoder with dense Adam or AdamW; see `paraphrastic.training.engine.Engine`.
 
-    The result depends on torch's number of threads.
-
-    Args:
-        encoder: a module that takes `Sentences`.
-        settings: hyperparameters.
-        device: to train it on; it is moved there.
-        anchors: by name, the values W₀ that the penalty λ‖W − W₀‖² holds parameters to; λ is
-            `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
-        steps: of the run, for a learning rate that falls.
+    The result depends on torch's number of threads. The encoder takes `Sentences`, and is moved to `device`.
+    `anchors` are, by name, the values W₀ that the penalty λ‖W − W₀‖² holds parameters to; λ is
+    `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
     """
 
     def __init__(

@@ -32,15 +32,9 @@ def megabatches(
 ) -> Iterator[MegaBatch]:
     """One epoch of mega-batches, or what is left of it after a mega-batch.
 
-    The order depends on the seed and the epoch alone, so that an epoch can be repeated after a kill. Only
-    the last mini-batch of the epoch can be shorter than `batch_size`; none is empty.
-
-    Args:
-        dataset: the pairs.
-        settings: hyperparameters.
-        epoch: counted from 0.
-        pairs_read: of this epoch; they are left out.
-        batches_read: mini-batches of the whole run before.
+    The order depends on the seed and the epoch (from 0) alone, so that an epoch can be repeated after a kill.
+    Only the last mini-batch of the epoch can be shorter than `batch_size`; none is empty. `pairs_read` are
+    the first pairs of the epoch, which are left out; `batches_read` are the mini-batches of the whole run.
     """
     generator = np.random.default_rng([settings.seed, epoch])
     waiting: list[tuple[Sentences, Sentences]] = []

@@ -4,7 +4,7 @@ import hashlib
 import json
 import logging
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,8 +15,6 @@ from torch import Tensor
 from paraphrastic.base.files import atomic_output
 
 log = logging.getLogger(__name__)
-
-KEPT = 2
 
 
 @dataclass(slots=True)
@@ -39,6 +37,8 @@ class Progress:
     """Sum over the pairs since the last line of the history; the next two are of that line, too."""
     line_pairs: int = 0
     line_seconds: float = 0.0
+    history_bytes: int = 0
+    """Size of the history."""
     development: float | None = None
     """The last score."""
     best: float | None = None
@@ -48,29 +48,28 @@ class Progress:
 
 
 class Checkpoints:
-    """The newest checkpoints of a run, in a folder of their own.
+    """The newest checkpoints of a run, in a folder that is made with the first one.
 
-    Args:
-        folder: of the run; it is made with the first checkpoint.
-        identity: tells the run apart from runs of other settings or data.
+    `identity` tells the run apart from runs of other settings or data.
     """
 
     def __init__(self, folder: Path, *, identity: str) -> None:
         self.folder = folder
         self.identity = identity
+        # The newest one of this run: one of another run may have a higher number.
+        self._newest: Path | None = None
 
     def save(self, state: Mapping[str, Tensor], progress: Progress) -> None:
         """Write an engine's state and the progress under one name, at once; the two newest are kept."""
         metadata = {"identity": self.identity, "progress": json.dumps(asdict(progress))}
         metadata["sha256"] = _digest(state, metadata)
         path = self.folder / f"{progress.batches_read:012d}.safetensors"
-        before = [other for other in self._newest_first() if other != path]
         with atomic_output(path) as temporary:
             save_file(dict(state), temporary, metadata)
-        # Those of this run are the last that were written: one of another run may have a higher number.
-        own = [other for other in before if other.name < path.name and _identity(other) == self.identity]
-        for other in set(before) - set(own[: KEPT - 1]):
-            other.unlink()
+        for other in self._newest_first():
+            if other not in (path, self._newest):
+                other.unlink()
+        self._newest = path
 
     def load(self) -> tuple[Progress, dict[str, Tensor]] | None:
         """What `save` wrote last and is whole; None, where there is nothing of this run.
@@ -90,6 +89,7 @@ class Checkpoints:
             if metadata["identity"] != self.identity:
                 log.info("%s: of other settings or data, not used", path)
                 continue
+            self._newest = path
             progress = Progress(**json.loads(metadata["progress"]))
             log.info("%s: going on after %d mini-batches", path, progress.batches_read)
             return progress, state
@@ -105,22 +105,9 @@ class Checkpoints:
         return sorted(self.folder.glob("[0-9]*.safetensors"), reverse=True)
 
 
-def _identity(path: Path) -> str | None:
-    try:
-        with safetensors.safe_open(path, framework="pt") as file:
-            return (file.metadata() or {}).get("identity")
-    except (safetensors.SafetensorError, OSError):
-        return None
-
-
 def _digest(state: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
     digest = hashlib.sha256(json.dumps(metadata, sort_keys=True).encode())
-    for part in _parts(state):
-        digest.update(part)
+    for name, tensor in sorted(state.items()):
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().reshape(-1).numpy().data)
     return digest.hexdigest()
-
-
-def _parts(state: Mapping[str, Tensor]) -> Iterator[bytes | memoryview]:
-    for name in sorted(state):
-        yield f"{name} {state[name].dtype} {tuple(state[name].shape)}".encode()
-        yield state[name].contiguous().reshape(-1).numpy().data

@@ -1,30 +1,39 @@
 """Encoders in training: averaged embeddings (the P-SP models), LSTMs over embeddings, and several at once."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+import sentencepiece
 import torch
 from torch import Tensor, nn
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.corpus.word_vectors import WordVectors
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.dataset import Sentences, UnitTable
 from paraphrastic.training.settings import TrainingSettings
 
+log = logging.getLogger(__name__)
+
 # Between the seeds of two parts.
 SEEDS = 1_000_003
+# What sentencepiece puts before a word.
+_START = "▁"
 
 
-class AveragedEmbeddings(nn.Module):
-    """One embedding table (Wieting et al. 2021, section 3).
+class _Embeddings(nn.Module):
+    """A table of embeddings.
 
     Args:
         n_rows: rows of the table.
-        dimension: of the embeddings.
+        dimension: dimension of the embeddings.
         init_std: standard deviation of the normal distribution that they are drawn from.
-        seed: of the draw.
+        seed: seed of the draw.
         dropout: chance that an entry of a token's embedding is left out in training.
     """
 
@@ -32,8 +41,13 @@ class AveragedEmbeddings(nn.Module):
         self, n_rows: int, dimension: int, *, init_std: float, seed: int, dropout: float = 0.0
     ) -> None:
         super().__init__()
-        self.table = _random_table(n_rows, dimension, init_std, seed)
+        generator = torch.Generator().manual_seed(seed)
+        self.table = nn.Parameter(torch.randn(n_rows, dimension, generator=generator) * init_std)
         self.dropout = dropout
+
+
+class AveragedEmbeddings(_Embeddings):
+    """Averages of a sentence's embeddings (Wieting et al. 2021, section 3)."""
 
     def forward(self, sentences: Sentences) -> Tensor:
         """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
@@ -51,50 +65,31 @@ class AveragedEmbeddings(nn.Module):
         return sums / lengths.clamp_min(1)[:, None]
 
 
-class RecurrentEmbeddings(nn.Module):
+class RecurrentEmbeddings(_Embeddings):
     """An LSTM over the embeddings of a sentence's tokens (ParaNMT-50M, section 4.1).
 
     Args:
         n_rows: rows of the table.
         embedding: dimension of the embeddings.
-        dimension: of the sentence vectors.
+        dimension: dimension of the sentence vectors.
         part: what the LSTM is like.
         second: bool [rows], which rows are the second language's; its sentences go through an LSTM of their
             own. None, where one serves both.
-        init_std: standard deviation of the initial embeddings.
-        seed: of these and of the LSTM's weights.
-        dropout: chance that an entry of a token's embedding is left out in training.
+        seed: seed of the embeddings and of the LSTM's weights.
         scramble: share of the sentences whose tokens are shuffled in training.
+        table: further arguments of the table.
     """
 
     def __init__(
-        self,
-        n_rows: int,
-        embedding: int,
-        dimension: int,
-        *,
-        part: Part,
-        second: npt.NDArray[np.bool_] | None,
-        init_std: float,
-        seed: int,
-        dropout: float,
-        scramble: float,
-    ) -> None:
-        super().__init__()
-        self.table = _random_table(n_rows, embedding, init_std, seed)
+        self, n_rows: int, embedding: int, dimension: int, *, part: Part,
+        second: npt.NDArray[np.bool_] | None, seed: int, scramble: float, **table: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(n_rows, embedding, seed=seed, **table)
         self.second = second
         self.lstms = nn.ModuleList(
-            RecurrentPooling(
-                embedding,
-                dimension,
-                bidirectional=part.kind == "bilstm",
-                pooling=part.pooling,
-                directions=part.directions,
-                seed=seed + number + 1,
-            )
+            RecurrentPooling(embedding, dimension, part, seed=seed + number + 1)
             for number in range(1 if second is None else 2)
         )
-        self.dropout = dropout
         self.scramble = scramble
 
     def forward(self, sentences: Sentences) -> Tensor:
@@ -136,11 +131,8 @@ def scrambled(sentences: Sentences, share: float) -> Tensor:
 class TrainableEncoder(nn.Module):
     """Encoders whose vectors are concatenated or added; one alone is itself (ParaNMT-50M, section 6.6).
 
-    Args:
-        parts: the encoders, each with a table of its own under `table`.
-        inputs: for each, which unit of the sentences it takes: 0 is `Sentences` itself, 1 the first of
-            `others`.
-        combine: how their vectors become one.
+    Each part has a table of its own under `table`. `inputs` says which unit of the sentences each takes: 0 is
+    `Sentences` itself, 1 the first of `others`.
     """
 
     def __init__(
@@ -169,10 +161,7 @@ def initial_encoder(
 ) -> TrainableEncoder:
     """The encoder before training, by the seed.
 
-    Args:
-        units: the tables' rows, in the order of `architecture.units`.
-        settings: dimension, seed, scale and dropout.
-        architecture: the parts.
+    `units` say which rows the tables have, in the order of `architecture.units`.
     """
     parts: list[nn.Module] = []
     inputs = [architecture.units.index(part.unit) for part in architecture.parts]
@@ -201,6 +190,49 @@ def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[npt.NDArray[n
             part.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
 
 
-def _random_table(n_rows: int, dimension: int, init_std: float, seed: int) -> nn.Parameter:
-    generator = torch.Generator().manual_seed(seed)
-    return nn.Parameter(torch.randn(n_rows, dimension, generator=generator) * init_std)
+def use_word_vectors(
+    encoder: TrainableEncoder,
+    path: Path,
+    units: Sequence[UnitTable],
+    processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
+    architecture: Architecture,
+) -> tuple[dict[str, Tensor], dict[str, int]]:
+    """Give the rows of words their vectors, in place; words that have none keep their random ones.
+
+    The text file at `path` is read by `WordVectors`; `processors` are the sentencepiece models by unit.
+
+    Returns:
+        Copies of these tables, by the parameters' names, and counts: of the `words` and of those `found`.
+
+    Raises:
+        InputError: the vectors have another dimension than a table; a line that `WordVectors` refuses.
+    """
+    unit = units[architecture.units.index("word")]
+    words = [_word(int(piece), processors["word"]) for piece in unit.pieces]
+    vectors = WordVectors(path, only=frozenset(words))
+    rows = np.array([vectors.words.get(word, -1) for word in words], np.int64)
+    counts = {"words": len(words), "found": int((rows >= 0).sum())}
+    log.info("%s: vectors of %d of %d words", path, counts["found"], counts["words"])
+    anchors = {}
+    for number, part in enumerate(architecture.parts):
+        if part.unit != "word":
+            continue
+        table = encoder.get_parameter(f"parts.{number}.table")
+        if vectors.vectors.shape[1] != table.shape[1]:
+            raise InputError(
+                f"{path}: its vectors have {vectors.vectors.shape[1]} dimensions, and the embeddings of part "
+                f"{number} of the encoder {table.shape[1]}: set training.dimension or the part's dimension"
+            )
+        found = np.flatnonzero(rows >= 0)
+        table.data[torch.from_numpy(found)] = torch.from_numpy(vectors.vectors[rows[found]])
+        anchors[f"parts.{number}.table"] = table.detach().clone()
+    return anchors, counts
+
+
+def _word(piece: int, processors: Sequence[sentencepiece.SentencePieceProcessor]) -> str:
+    for processor in processors:
+        if piece < processor.get_piece_size():
+            return str(processor.id_to_piece(piece)).removeprefix(_START)
+        piece -= processor.get_piece_size()
+    # The languages have tables of their own, but one vocabulary.
+    return str(processors[0].id_to_piece(piece)).removeprefix(_START)

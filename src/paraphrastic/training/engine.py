@@ -68,9 +68,10 @@ def build_engine(
     anchors: Mapping[str, Tensor] | None = None,
     steps: int,
 ) -> Engine | DeviceEngine:
-    """The engine of the settings, `fused` or `autograd`, on `device`, before training.
+    """The engine that the settings name, `fused` or `autograd`, on `device`, before training.
 
-    `anchors` are what the penalty holds parameters to, by their names; `steps` those of the run.
+    `anchors` are what the penalty holds parameters to, by their names; the learning rate falls, where it
+    does, over the run's `steps`.
     """
     if settings.engine == "autograd":
         return AutogradEngine(encoder, settings, device=device, anchors=anchors, steps=steps)

@@ -12,11 +12,7 @@ from paraphrastic.training import fused_kernels as kernels
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
+from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Parameters, Step, gather
 
 CACHE_LINE = 64
 # Columns in a line of the cache.
@@ -31,13 +27,7 @@ class FusedEngine:
     """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
 
     Memory is three times the table: parameters and Adam's two moments. The result does not depend on the
-    number of threads.
-
-    Args:
-        table: float32 [rows, dimension], the initial embeddings.
-        settings: hyperparameters.
-        workers: the threads.
-        steps: of the run, for a learning rate that falls.
+    number of threads. `table` holds the initial embeddings, float32 [rows, dimension].
     """
 
     def __init__(self, table: Tensor, settings: TrainingSettings, workers: Workers, *, steps: int) -> None:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paraphrastic.base.jit import jit, jit_sum, prefetch
-from paraphrastic.training.sparse_rows import MiniBatch, Missed, Parameters, Step
+from paraphrastic.training.sparse_rows import Float32, Int32, Int64, MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 # 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
@@ -40,10 +40,7 @@ PRODUCTS = 7
 # Entries of a line of the cache; rows that are asked for ahead of the one at work.
 LINE, AHEAD = 16, 1
 
-Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 _COUNT = np.arange(BIASED_STEPS + HORIZON + 2)
 with np.errstate(divide="ignore"):

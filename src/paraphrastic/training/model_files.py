@@ -25,15 +25,10 @@ def model_files(
     *,
     dimension: int,
 ) -> ModelFiles:
-    """The files of the model with these parameters.
+    """The files of the model whose `TrainableEncoder` has these parameters.
 
-    Args:
-        weights: parameters of a `TrainableEncoder`, by name.
-        units: rows of the tables, in the order of `architecture.units`.
-        processors: the sentencepiece models of each unit, one for both languages or one for each.
-        architecture: of the encoder.
-        config: entries of `config.json`.
-        dimension: of the embeddings, and of the vectors of parts that have none of their own.
+    `processors` are the sentencepiece models of each unit, one for both languages or one for each; `config`
+    has entries of `config.json`; `dimension` is that of the embeddings.
     """
     protos = {unit: [each.serialized_model_proto() for each in own] for unit, own in processors.items()}
     first, *others = [

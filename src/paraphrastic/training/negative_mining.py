@@ -10,13 +10,14 @@ from torch import Tensor
 
 from paraphrastic.base.jit import jit
 from paraphrastic.base.threads import Workers
-from paraphrastic.training.fingerprints import occurs_again
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
-# Entries of the similarity matrix that a thread holds at a time; they are to stay in its cache.
+# Rows and columns of the similarity matrix that a thread holds at a time; they are to stay in its cache.
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 1024
+# Rows of it at a time on a device: with 12,800 columns in bfloat16, 100 MB.
+DEVICE_ROWS = 4096
 # Columns whose maximum is taken at a time.
 CHUNK = 128
 # Vectors by which the unit of eight bits is chosen; of normal entries, few are above four deviations.
@@ -36,8 +37,6 @@ def hardest_negatives(
     either_side: bool,
     exclude_duplicates: bool,
     precision: MiningPrecision,
-    block_rows: int = BLOCK_ROWS,
-    block_columns: int = BLOCK_COLUMNS,
 ) -> Int64:
     """The negative of every sentence of a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
@@ -49,9 +48,6 @@ def hardest_negatives(
         exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
         precision: of the similarities; in bfloat16 and in int8 they have three digits, and sentences that
             are about equally similar are taken for each other.
-        block_rows: rows of the similarity matrix that a thread holds at a time; more threads than there are
-            blocks of rows are idle.
-        block_columns: columns of it.
 
     Returns:
         int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` where every
@@ -66,10 +62,10 @@ def hardest_negatives(
         vectors = _in_eight_bits(vectors, workers)
     sides = vectors[:n], vectors[n:]
     ids = torch.from_numpy(fingerprints)
-    copies = occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
+    copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    size = max(1, min(block_rows, -(-n // 8)))
+    size = max(1, min(BLOCK_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
 
@@ -90,8 +86,8 @@ def hardest_negatives(
 
     def search(index: int) -> None:
         for rows in blocks[index :: workers.size]:
-            for first in range(0, n, block_columns):
-                columns = slice(first, min(n, first + block_columns))
+            for first in range(0, n, BLOCK_COLUMNS):
+                columns = slice(first, min(n, first + BLOCK_COLUMNS))
                 # One product serves both directions, along rows and along columns.
                 offer(rows, columns, 0, 1, by_row, by_column[index])
                 if either_side:
@@ -262,3 +258,91 @@ def scan(
             if best[j] > column_values[first + j]:
                 column_values[first + j] = best[j]
                 column_negatives[first + j] = start + best_row[j]
+
+
+def hardest_on_device(
+    vectors: Tensor,
+    fingerprints: Tensor,
+    *,
+    either_side: bool,
+    exclude_duplicates: bool,
+    precision: MiningPrecision,
+) -> Tensor:
+    """The same by torch's operations on the device of `vectors` and `fingerprints`, int64 [2n].
+
+    `int8` is taken as bfloat16, and `auto` as bfloat16 on a GPU.
+    """
+    n = len(vectors) // 2
+    bfloat16 = precision in ("bfloat16", "int8") or (precision == "auto" and vectors.is_cuda)
+    sides = (vectors.bfloat16() if bfloat16 else vectors).split(n)
+    values = sides[0].new_full((2 * n,), -torch.inf)
+    negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)
+    source, target = fingerprints.split(n)
+    starts = range(0, n, DEVICE_ROWS)
+    copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
+    bounds = [0] * (len(starts) + 1)
+    if exclude_duplicates:
+        again = _occurs_again(fingerprints)
+        copied = (again[:n] | again[n:]).nonzero().squeeze(1)
+        edges = torch.tensor([*starts, n], device=vectors.device)
+        bounds = torch.searchsorted(copied, edges).tolist()
+
+    def offer(first: int, found: Tensor, shift: int, highest: Tensor) -> None:
+        part = slice(first, first + len(highest))
+        # Of equals, the first that is offered stays.
+        better = highest > values[part]
+        values[part] = torch.where(better, highest, values[part])
+        negatives[part] = torch.where(better, found + shift, negatives[part])
+
+    for number, start in enumerate(starts):
+        rows = slice(start, min(n, start + DEVICE_ROWS))
+        own = copied[bounds[number] : bounds[number + 1]]
+        s, t = source[own, None], target[own, None]
+        barred = (s == source) | (t == target) | (s == target) | (t == source)
+        # Those of the other side are offered first.
+        for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
+            similarity = sides[left][rows] @ sides[right].T
+            similarity.diagonal(start).fill_(-torch.inf)
+            if len(own):
+                similarity[own - start] = similarity[own - start].masked_fill(barred, -torch.inf)
+            highest, found = similarity.max(dim=1)
+            offer(left * n + start, found, right * n, highest)
+            if left != right:
+                # The same product serves the other direction.
+                highest, found = similarity.max(dim=0)
+                offer(n, found, start, highest)
+    return negatives
+
+
+def sentence_fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:
+    """The numbers of `Sentences.fingerprints` for sentences in one unit, int64 [n].
+
+    Args:
+        tokens: int64 [tokens], of all sentences.
+        offsets: int64 [n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+    """
+    starts = torch.repeat_interleave(offsets[:-1], offsets.diff(), output_size=len(tokens))
+    position = torch.arange(1, len(tokens) + 1, device=tokens.device) - starts
+    # Integers of 64 bits wrap around, so that differences of sums are exact.
+    sums = _mixed((tokens << 32) | position).cumsum(0)
+    return _mixed(torch.nn.functional.pad(sums, (1, 0))[offsets].diff())
+
+
+def _mixed(values: Tensor) -> Tensor:
+    """The finaliser of splitmix64, which lets every input bit change every output bit with chance ½."""
+    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
+        values = (values ^ _shifted(values, shift)) * factor
+    return values ^ _shifted(values, 31)
+
+
+def _shifted(values: Tensor, bits: int) -> Tensor:
+    """Unsigned numbers, shifted to the right."""
+    return (values >> bits) & ((1 << (64 - bits)) - 1)
+
+
+def _occurs_again(ids: Tensor) -> Tensor:
+    """Whether another element has the same value, bool [n]."""
+    ordered, order = ids.sort()
+    equal = ordered.diff() == 0
+    again = torch.nn.functional.pad(equal, (1, 0)) | torch.nn.functional.pad(equal, (0, 1))
+    return torch.empty_like(again).scatter_(0, order, again)

@@ -47,11 +47,11 @@ def choose_negatives(
 
     Args:
         model: the encoder.
-        pairs: of the training data, in random order.
-        sentences: the sources of the first pairs, where there are none.
+        pairs: pairs of the training data, in random order.
+        sentences: where there are none, the sources of the first pairs are taken.
         megabatch: sizes M, in mini-batches.
-        batch_size: pairs a mini-batch.
-        threads: to search with.
+        batch_size: pairs of a mini-batch.
+        threads: threads of the search.
 
     Raises:
         InputError: there are no pairs, or more sentences than pairs in the smallest mega-batch.
@@ -72,7 +72,7 @@ def choose_negatives(
         vectors.append(torch.nn.functional.normalize(embedded))
         fingerprints.append(_fingerprints(model, own, language))
     training = model.config.get("training", {})
-    found = []
+    found: list[list[Negative]] = [[] for _ in asked]
     with closing(Workers(threads)) as workers:
         for size in megabatch:
             n = min(len(gathered), size * batch_size)
@@ -85,16 +85,14 @@ def choose_negatives(
                 exclude_duplicates=training.get("exclude_duplicates", True),
                 precision=training.get("mining_precision", "auto"),
             )
-            for pair, side in asked:
+            for (pair, side), of_sentence in zip(asked, found, strict=True):
                 row, chosen = side * n + pair, int(negatives[side * n + pair])
-                if chosen == NO_NEGATIVE:
-                    found.append(Negative(texts[side][pair], size, None, None))
-                else:
-                    cosine = float(stacked[row] @ stacked[chosen])
+                negative = cosine = None
+                if chosen != NO_NEGATIVE:
                     negative = texts[chosen // n][chosen % n]
-                    found.append(Negative(texts[side][pair], size, negative, cosine))
-    # All sizes of a sentence, and then the next sentence.
-    return [each for number in range(len(asked)) for each in found[number :: len(asked)]]
+                    cosine = float(stacked[row] @ stacked[chosen])
+                of_sentence.append(Negative(texts[side][pair], size, negative, cosine))
+    return list(chain.from_iterable(found))
 
 
 def _gather(

@@ -22,7 +22,7 @@ from typing import Any
 from tqdm import tqdm
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, unwritable_named
+from paraphrastic.base.files import unwritable_named
 from paraphrastic.training.checkpoint import Progress
 
 log = logging.getLogger(__name__)
@@ -32,38 +32,29 @@ SECONDS_BETWEEN_LOG_LINES = 10.0
 
 
 class Report:
-    """Follows one process's part of a run.
+    """Follows one process's part of a run of `epochs` epochs with `n_pairs` pairs each.
 
-    Args:
-        history: file to append to; what it has after `progress` is dropped.
-        progress: where the run goes on.
-        n_pairs: of an epoch.
-        epochs: of the run.
-        name: of the run, for the bar.
-        tensorboard: folder of TensorBoard's events, or None.
+    The run goes on from `progress`; what the file `history` has after that is dropped. The bar shows the
+    run's `name`, and the folder `tensorboard` gets events, if there is one.
 
     Raises:
         InputError: TensorBoard is asked for and not installed.
     """
 
     def __init__(
-        self,
-        history: Path,
-        progress: Progress,
-        *,
-        n_pairs: int,
-        epochs: int,
-        name: str,
+        self, history: Path, progress: Progress, *, n_pairs: int, epochs: int, name: str,
         tensorboard: Path | None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.n_pairs = n_pairs
         self.epochs = epochs
         self.pairs_before = progress.epoch * n_pairs + progress.pairs_read
-        self.started = self.epoch_started = self.last_line = time.monotonic()
-        self.epoch_pairs = 0
+        self.started = self.last_line = time.monotonic()
         self._events = _tensorboard(tensorboard, progress) if tensorboard else None
-        _cut(history, progress)
-        self._history = history.open("a", encoding="utf-8")
+        with unwritable_named(history):
+            history.parent.mkdir(parents=True, exist_ok=True)
+            self._history = history.open("a", encoding="utf-8")
+        # What is after the checkpoint is written again.
+        self._history.truncate(min(progress.history_bytes, history.stat().st_size))
         escaped = name.replace("{", "{{").replace("}", "}}")
         # Without a terminal there is no bar.
         self._bar = tqdm(
@@ -77,14 +68,8 @@ class Report:
             bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
         )
 
-    def start_epoch(self) -> None:
-        """From here, pairs a second are of this epoch."""
-        self.epoch_started = time.monotonic()
-        self.epoch_pairs = 0
-
     def step(self, pairs: int) -> None:
         """A mini-batch is done."""
-        self.epoch_pairs += pairs
         self._bar.update(pairs)
 
     def show(self, progress: Progress, *, megabatch: int, end_of_epoch: bool = False) -> None:
@@ -92,24 +77,23 @@ class Report:
         now = time.monotonic()
         epoch, read = progress.epoch, progress.pairs_read
         loss = progress.epoch_loss / read
-        score = "" if progress.development is None else f"dev {progress.development:.1f}"
+        score = "" if progress.development is None else f"  dev {progress.development:.1f}"
         place = f"epoch {epoch + 1}/{self.epochs}"
-        told = f"{place}  M {megabatch}  loss {loss:.4f}  {score and score + '  '}"
-        self._bar.set_description_str(told, refresh=False)
+        self._bar.set_description_str(f"{place}  M {megabatch}  loss {loss:.4f}{score}  ", refresh=False)
         if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
             return
         self.last_line = now
         pairs = epoch * self.n_pairs + read
-        left = (now - self.started) / (pairs - self.pairs_before) * (self.epochs * self.n_pairs - pairs)
+        speed = (pairs - self.pairs_before) / (now - self.started)
         log.info(
             "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s",
             place,
             "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %",
             megabatch,
             loss,
-            self.epoch_pairs / (now - self.epoch_started),
-            _duration(left),
-            score and f"  {score}",
+            speed,
+            _duration((self.epochs * self.n_pairs - pairs) / speed),
+            score,
         )
 
     def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
@@ -130,6 +114,7 @@ class Report:
         with unwritable_named(self._history.name):
             self._history.write(json.dumps(line) + "\n")
             self._history.flush()
+        progress.history_bytes = self._history.tell()
         if self._events:
             for name, value in {**values, "megabatch": megabatch}.items():
                 if value is not None:
@@ -141,21 +126,6 @@ class Report:
         self._history.close()
         if self._events:
             self._events.close()
-
-
-def _cut(history: Path, progress: Progress) -> None:
-    """Drop what the history has after `progress`, and a last line that is not whole."""
-    lines = []
-    if history.exists():
-        for line in history.read_text(encoding="utf-8", errors="replace").splitlines():
-            try:
-                if json.loads(line)["step"] > progress.batches_read:
-                    break
-            except (ValueError, KeyError, TypeError):
-                break
-            lines.append(line + "\n")
-    with atomic_output(history) as temporary:
-        temporary.write_text("".join(lines), encoding="utf-8")
 
 
 def _tensorboard(folder: Path, progress: Progress) -> Any:

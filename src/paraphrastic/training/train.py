@@ -3,13 +3,14 @@
 import hashlib
 import json
 import logging
+import math
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,13 +28,16 @@ from paraphrastic.training.batches import MegaBatch, megabatches
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.negative_mining import hardest_negatives as hardest_on_device
 from paraphrastic.training.device.selection import choose_device, held_device
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scale_by_frequency
+from paraphrastic.training.encoder import (
+    TrainableEncoder,
+    initial_encoder,
+    scale_by_frequency,
+    use_word_vectors,
+)
 from paraphrastic.training.engine import Engine, build_engine, choose_engine
-from paraphrastic.training.initial import use_word_vectors
 from paraphrastic.training.model_files import model_files
-from paraphrastic.training.negative_mining import hardest_negatives
+from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
@@ -51,8 +55,6 @@ Weights = Mapping[str, Float32]
 Score = Callable[[Weights], float]
 Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
-AVERAGE = Architecture()
-
 
 @dataclass(frozen=True, slots=True)
 class Development:
@@ -62,16 +64,49 @@ class Development:
     data: Path
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInputs:
+    """What a model is trained from.
+
+    Attributes:
+        dataset: HDF5 file of `encode_dataset`.
+        sentencepiece: the models that `dataset` was encoded with, in the order of units and languages.
+        vectors: text file with the word vectors that tables of words begin with.
+        settings: hyperparameters.
+        architecture: that of the encoder.
+        config: entries of the model's `config.json` beside those about training.
+    """
+
+    dataset: Path
+    sentencepiece: Sequence[Path]
+    vectors: Path | None = None
+    settings: TrainingSettings
+    architecture: Architecture = field(default_factory=Architecture)
+    config: Mapping[str, Any]
+
+    @classmethod
+    def of_rule(
+        cls,
+        files: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        architecture: Any,
+        about: Mapping[str, Any],
+    ) -> Self:
+        """From the input files and the parameters of a rule; `vectors` are none or one file."""
+        return cls(
+            dataset=Path(files["dataset"]),
+            sentencepiece=[Path(model) for model in files["sentencepiece"]],
+            vectors=next(map(Path, files["vectors"]), None),
+            settings=TrainingSettings(**settings),
+            architecture=Architecture.from_json(architecture),
+            config=about,
+        )
+
+
 def train_model(
-    dataset: Path,
-    sentencepiece_model: Path,
+    inputs: TrainingInputs,
     output: Path,
     *,
-    architecture: Architecture = AVERAGE,
-    more_vocabularies: Sequence[Path] = (),
-    initial_vectors: Path | None = None,
-    settings: TrainingSettings,
-    config: Mapping[str, Any],
     threads: int,
     development: Development | None = None,
     checkpoint_minutes: float = 10.0,
@@ -85,19 +120,14 @@ def train_model(
     checkpoints nor scores that are only shown change the parameters.
 
     Args:
-        dataset: HDF5 file of `encode_dataset`.
-        sentencepiece_model: the model that `dataset` was encoded with, or the first one of several.
+        inputs: what the model is trained from.
         output: folder of the model.
-        architecture: of the encoder.
-        more_vocabularies: the other sentencepiece models, in the order of units and languages.
-        initial_vectors: text file with the word vectors that tables of words begin with.
-        settings: hyperparameters.
-        config: entries of the model's `config.json` beside those about training.
         threads: their number changes no digit with the fused engine, and the last digits with autograd.
         development: scored after each epoch to be shown, or as `settings.early_stopping` says.
         checkpoint_minutes: time between checkpoints; there is one after each epoch, too.
         tensorboard: whether the history is written to `output/tensorboard` as well.
     """
+    settings, architecture = inputs.settings, inputs.architecture
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
     kind = choose_device(settings.device)
@@ -105,12 +135,16 @@ def train_model(
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` has no operation with more than one result, and would be slower.
     torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
-    with PairDataset(dataset) as pairs, closing(Workers(threads)) as workers, held_device(kind) as device:
+    with (
+        PairDataset(inputs.dataset) as pairs,
+        closing(Workers(threads)) as workers,
+        held_device(kind) as device,
+    ):
         if not len(pairs):
-            raise InputError(f"{dataset}: there are no pairs in it")
-        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
-        encoder, anchors, found = _initial(pairs, processors, architecture, settings, initial_vectors)
-        steps = settings.epochs * -(-len(pairs) // settings.batch_size)
+            raise InputError(f"{inputs.dataset}: there are no pairs in it")
+        processors = _processors(pairs, inputs)
+        encoder, anchors, found = _initial(pairs, processors, inputs)
+        steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = 1 + steps // settings.megabatch_anneal
         if settings.epochs and reached < settings.megabatch:
             log.warning(
@@ -119,23 +153,26 @@ def train_model(
         engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
         # The fused engine has its own copy of the parameters.
         del encoder, anchors
-        config = {**config, "training": asdict(settings), "pairs": len(pairs)}
-        state: dict[str, Any] = {"architecture": architecture.to_json()}
-        if initial_vectors:
+        config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
+        # All that the run's parameters depend on.
+        identity = {**asdict(settings), "architecture": architecture.to_json()}
+        identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path)}
+        if inputs.vectors:
             config["initial_vectors"] = found
-            state["initial_vectors"] = sha256(initial_vectors)
+            identity["initial_vectors"] = sha256(inputs.vectors)
+        if settings.engine == "autograd":
+            # Another number of threads sums in another order.
+            identity["threads"] = threads
+        if settings.early_stopping and development:
+            identity["development"] = sha256(development.data)
 
         def files_of(weights: Weights) -> ModelFiles:
             return model_files(
                 weights, pairs.units, processors, architecture, config, dimension=settings.dimension
             )
 
-        def score(weights: Weights) -> float:
-            assert development is not None  # noqa: S101 (for the type)
-            return development.score(files_of(weights), development.data)
-
-        identity = _identity(pairs, settings, threads, development, state)
-        checkpoints = Checkpoints(output / CHECKPOINTS, identity=identity)
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
         run = _Run(pairs, settings, workers, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
@@ -147,7 +184,9 @@ def train_model(
         )
         with closing(report):
             weights = run.finish(
-                report, score if development else None, seconds_between_checkpoints=60 * checkpoint_minutes
+                report,
+                (lambda own: development.score(files_of(own), development.data)) if development else None,
+                seconds_between_checkpoints=60 * checkpoint_minutes,
             )
         files_of(weights).write(output)
     with atomic_output(output / HISTORY) as temporary:
@@ -155,68 +194,39 @@ def train_model(
     checkpoints.remove()
 
 
-def untrained_model(
-    dataset: Path,
-    sentencepiece_model: Path,
-    *,
-    architecture: Architecture = AVERAGE,
-    more_vocabularies: Sequence[Path] = (),
-    initial_vectors: Path | None = None,
-    settings: TrainingSettings,
-    config: Mapping[str, Any],
-) -> ModelFiles:
+def untrained_model(inputs: TrainingInputs) -> ModelFiles:
     """The model that `train_model` starts from, with the same random parameters."""
-    with PairDataset(dataset) as pairs:
-        processors = _processors(pairs, architecture, [sentencepiece_model, *more_vocabularies])
-        encoder, *_ = _initial(pairs, processors, architecture, settings, initial_vectors)
+    with PairDataset(inputs.dataset) as pairs:
+        processors = _processors(pairs, inputs)
+        encoder, *_ = _initial(pairs, processors, inputs)
         weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
+        dimension = inputs.settings.dimension
         return model_files(
-            weights, pairs.units, processors, architecture, config, dimension=settings.dimension
+            weights, pairs.units, processors, inputs.architecture, inputs.config, dimension=dimension
         )
 
 
 def _initial(
-    pairs: PairDataset,
-    processors: Processors,
-    architecture: Architecture,
-    settings: TrainingSettings,
-    vectors: Path | None,
+    pairs: PairDataset, processors: Processors, inputs: TrainingInputs
 ) -> tuple[TrainableEncoder, dict[str, torch.Tensor], dict[str, int]]:
     """The encoder before training, the tables that began with word vectors, and how many words had one."""
-    encoder = initial_encoder(pairs.units, settings, architecture)
-    if settings.init_sif is not None:
-        scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
-    if vectors is None:
+    encoder = initial_encoder(pairs.units, inputs.settings, inputs.architecture)
+    if inputs.settings.init_sif is not None:
+        scale_by_frequency(encoder, pairs.counts(), inputs.settings.init_sif)
+    if inputs.vectors is None:
         return encoder, {}, {}
-    return encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
+    return encoder, *use_word_vectors(encoder, inputs.vectors, pairs.units, processors, inputs.architecture)
 
 
-def _processors(pairs: PairDataset, architecture: Architecture, models: Sequence[Path]) -> Processors:
+def _processors(pairs: PairDataset, inputs: TrainingInputs) -> Processors:
     """The sentencepiece models by unit, after a check that the data were encoded with them."""
-    if tuple(unit.unit for unit in pairs.units) != architecture.units:
-        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
+    if tuple(unit.unit for unit in pairs.units) != inputs.architecture.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(inputs.architecture.units)}")
     expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
-    if [sha256(model) for model in models] != expected:
-        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, models))}")
-    loaded = iter(load_sentencepiece(model) for model in models)
+    if [sha256(model) for model in inputs.sentencepiece] != expected:
+        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
+    loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
     return {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
-
-
-def _identity(
-    pairs: PairDataset,
-    settings: TrainingSettings,
-    threads: int,
-    development: Development | None,
-    state: Mapping[str, Any],
-) -> str:
-    """A digest of everything that the run's parameters depend on, with `state`."""
-    state = {**state, "code": code_version(__name__), "pairs": sha256(pairs.path)}
-    if settings.engine == "autograd":
-        # Another number of threads sums in another order.
-        state["threads"] = threads
-    if settings.early_stopping and development:
-        state["development"] = sha256(development.data)
-    return hashlib.sha256(json.dumps({**asdict(settings), **state}, sort_keys=True).encode()).hexdigest()
 
 
 class _Run:
@@ -245,13 +255,7 @@ class _Run:
         self.seconds_before = self.progress.seconds
         self.started = self.last_checkpoint = time.monotonic()
 
-    def finish(
-        self,
-        report: Report,
-        score: Score | None,
-        *,
-        seconds_between_checkpoints: float,
-    ) -> Weights:
+    def finish(self, report: Report, score: Score | None, *, seconds_between_checkpoints: float) -> Weights:
         """Train the rest of the run and return the parameters by name.
 
         `score` scores parameters on the development data; it is None if there are none.
@@ -259,14 +263,8 @@ class _Run:
         progress = self.progress
         while progress.epoch < self.settings.epochs and not self._stopped():
             epoch = progress.epoch
-            report.start_epoch()
-            for megabatch in megabatches(
-                self.pairs,
-                self.settings,
-                epoch=epoch,
-                pairs_read=progress.pairs_read,
-                batches_read=progress.batches_read,
-            ):
+            read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read}
+            for megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
                 self._train_megabatch(megabatch, report)
                 self._tell(megabatch, report, score)
                 waited = time.monotonic() - self.last_checkpoint
@@ -282,7 +280,7 @@ class _Run:
         progress, size = self.progress, self.settings.batch_size
         sentences = Sentences.concatenate([megabatch.source, megabatch.target])
         n = len(megabatch)
-        batches = [np.arange(start, min(n, start + size)) for start in range(0, n, size)]
+        batches = np.split(np.arange(n), range(size, n, size))
         for pairs, loss in zip(batches, self._losses(sentences, batches), strict=True):
             if not np.isfinite(loss):
                 raise self._not_finite(f"the loss is {loss}")

@@ -8,7 +8,7 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.export.normalization import SPACE, Normalization, preparation
 from paraphrastic.interop.sentencepiece_proto import ModelProto
-from paraphrastic.model.spaces import NORMALIZATIONS
+from paraphrastic.model.pieces import NORMALIZATIONS
 
 
 def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:

@@ -19,10 +19,9 @@ from paraphrastic.training.device.formulas import (
     step_constants,
     terms,
 )
-from paraphrastic.training.device.negative_mining import hardest_negatives
 from paraphrastic.training.device.sparse_rows import Bags, MiniBatch, MiniBatches
-from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.fused_kernels import HORIZON
+from paraphrastic.training.negative_mining import hardest_on_device, sentence_fingerprints
 from paraphrastic.training.settings import TrainingSettings
 
 Float32 = npt.NDArray[np.float32]
@@ -37,13 +36,7 @@ class DeviceEngine:
 
     It trains as `FusedEngine` does, in other digits. No operation adds to a place that occurs twice, so that
     all of them have one result on one device. The host waits for the device only between the steps of two
-    mega-batches.
-
-    Args:
-        table: float32 [rows, dimension], the initial embeddings.
-        settings: hyperparameters.
-        device: that all is on.
-        steps: of the run, for a learning rate that falls.
+    mega-batches. `table` holds the initial embeddings, float32 [rows, dimension].
     """
 
     def __init__(
@@ -87,8 +80,8 @@ class DeviceEngine:
 
     def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
         """Each sentence's negative by the parameters of the moment, int64 [2n]; -1 where there is none."""
-        ids = fingerprints(tokens, offsets)
-        return hardest_negatives(self._embed(tokens, offsets), ids, **self.settings.negative_search)
+        ids = sentence_fingerprints(tokens, offsets)
+        return hardest_on_device(self._embed(tokens, offsets), ids, **self.settings.negative_search)
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
         """Train on the mini-batches of a mega-batch with these negatives; the loss of each.
