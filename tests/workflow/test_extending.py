@@ -11,7 +11,7 @@ from test_docs import blocks
 
 Edit = Callable[[Path, str, str], None]
 
-TASK, SCRIPT, RULE, KIND, READER = blocks(ROOT / "docs" / "extending.md", "py")
+TASK, SCRIPT, RULE, KIND, READER, ENTRY = blocks(ROOT / "docs" / "extending.md", "py")
 CONFIG = """
 models: [fr]
 definitions:
@@ -61,7 +61,8 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
 def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
     edit(pipeline / "src/paraphrastic/registry/kinds.py", "    # A translation memory.", f"{KIND}    #")
     readers = pipeline / "src/paraphrastic/corpus/readers.py"
-    edit(readers, "def _swapped(", f"{READER}\n\ndef _swapped(")
+    edit(readers, "\n# Readers whose rows", f"{READER}\n\n# Readers whose rows")
+    edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{ENTRY}')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 1}\n")
     run = snakemake(pipeline, *RUN, "results/pairs/talks/en-fr.parquet")

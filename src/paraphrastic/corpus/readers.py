@@ -214,8 +214,12 @@ def _tmx(source: _Source) -> Rows:
 # Readers whose rows have the order of the languages that are asked for, and those whose rows have the file's.
 _READERS = {"opus": _opus, "aligned": _aligned, "captions": _captions, "paranmt": _paranmt}
 _READERS_OF_SIDES = {
-    "manythings": _manythings, "tsv": _tsv, "jsonl": _jsonl, "parquet": _parquet, "tmx": _tmx,
-}  # fmt: skip
+    "manythings": _manythings,
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+    "tmx": _tmx,
+}
 
 
 def _read(kind: str, source: _Source) -> Rows:
