@@ -187,6 +187,6 @@ rule plot_filter_study:
     params:
         code=code_of("plot_filter_study"),
     message:
-        "Draw the filter study"
+        "Plot the filter study"
     script:
         "../workflow/scripts/plot_filter_study.py"

@@ -75,6 +75,6 @@ rule plot_language_choice:
     params:
         code=code_of("plot_language_choice"),
     message:
-        "Draw the study of languages"
+        "Plot the study of languages"
     script:
         "../workflow/scripts/plot_language_choice.py"

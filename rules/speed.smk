@@ -72,6 +72,6 @@ rule plot_speed:
     params:
         code=code_of("plot_speed"),
     message:
-        "Draw the speed of all systems"
+        "Plot the speed of all systems"
     script:
         "../workflow/scripts/plot_speed.py"

@@ -101,6 +101,6 @@ rule plot_funnel:
     params:
         code=code_of("plot_funnel"),
     message:
-        "Draw the filter funnel"
+        "Plot the filter funnel"
     script:
         "../workflow/scripts/plot_funnel.py"

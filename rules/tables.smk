@@ -52,7 +52,7 @@ rule plot_systems:
         title=lookup(dpath="{table}", within=CAPTIONS),
         code=code_of("plot_systems"),
     message:
-        "Draw the systems of {wildcards.table}"
+        "Plot the systems of {wildcards.table}"
     script:
         "../workflow/scripts/plot_systems.py"
 
@@ -180,7 +180,7 @@ rule plot_sweep:
     params:
         code=code_of("plot_sweep"),
     message:
-        "Draw the sweeps"
+        "Plot the sweeps"
     script:
         "../workflow/scripts/plot_sweep.py"
 
@@ -207,7 +207,7 @@ rule plot_training:
         title="{model}, {run}",
         code=code_of("plot_training"),
     message:
-        "Draw the loss and the scores of {wildcards.model}, {wildcards.run}"
+        "Plot the loss and the scores of {wildcards.model}, {wildcards.run}"
     script:
         "../workflow/scripts/plot_training.py"
 

@@ -53,3 +53,11 @@ def test_early_stopping_adds_the_score_alone() -> None:
     added = modules_of(script=SCRIPTS / "train_model.py") - without
     assert {file.parent.name for file in added} <= {"evaluation", "model", "base"}
     assert {file.stem for file in added if file.parent.name == "evaluation"} <= SCORING
+
+
+def test_what_runs_in_a_process_of_its_own_counts() -> None:
+    assert "speed_process" in {file.stem for file in modules_of(script=SCRIPTS / "measure_speed.py")}
+
+
+def test_another_transfer_task_evaluates_no_sts_again() -> None:
+    assert "transfer_tasks" not in {file.stem for file in modules_of(script=SCRIPTS / "evaluate_sts.py")}

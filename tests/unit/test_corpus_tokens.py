@@ -5,7 +5,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from paraphrastic.corpus.tokens import count_tokens, tokenise
+from paraphrastic.corpus.tokens import count_tokens, tokenize
 
 
 def test_tokens_are_counted_as_python_splits():
@@ -15,7 +15,7 @@ def test_tokens_are_counted_as_python_splits():
 
 
 def words_of(text: str) -> list[str]:
-    tokens = tokenise([text])
+    tokens = tokenize([text])
     return [tokens.words[number] for number in tokens.ids]
 
 
@@ -36,12 +36,12 @@ def test_words(text, words):
 
 def test_tokens_of_many_texts():
     texts = ["a b.", "", "B a a", "  "]
-    tokens = tokenise(pa.array(texts))
+    tokens = tokenize(pa.array(texts))
     assert tokens.offsets.tolist() == [0, 3, 3, 6, 6]
     assert [tokens.words[i] for i in tokens.ids] == ["a", "b", ".", "b", "a", "a"]
     assert len(set(tokens.words)) == len(tokens.words)
     assert tokens.owners.tolist() == [0, 0, 0, 2, 2, 2]
     # A slice of an array has offsets that do not begin at 0.
-    sliced = tokenise(pa.array(["x", *texts])[1:])
+    sliced = tokenize(pa.array(["x", *texts])[1:])
     assert sliced.offsets.tolist() == tokens.offsets.tolist()
     assert [sliced.words[i] for i in sliced.ids] == ["a", "b", ".", "b", "a", "a"]

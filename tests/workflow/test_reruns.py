@@ -48,7 +48,7 @@ def test_a_setting_of_one_language_replans_that_language_only(finished: Path, ed
     assert "select_pairs" in plan.rules
     assert plan.rules.isdisjoint({"download_file", "extract_corpus", "score_pairs", "prepare_sts"})
     of_models = {
-        message for message in plan.messages if not message.startswith(("Tabulate", "Render", "Draw"))
+        message for message in plan.messages if not message.startswith(("Tabulate", "Render", "Plot"))
     }
     assert all(re.search(r"\bde\b", message) for message in of_models), of_models
 

@@ -1,6 +1,6 @@
 """Evaluate a system on STS 2012-2016, on tracks of 2017 or on STS Benchmark.
 
-Inputs: encoder (its files), testsets, official. Output: result.
+Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
 """
 
 from pathlib import Path

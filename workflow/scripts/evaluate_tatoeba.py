@@ -1,6 +1,6 @@
 """Evaluate a system on Tatoeba.
 
-Inputs: encoder (its files), testsets, official. Output: result.
+Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
 """
 
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 import ast
 import hashlib
+import re
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,8 @@ def _parse(path: Path) -> tuple[str, tuple[Path, ...]]:
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"\w+(\.\w+)+", str(node.value)):
+            imported.append(str(node.value))  # such as a module that runs in a process of its own
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):

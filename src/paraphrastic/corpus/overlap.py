@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenise
+from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenize
 
 _KEY_BITS = 63
 
@@ -17,7 +17,7 @@ def compare_words(
     *,
     tokenizer: Tokenizer = "word",
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """Trigram overlap and changed words of each pair; words are those of `tokens.tokenise`.
+    """Trigram overlap and changed words of each pair; words are those of `tokens.tokenize`.
 
     Returns:
         `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that the other sentence
@@ -34,7 +34,7 @@ def compare_words(
     """
     sources, targets = (pa.array(side, pa.string()) for side in (sources, targets))
     pairs = len(sources)
-    tokens = tokenise(pa.concat_arrays([sources, targets]), tokenizer)
+    tokens = tokenize(pa.concat_arrays([sources, targets]), tokenizer)
     word_bits = max(1, len(tokens.words).bit_length())
     if 3 * word_bits > _KEY_BITS:
         if pairs < 2:

@@ -61,7 +61,7 @@ def score_pairs(
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
         folding: of characters, as in `text.fold`: what is written alike is the same in comparing the sides.
-        overlap_tokenizer: of the trigram overlap; see `tokens.tokenise`.
+        overlap_tokenizer: of the trigram overlap; see `tokens.tokenize`.
         shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
             none.
 

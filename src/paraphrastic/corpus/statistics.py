@@ -17,7 +17,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.sampling import Samples
-from paraphrastic.corpus.tokens import tokenise
+from paraphrastic.corpus.tokens import tokenize
 
 _SIDES = ("source", "target")
 # Names that parsers give the node above the sentence, and the levels below it that count.
@@ -100,11 +100,11 @@ class WordStatistics:
     """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
 
     Every sentence is a document, and those of all samples together are the documents: as in the paper, which
-    took frequencies from Wikipedia, one yardstick for all corpora. Words are those of `tokens.tokenise`.
+    took frequencies from Wikipedia, one yardstick for all corpora. Words are those of `tokens.tokenize`.
     """
 
     def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
-        self._tokens = {name: tokenise(texts) for name, texts in samples.items()}
+        self._tokens = {name: tokenize(texts) for name, texts in samples.items()}
         self._documents = sum(len(texts) for texts in samples.values())
         self._frequencies: Counter[str] = Counter()
         for tokens in self._tokens.values():

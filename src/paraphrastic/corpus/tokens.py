@@ -46,7 +46,7 @@ def count_tokens(texts: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(0, pa.int32()), counts)
 
 
-def tokenise(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> Tokens:
+def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> Tokens:
     """Lower-cased words of each text.
 
     The tokenizer `word` splits text at white space; then each punctuation mark or symbol at either end of

@@ -10,7 +10,7 @@ import pyarrow as pa
 from scipy.sparse import csr_matrix
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.tokens import tokenise
+from paraphrastic.corpus.tokens import tokenize
 from paraphrastic.registry.archive import open_stream
 
 FloatArray = npt.NDArray[np.float32]
@@ -80,7 +80,7 @@ class WordVectors:
     ) -> FloatArray:
         """Cosine of the two sentences' averaged word vectors: float32 [pairs] in [-1, 1].
 
-        Words are those of `tokens.tokenise`. The score is NaN where a side has no known word, or only
+        Words are those of `tokens.tokenize`. The score is NaN where a side has no known word, or only
         words whose vectors add up to zero: there is no angle to measure.
         """
         one, other = self._unit_sums(sources), self._unit_sums(targets)
@@ -88,7 +88,7 @@ class WordVectors:
 
     def _unit_sums(self, texts: pa.Array | Sequence[str]) -> FloatArray:
         """Sums of the texts' vectors at length one, or NaN: float32 [texts, dim]."""
-        tokens = tokenise(texts)
+        tokens = tokenize(texts)
         rows = np.array([self.words.get(word, -1) for word in tokens.words], np.int64)
         vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
         vectors[rows >= 0] = self.vectors[rows[rows >= 0]]

@@ -10,8 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.logistic import predict_labels
-from paraphrastic.evaluation.networks import Classes, Float64, Int64, predict_classes
-from paraphrastic.evaluation.transfer_tasks import SEED
+from paraphrastic.evaluation.networks import SEED, Classes, Float64, Int64, predict_classes
 
 Bool = npt.NDArray[np.bool_]
 

@@ -4,14 +4,15 @@ import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import torch
 from torch import nn
 
 from paraphrastic.evaluation.correlation import pearson
-from paraphrastic.evaluation.transfer_tasks import SEED
 
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
@@ -21,9 +22,26 @@ Int64 = npt.NDArray[np.int64]
 Scores = tuple[Float32, Float64]
 Classes = tuple[Float32, Int64]
 
+# SentEval's seed, for all folds, for networks before training and for the order of their batches.
+SEED = 1111
 HIDDEN = 50
 # Relatedness scores are spread over the classes 1 to 5.
 CLASSES = 5
+
+
+def pair_features(first: Float32, second: Float32) -> Float32:
+    """Features [n, 2d] of pairs with vectors u and v, [n, d]: |u − v| and u · v by element."""
+    return np.concatenate([np.abs(first - second), first * second], axis=1)
+
+
+def toolkit_order(rows: pl.DataFrame, gold: npt.NDArray[Any]) -> Int64:
+    """Rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
+
+    That is by the number of words of `sentence1` and of `sentence2`, and then by the gold.
+    """
+    sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
+    keys = list(zip(*sizes, gold, strict=True))
+    return np.array(sorted(range(len(rows)), key=keys.__getitem__))
 
 
 @dataclass(frozen=True, slots=True)

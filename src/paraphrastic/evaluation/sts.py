@@ -12,11 +12,10 @@ import polars as pl
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
-from paraphrastic.evaluation.networks import predict_scores
+from paraphrastic.evaluation.networks import pair_features, predict_scores, toolkit_order
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, write_result
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
-from paraphrastic.evaluation.transfer import pair_features, toolkit_order
 from paraphrastic.model.encoder import cosines
 from paraphrastic.model.system import System
 

@@ -21,7 +21,14 @@ from paraphrastic.evaluation.cross_validation import (
     network_validation,
     split_validation,
 )
-from paraphrastic.evaluation.networks import Float32, Float64, Int64, predict_scores
+from paraphrastic.evaluation.networks import (
+    Float32,
+    Float64,
+    Int64,
+    pair_features,
+    predict_scores,
+    toolkit_order,
+)
 from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import content_digest
@@ -112,21 +119,6 @@ def _features(encoder: System, rows: pl.DataFrame, language: str, at: str) -> Fl
     places = {text: place for place, text in enumerate(sentences)}
     first, *second = (vectors[[places[text] for text in column]] for column in columns)
     return pair_features(first, second[0]) if second else first
-
-
-def pair_features(first: Float32, second: Float32) -> Float32:
-    """Features [n, 2d] of pairs with vectors u and v, [n, d]: |u − v| and u · v by element."""
-    return np.concatenate([np.abs(first - second), first * second], axis=1)
-
-
-def toolkit_order(rows: pl.DataFrame, gold: npt.NDArray[Any]) -> Int64:
-    """Rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
-
-    That is by the number of words of `sentence1` and of `sentence2`, and then by the gold.
-    """
-    sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
-    keys = list(zip(*sizes, gold, strict=True))
-    return np.array(sorted(range(len(rows)), key=keys.__getitem__))
 
 
 class _Data:

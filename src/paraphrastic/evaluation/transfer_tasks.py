@@ -14,8 +14,6 @@ PARTS: dict[Protocol, tuple[str, ...]] = {
     "split": ("train", "dev", "test"),
     "relatedness": ("train", "dev", "test"),
 }
-# Of all folds, of networks before training and of the order of their batches.
-SEED = 1111
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ NEEDS = {
 # What weights and word vectors add to a step that loads them.
 WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
-# Steps that load one model, whose weights come on top.
+# Steps that load or copy one model, whose weights come on top.
 _WITH_MODEL = {"initialise_model", "evaluate_run", "choose_model", *(f"evaluate_{task}" for task in TASKS)}
 # The paper's dimension, for other people's encoders, whose dimension is not known before they are opened.
 _DIMENSION = 1024

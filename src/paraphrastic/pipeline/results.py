@@ -41,10 +41,10 @@ class Results:
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        drawn = ("funnel", "sweep", "filter_study", "language_choice", "speed")
+        plotted = ("funnel", "sweep", "filter_study", "language_choice", "speed")
         self.figures = [
             *self.system_tables,
-            *(table for table in drawn if table in made),
+            *(table for table in plotted if table in made),
             *(f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)),
         ]
         # Why tables that the page could have are not made.

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paraphrastic.base.files import read_csv
-from paraphrastic.report.figures.drawing import draw_squares, save_figure
+from paraphrastic.report.figures.plotting import plot_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
 # What can become of a pair, with colours by Okabe and Ito, which the colour-blind can tell apart; the kept
@@ -33,7 +33,7 @@ _NARROW = 3.5
 
 
 def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Draw each corpus as a bar of what became of its pairs, and which filters drop the same ones.
+    """Plot each corpus as a bar of what became of its pairs, and which filters drop the same ones.
 
     Both files are those of `tabulate_funnel`; of the second, `overlap`, the corpora are added up.
     """
@@ -47,10 +47,10 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     if reasons:
         heights = [height + 1.0, side + 0.9]
         bars, squares = figure.subplots(2, 1, height_ratios=heights, gridspec_kw={"hspace": 0.12})
-        _draw_overlap(squares, pairs, reasons)
+        _plot_overlap(squares, pairs, reasons)
     else:
         bars = figure.subplots()
-    _draw_bars(bars, rows)
+    _plot_bars(bars, rows)
     # Beside no axes, which a long legend would make narrower.
     figure.legend(
         loc="outside upper left",
@@ -64,7 +64,7 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     save_figure(figure, outputs, name="funnel")
 
 
-def _draw_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
+def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     """One horizontal bar a corpus, 100 % of its pairs long."""
     read = np.array([max(1, int(row["read"])) for row in rows])
     left = np.zeros(len(rows))
@@ -91,7 +91,7 @@ def _draw_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     axes.tick_params(axis="y", length=0)
 
 
-def _draw_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
+def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
     """A square for every two filters: of the pairs that the row's drops, the share that the column's does."""
     both = np.zeros((len(reasons), len(reasons)), np.int64)
     for pair in pairs:
@@ -101,7 +101,7 @@ def _draw_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Seque
     shares = 100 * both / np.maximum(fails, 1)[:, None]
     np.fill_diagonal(shares, np.nan)
     names = [_FATES[reason][0] for reason in reasons]
-    draw_squares(axes, shares, names, names, low=0, top=100)
+    plot_squares(axes, shares, names, names, low=0, top=100)
     axes.xaxis.tick_top()
     for (row, column), share in np.ndenumerate(shares):
         text = f"{both[row, column]:,}"

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import draw_panels, numbers, plain_axes, save_figure
+from paraphrastic.report.figures.plotting import numbers, plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import read_rows
 
 # Measures that pairs are ranked by: name, colour, and a mark that is told apart without colour.
@@ -30,7 +30,7 @@ _COLOURS = colormaps["viridis_r"].with_extremes(bad="#bbbbbb")
 
 
 def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Draw what models learn from each part of a ranking: a curve a measure, on both test sets.
+    """Plot what models learn from each part of a ranking: a curve a measure, on both test sets.
 
     The best part of a ranking, by the development data, is the filled mark. Published rows of the table of
     `tabulate_filter_study` have no part, and are not drawn.
@@ -39,12 +39,12 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
     if not rows:
         raise InputError(f"{table}: there are no parts in it")
     measures = list(dict.fromkeys(row["rank_by"] for row in rows))
-    figure, panels = draw_panels(2, 2, (5, 4.2), (0, 0))
+    figure, panels = plot_panels(2, 2, (5, 4.2), (0, 0))
     for axes, (score, title) in zip(panels, _TEST_SETS.items(), strict=True):
         for number, measure in enumerate(measures):
             own = [row for row in rows if row["rank_by"] == measure]
             # Beside each other, so that intervals do not hide each other.
-            _draw_curve(axes, own, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
+            _plot_curve(axes, own, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
         axes.set_xticks(sorted({int(row["part"]) for row in rows}))
         axes.set_xlabel("part of the ranked pairs, from the lowest values to the highest")
         axes.set_title(title, loc="left", fontsize=11, pad=8)
@@ -63,7 +63,7 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
     save_figure(figure, outputs, name="filter_study")
 
 
-def _draw_curve(
+def _plot_curve(
     axes: Axes, rows: Sequence[Mapping[str, str]], score: str, measure: str, shift: float
 ) -> None:
     """One measure's scores over the parts, with intervals where the table has them."""
@@ -80,7 +80,7 @@ def _draw_curve(
 
 
 def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Draw a point a language of `tabulate_language_choice`, labelled with its code.
+    """Plot a point a language of `tabulate_language_choice`, labelled with its code.
 
     As in Wieting et al. 2019, Figure 1: the score by the overlap of the pieces. A point's colour is the
     distance of the language's features from those of English, where the table has it; a hollow point below or

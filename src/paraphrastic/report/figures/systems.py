@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import draw_panels, plain_axes, save_figure
+from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import read_rows
 
 Row = Mapping[str, str]
@@ -23,7 +23,7 @@ _SOURCES = {
 
 
 def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
-    """Draw a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
+    """Plot a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
 
     They are those of the intervals of `tabulate_systems`; published figures have none. Filled is what is
     better than all others where the difference holds. `title` says what is measured.
@@ -35,7 +35,7 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
     names = list(dict.fromkeys((row["row"], row["column"]) for row in [*measured, *rows]))
     labels = [system if source == "measured" else f"{system} ({source})" for system, source in systems]
     size, margins = (2.4, 0.2 * len(systems) + 0.8), (0.075 * max(map(len, labels)), 0.6)
-    figure, panels = draw_panels(len(names), 4, size, margins, sharey=True)
+    figure, panels = plot_panels(len(names), 4, size, margins, sharey=True)
     for axes, name in zip(panels, names, strict=True):
         own = [row for row in rows if (row["row"], row["column"]) == name]
         for row in own:
@@ -56,7 +56,7 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
 
 
 def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Draw bars of sentences a second, a panel each device, number of cores and batch size that was measured.
+    """Plot bars of sentences a second, a panel each device, number of cores and batch size that was measured.
 
     The table is that of `tabulate_speed`. Published figures of the same setting are grey: their machines were
     others.
@@ -82,7 +82,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
     grid = figure.subplots(len(sizes), len(setups), squeeze=False, sharex=True, height_ratios=lines)
     for line, count, size in zip(grid, lines, sizes, strict=True):
         for axes, (device, cores) in zip(line, setups, strict=True):
-            _draw_speeds(axes, panels[(device, cores), size])
+            _plot_speeds(axes, panels[(device, cores), size])
             axes.set_ylim(count - 0.5, -0.5)
             where = "GPU" if device == "gpu" else f"{cores} core" + ("s" if cores != "1" else "")
             axes.set_title(f"{where}, batches of {size}", loc="left", fontsize=11)
@@ -108,7 +108,7 @@ def _names(rows: Sequence[Row]) -> list[tuple[str, str]]:
     return list(dict.fromkeys(map(_name, rows)))
 
 
-def _draw_speeds(axes: Axes, rows: Sequence[Row]) -> None:
+def _plot_speeds(axes: Axes, rows: Sequence[Row]) -> None:
     names = _names(rows)
     for line, name in enumerate(names):
         own = [row for row in rows if _name(row) == name]

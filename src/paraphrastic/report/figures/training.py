@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.drawing import draw_panels, draw_squares, save_figure
+from paraphrastic.report.figures.plotting import plot_panels, plot_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
 _LOSS, _SCORE = "#0072b2", "#d55e00"
 
 
 def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
-    """Draw the loss by epoch with the development scores, if there are any, and the mega-batch below it.
+    """Plot the loss by epoch with the development scores, if there are any, and the mega-batch below it.
 
     The loss rises with the mega-batch, whose negatives are harder, so that both are in one picture.
     `history` is the file of `training.report`.
@@ -67,22 +67,22 @@ def _read(history: str | Path) -> list[dict[str, Any]]:
 
 
 def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Draw a heat map a model: dropout by size of the mega-batch; the run that became the model is framed.
+    """Plot a heat map a model: dropout by size of the mega-batch; the run that became the model is framed.
 
     Colours are of each model's own range, since models of different data differ by more than their runs.
     The table is that of `tabulate_sweep`.
     """
     rows = read_rows(table)
     models = list(dict.fromkeys(row["model"] for row in rows))
-    figure, panels = draw_panels(len(models), 3, (3.4, 2.7), (0.4, 0.5))
+    figure, panels = plot_panels(len(models), 3, (3.4, 2.7), (0.4, 0.5))
     for axes, model in zip(panels, models, strict=True):
-        _draw_sweep(axes, model, [row for row in rows if row["model"] == model])
+        _plot_sweep(axes, model, [row for row in rows if row["model"] == model])
     title = "Pearson's r × 100 on STS 2017 en-en; framed: the run that became the model"
     figure.suptitle(title, x=0.01, ha="left", fontsize=10)
     save_figure(figure, outputs, name="sweep")
 
 
-def _draw_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> None:
+def _plot_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> None:
     dropouts = sorted({float(row["dropout"]) for row in rows})
     megabatches = sorted({int(row["megabatch"]) for row in rows})
     scores = np.full((len(dropouts), len(megabatches)), np.nan)
@@ -95,7 +95,7 @@ def _draw_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> No
     low, high = np.nanmin(scores), np.nanmax(scores)
     # Wider than the range, so that numbers can be read and a range of nothing has a colour.
     lines, columns = [f"{dropout:g}" for dropout in dropouts], [str(size) for size in megabatches]
-    draw_squares(axes, scores, lines, columns, low=low - 1e-9, top=high + 0.6 * (high - low) + 1)
+    plot_squares(axes, scores, lines, columns, low=low - 1e-9, top=high + 0.6 * (high - low) + 1)
     for (line, column), score in np.ndenumerate(scores):
         axes.text(column, line, f"{score:.1f}", ha="center", va="center", fontsize=9)
     axes.set_xlabel("mega-batch size M")

@@ -20,7 +20,7 @@ def numbers(rows: Sequence[Mapping[str, str]], column: str) -> npt.NDArray[np.fl
     return np.array([float(row[column] or "nan") for row in rows])
 
 
-def draw_panels(
+def plot_panels(
     count: int, in_a_row: int, size: tuple[float, float], margins: tuple[float, float], **shared: Any
 ) -> tuple[Figure, list[Axes]]:
     """A figure with so many panels, each of this size in inches; the first is at the top on the left."""
@@ -36,7 +36,7 @@ def draw_panels(
     return figure, panels[:count]
 
 
-def draw_squares(
+def plot_squares(
     axes: Axes,
     values: npt.NDArray[np.float64],
     lines: Sequence[str],
@@ -45,7 +45,7 @@ def draw_squares(
     top: float,
     low: float,
 ) -> None:
-    """Draw numbers as squares, darker from `low` to `top`, with the names of lines and columns."""
+    """Plot numbers as squares, darker from `low` to `top`, with the names of lines and columns."""
     axes.imshow(values, cmap="Blues", vmin=low, vmax=top, aspect="auto")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(lines)), lines)
@@ -54,7 +54,7 @@ def draw_squares(
 
 
 def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:
-    """Draw a pale grid behind the figures, and no frame at the top and on the right."""
+    """Plot a pale grid behind the figures, and no frame at the top and on the right."""
     axes.grid(axis=grid, color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
