@@ -7,13 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from threadpoolctl import threadpool_info
 
 from paraphrastic import InputError, search
 from paraphrastic.neighbours import matrix_search, nearest
+from paraphrastic.neighbours.bounds import Bound
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.faiss_index import search_with_faiss
 from paraphrastic.neighbours.nearest import Neighbours
+from paraphrastic.neighbours.parts import multiplying_workers
 
 
 def plainly(vectors: np.ndarray, queries: np.ndarray, k: int, min_score: float | None) -> Neighbours:
@@ -102,6 +105,29 @@ def test_groups_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     agree(search(vectors, queries, 5, progress=shares.append), plainly(vectors, queries, 5, None))
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+
+
+def test_few_queries_import_nothing_to_multiply_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def whole_bound(dim: int, pairs: float) -> Bound:
+        asked.append(pairs)
+        return Bound(dim)
+
+    monkeypatch.setattr(matrix_search, "whole_bound", whole_bound)
+    vectors = np.eye(9, dtype=np.float32)
+    for queries in (1, 2, 3):
+        search(vectors, vectors[:queries])
+    assert asked == [0, 0, 27]
+
+
+def test_torch_has_its_threads_again() -> None:
+    before = torch.get_num_threads()
+    with multiplying_workers(1):
+        assert torch.get_num_threads() == 1
+        with multiplying_workers(1):
+            assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
 
 
 def test_lengths_do_not_count() -> None:

@@ -12,7 +12,7 @@ from paraphrastic.cli import arguments as cli
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-# What has the packages of a format.
+# The extra that brings the packages of a format.
 _EXTRAS = {
     "paraphrastic": "",
     "sentence-transformers": "sentence-transformers",

@@ -57,7 +57,7 @@ class Samples(Generic[Kind]):
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
-        """Add a block, of whose rows the kinds are numbered; a row of another number is of no kind."""
+        """Add a block; `kinds` has the number of each row's kind, or another number where it has none."""
         self.read += block.num_rows
         keys = self._random.random(block.num_rows)
         for number, (kind, sample) in enumerate(self._samples.items()):

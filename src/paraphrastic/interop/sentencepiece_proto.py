@@ -75,7 +75,7 @@ def add_unknown_pieces(
     own = {UNKNOWN, processor.id_to_piece(unknown)}
     new = [each for each, piece in zip(vocabulary, ids, strict=True) if piece == unknown and each not in own]
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
-    # Of no such characters are unknown pieces made.
+    # An unknown piece has none of these characters.
     known = frozenset(piece for piece in pieces if len(piece) == 1)
     foreign = [spelling for spelling in new if not known.isdisjoint(spelling)]
     if len(foreign) * 100 > len(vocabulary) * MAX_FOREIGN_PERCENT:

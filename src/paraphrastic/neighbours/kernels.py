@@ -54,7 +54,7 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
 
 @jit_sum
 def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
-    """How long the difference is of a vector and its codes times the scale."""
+    """The length of the difference between a vector and its codes times the scale."""
     total = 0.0
     for d in range(len(unit)):
         difference = np.float64(unit[d]) - np.float64(scale) * np.float64(codes[d])
@@ -64,7 +64,7 @@ def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
 
 @jit
 def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors: Float32) -> None:
-    """Write whole numbers, [n, dim], that times scales, [n], are vectors, [n, dim], but for errors, [n]."""
+    """Write vectors, [n, dim], as whole numbers times a scale, and how long the error of each is, [n]."""
     for i in range(len(units)):
         largest = np.float32(0)
         for d in range(units.shape[1]):

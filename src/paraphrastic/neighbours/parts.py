@@ -25,9 +25,9 @@ class _SingleThreaded:
         with self._lock:
             if not self._users:
                 self._limit = self._controller.limit(limits=1, user_api="blas")
-                self._threads = sys.modules["torch"].get_num_threads() if "torch" in sys.modules else 0
             self._users += 1
-            if self._threads:
+            if "torch" in sys.modules:
+                self._threads = self._threads or sys.modules["torch"].get_num_threads()
                 # In the calling thread; the others do so themselves.
                 sys.modules["torch"].set_num_threads(1)
 
@@ -38,6 +38,8 @@ class _SingleThreaded:
                 self._limit.restore_original_limits()
             if self._threads:
                 sys.modules["torch"].set_num_threads(self._threads)
+            if not self._users:
+                self._threads = 0
 
 
 _SINGLE_THREADED = _SingleThreaded()

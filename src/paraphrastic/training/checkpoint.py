@@ -24,7 +24,7 @@ class Progress:
     epoch: int = 0
     """Epochs that are done."""
     pairs_read: int = 0
-    """Of the epoch that is not."""
+    """Pairs read of the epoch that is not done."""
     batches_read: int = 0
     """Mini-batches of the whole run."""
     seconds: float = 0.0

@@ -72,7 +72,7 @@ _DEPENDENT = ("select_pairs", "rank_pairs", "describe_corpus", *_RATES)
 _SHARDED = ("score_pairs", "measure_similarity")
 # Kinds of corpora whose size is told by what is extracted of their beginning.
 _SAMPLED = ("tsv", "jsonl", "parquet", "tmx")
-# Read of such a file as it lies on the disk, and of its content at most.
+# The bytes that are read of such a file on the disk, and the most that are taken of its content.
 _HEAD_BYTES, _MAX_BYTES = 1 << 21, 1 << 26
 _PIECE_BYTES = 1 << 16
 _PARQUET_ROWS = 20_000
@@ -174,7 +174,7 @@ class Sizes:
         dataset = self.run.datasets[corpus]
         if dataset.kind in _SAMPLED:
             for file in dataset.files:
-                # Of a file that is still to be downloaded, no more is known than its size.
+                # Only the size is known of a file that is still to be downloaded.
                 if file.location in inputs and Path(file.location).is_file():
                     sampled = extracted_mb(dataset.kind, file.location, file)
                     if sampled is not None:
