@@ -41,6 +41,18 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
+.venv/docs/installed: requirements-docs.lock | .venv/installed
+	$(PYTHON) -m venv .venv/docs
+	.venv/docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
+	touch $@
+
+.PHONY: docs
+docs: .venv/docs/installed  ## build the site of the documentation: .venv/site/index.html
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/site.py .venv/pages
+	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet
+	@echo "open .venv/site/index.html"
+
 .PHONY: audit
 audit: .venv/installed  ## ask PyPI for known weaknesses of the pinned packages (takes a network)
 	$(PYTHON) -m venv .venv/audit

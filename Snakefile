@@ -5,7 +5,7 @@ from snakemake.utils import min_version
 min_version("9.0")
 
 
-# A configuration given on the command line replaces the default one; Snakemake would merge the two.
+# A configuration on the command line replaces the default one, which Snakemake would merge with it.
 if not workflow.overwrite_configfiles:
 
     configfile: "config/config.yaml"
@@ -14,7 +14,7 @@ if not workflow.overwrite_configfiles:
 include: "rules/common.smk"
 
 
-# Shards of a corpus that are scored side by side.
+# The shards of a corpus are scored side by side.
 scattergather:
     shard=config["shards"],
 
@@ -56,14 +56,14 @@ localrules:
     paper_tables,
 
 
-# All models that the configuration names, and their table.
+# Makes all models that the configuration names, and the table of their scores.
 rule all:
     default_target: True
     input:
         lambda wildcards: results.default_targets(workflow.dag_settings.forcerun),
 
 
-# All tables, for reading and for papers, and all figures.
+# Makes all tables, for reading and for papers, and all figures.
 rule paper_tables:
     input:
         "results/tables/ledger.csv",

@@ -49,7 +49,7 @@ TREEBANK = TreebankWordTokenizer().tokenize
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, print and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--pairs", type=int, nargs="+", default=[200_000, 1_000_000], help="sizes of corpora")
     parser.add_argument(
@@ -74,14 +74,14 @@ def main() -> None:
 
 
 def sample_pairs() -> list[list[str]]:
-    """Lines of the sample's paraphrases: reference, paraphrase, score."""
+    """The sample's paraphrases, each as reference, paraphrase and score."""
     with zipfile.ZipFile(SAMPLE / "para-nmt-sample.zip") as archive:
         text = archive.read("para-nmt-sample/para-nmt-sample.txt").decode("utf-8")
     return [line.split("\t") for line in text.splitlines()]
 
 
 def write_vectors(path: Path) -> None:
-    """Random word vectors in 300 dimensions for the sample's words."""
+    """Write random word vectors in 300 dimensions for the sample's words."""
     words = Counter(word for pair in sample_pairs() for side in pair[:2] for word in side.lower().split())
     generator = random.Random(1)
     with gzip.open(path, "wt", encoding="utf-8", compresslevel=1) as file:
@@ -90,7 +90,7 @@ def write_vectors(path: Path) -> None:
 
 
 def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]:
-    """Pairs labelled in a second, by label, on one core."""
+    """Pairs labelled per second on one core, by label."""
     pairs = sample_pairs() * 2
     sources, targets = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
     identifier, vectors = LanguageIdentifier(folder / "lid.bin"), WordVectors(folder / "vectors.txt.gz")
@@ -112,7 +112,7 @@ def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]
     word_treebank = speed(lambda: compare_words(sources, targets, tokenizer="treebank"), len(pairs))
     languages = speed(lambda: identifier.identify(sources + targets), len(pairs))
     scores = speed(lambda: vectors.paraphrase_score(sources, targets), len(pairs))
-    # What it takes to do one thing after the other.
+    # The speed of computing all labels one after the other.
     together = 1 / (1 / treebank + 1 / one_by_one + 1 / averaged)
     everything = 1 / (1 / word + 1 / languages + 1 / scores)
     measured = {
@@ -142,13 +142,13 @@ def reference_overlap(
 
 
 def reference_languages(model: Path, texts: list[str]) -> list[str]:
-    """The language of each sentence, one call of fastText a sentence."""
+    """The language of each sentence, with one call of fastText per sentence."""
     identifier = fasttext.FastText._FastText(str(model))
     return [identifier.f.predict(text.lower() + "\n", 1, 0.0, "strict")[0][1] for text in texts]
 
 
 def reference_scores(vectors: Path, sources: list[str], targets: list[str]) -> list[float]:
-    """Cosines of averaged word vectors, with an array a word."""
+    """Cosines of averaged word vectors, with one array per word."""
     table: dict[str, np.ndarray] = {}
     with gzip.open(vectors, "rt", encoding="utf-8") as file:
         for line in file:
@@ -164,7 +164,7 @@ def reference_scores(vectors: Path, sources: list[str], targets: list[str]) -> l
 
 
 def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
-    """Pairs a second and peak memory of each step on a corpus of `size` pairs."""
+    """Pairs per second and peak memory (MB) of each step on a corpus of `size` pairs."""
     rows, generator = sample_pairs(), random.Random(size)
     with (
         zipfile.ZipFile(folder / "corpus.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
@@ -248,7 +248,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
 
 
 def measured(step: Callable[[], Any], size: int) -> dict[str, float]:
-    """Run a step in a new process of its own."""
+    """Run a step in a new process; return its pairs per second and peak memory in MB."""
     here, there = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("spawn").Process(target=_report, args=(step, there))
     process.start()
@@ -262,7 +262,7 @@ def _report(step: Callable[[], Any], answer: Any) -> None:
     start = time.perf_counter()
     step()
     seconds = time.perf_counter() - start
-    # The peak of this program, in kB; getrusage would go on with that of the process which started it.
+    # VmHWM is this program's own peak, in kB; getrusage would inherit the peak of the parent process.
     (peak,) = re.findall(r"VmHWM:\s*(\d+) kB", Path("/proc/self/status").read_text())
     answer.send((seconds, int(peak) / 1024))
 

@@ -22,14 +22,14 @@ import torch
 
 from paraphrastic.base.files import write_json
 from paraphrastic.interop.compression import with_dtype
-from paraphrastic.interop.export.folder import complete_folder
+from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
 
 PIECES = 50_000
-# Of the plain reference; what the papers take.
+# Batch size of the plain reference, as in the papers.
 BATCH = 128
-# Sentences by which every system is warmed up.
+# Number of sentences that warm up every system.
 WARM = 5_000
 CONFIG = {"model": "bench", "languages": ["en"], "lowercase": True, "segmentation": {}, "folding": {}}
 
@@ -37,7 +37,7 @@ Embed = Callable[[Sequence[str]], np.ndarray]
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, print and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--text", default="data/sample/tatoeba/tatoeba.deu-eng.eng", help="UTF-8")
     parser.add_argument("--sentences", type=int, default=100_000, help="of the text, again and again")
@@ -53,7 +53,7 @@ def main() -> None:
     figures: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         model = make_model(lines, options.dimension)
-        save_model(model, Path(folder), config=CONFIG)
+        save_model(model, Path(folder))
         complete_folder(Path(folder))
         for name, embed in systems(model, folder, options.threads):
             vectors = embed(sentences[:WARM])
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:
-    """A model with the text's vocabulary; its table is random, so that rows lie anywhere in it."""
+    """A model with the text's vocabulary and a random embedding table."""
     proto = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=(line.lower() for line in lines), model_writer=proto, vocab_size=PIECES,
@@ -83,7 +83,7 @@ def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:
 
 
 def systems(model: AverageEncoder, folder: str, threads: int) -> list[tuple[str, Embed]]:
-    """All systems by name, each from raw sentences to vectors."""
+    """Name and function of each system; the function turns raw sentences into vectors."""
     from model2vec import StaticModel
     from sentence_transformers import SentenceTransformer
 
@@ -112,17 +112,17 @@ def systems(model: AverageEncoder, folder: str, threads: int) -> list[tuple[str,
 
 
 def as_new(model: AverageEncoder) -> AverageEncoder:
-    """The same model, which has not cut any word yet; others have those of the runs before."""
+    """The same model without remembered words, while other systems remember those of earlier runs."""
     return AverageEncoder(model.embeddings, model.known, model.unknown, model.processor, CONFIG)
 
 
 def by_transformer(transformer: Any, size: int) -> Embed:
-    """Sentence-transformers with batches of one size."""
+    """sentence-transformers with batches of `size` sentences."""
     return lambda sentences: transformer.encode(sentences, batch_size=size, show_progress_bar=False)
 
 
 def plain(model: AverageEncoder) -> Embed:
-    """As the papers' code does it: pieces of one sentence after the other, and a padded batch."""
+    """Embed like the papers' code: cut one sentence after the other, then average a padded batch."""
     table = torch.from_numpy(model.embeddings)
 
     def embed(sentences: Sequence[str]) -> np.ndarray:
@@ -143,7 +143,7 @@ def plain(model: AverageEncoder) -> Embed:
 
 
 def timed(embed: Embed, sentences: Sequence[str]) -> float:
-    """Seconds that it takes."""
+    """Seconds that embedding the sentences takes."""
     start = time.perf_counter()
     embed(sentences)
     return time.perf_counter() - start

@@ -31,16 +31,16 @@ from paraphrastic.neighbours.vectors import direction_entries
 
 TOKENS = 14
 ROWS = 30_000
-# Sentences of a side and dimension of each case.
+# Number of sentences per side and dimension of each case.
 CASES = [(10_000, 300), (10_000, 1024), (40_000, 300)]
 NEIGHBOURS = 4
-# Larger matrices are not made whole.
+# The reference's whole matrix would be too large for more sentences.
 MAX_REFERENCE = 10_000
 BLOCK = 1 << 14
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, print and write the figures."""
     options = search_options(__doc__, threads="of ours and FAISS's; numpy has its own")
     if options.sentences:
         measure_files(options)
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, float]:
-    """Seconds of a search, medians, in turns with the references."""
+    """Median seconds of a search, in turns with the references."""
     table = token_vectors(dimension)
     source, target = (np.concatenate(blocks) for blocks in zip(*token_blocks(n), strict=True))
     x, y = table[source].sum(axis=1), table[target].sum(axis=1)
@@ -82,14 +82,14 @@ def measure(n: int, dimension: int, options: argparse.Namespace) -> dict[str, fl
 
 
 def report(name: str, seconds: dict[str, float]) -> None:
-    """Print them, and the others' time as a multiple of ours."""
+    """Print the seconds of each way, also as a multiple of ours."""
     ours = seconds["paraphrastic"]
     ways = (f"{way} {time:.3f} s ({time / ours:.2f})" for way, time in seconds.items())
     print(f"{name}: " + ", ".join(ways), flush=True)
 
 
 def whole_matrix(x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Indices and cosines of the nearest neighbours in both directions."""
+    """Indices and cosines of the nearest neighbours in both directions, from the whole matrix."""
     x, y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in (x, y))
     found = []
     for cosines in (x @ y.T, y @ x.T):
@@ -99,20 +99,20 @@ def whole_matrix(x: np.ndarray, y: np.ndarray) -> list[tuple[np.ndarray, np.ndar
 
 
 def token_chances() -> np.ndarray:
-    """How likely each token is."""
+    """Probability of each token, according to Zipf's law."""
     chances = (np.arange(ROWS) + 2.7) ** -1.15
     return chances / chances.sum()
 
 
 def token_vectors(dimension: int) -> np.ndarray:
-    """Vectors of tokens, the shorter the more frequent they are."""
+    """Vectors of tokens; the more frequent a token, the shorter its vector."""
     weights = 1e-3 / (1e-3 + token_chances())
     vectors = np.random.default_rng(0).normal(size=(ROWS, dimension)) * weights[:, None]
     return vectors.astype(np.float32)
 
 
 def token_blocks(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Tokens of sentences and of their translations, of which each token is the source's by a coin's toss."""
+    """Tokens of sentences and their translations, which keep each token with a chance of one half."""
     generator = np.random.default_rng(1)
     cumulated = np.cumsum(token_chances())
     for start in range(0, n, BLOCK):
@@ -122,7 +122,7 @@ def token_blocks(n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def measure_files(options: argparse.Namespace) -> None:
-    """Mine in a process of its own, print and write its time and memory."""
+    """Mine in a separate process, and print and write its time and memory."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder, name) for name in ("source.txt", "target.txt")]
         with paths[0].open("w") as source, paths[1].open("w") as target:
@@ -141,7 +141,7 @@ def measure_files(options: argparse.Namespace) -> None:
 
 
 def mine_alone(source: str, target: str, output: str, dimension: int, threads: int) -> dict[str, float]:
-    """Seconds and the most memory of mining two files, by an encoder that averages its tokens' vectors."""
+    """Seconds and peak memory (MB) of mining two files with an encoder that adds up token vectors."""
     table = token_vectors(dimension)
 
     def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:
@@ -160,7 +160,7 @@ def mine_alone(source: str, target: str, output: str, dimension: int, threads: i
 
 
 def peak_mb() -> float:
-    """The most memory that this process ever had."""
+    """Peak memory of this process, in MB."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
     return int(line.split()[1]) * 1024 / 1e6
 

@@ -31,22 +31,22 @@ from paraphrastic.neighbours.dedup_files import dedup_file
 ROWS = [(100_000, 300), (100_000, 1024)]
 QUERIES = (1, 100, 2_000)
 NEAREST = 10
-# Sentences and dimension of each case of deduplication.
+# Number of sentences and dimension of each deduplication case.
 CASES = [(20_000, 300), (20_000, 1024), (100_000, 300)]
 THRESHOLD = 0.9
 COPIED = 0.2
-# Larger sets are not compared plainly.
+# The plain reference is too slow for more sentences.
 MAX_REFERENCE = 20_000
 BLOCK = 2_048
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, print and write the figures."""
     options = search_options(__doc__, threads="of ours and FAISS's; numpy has its own")
     if options.sentences:
         measure_file(options)
         return
-    # Kernels are compiled, or read from the cache.
+    # A first call compiles the kernels or reads them from the cache.
     small = np.eye(99, dtype=np.float32)
     search(small, small)
     near_duplicates(small, THRESHOLD)
@@ -68,13 +68,13 @@ def main() -> None:
 
 
 def vectors_of(n: int, dim: int) -> np.ndarray:
-    """Vectors of sentences."""
+    """Vectors of n sentences: float32 [n, dim]."""
     table = token_vectors(dim)
     return np.concatenate([table[source].sum(axis=1) for source, _ in token_blocks(n)])
 
 
 def near_copies(n: int, dim: int) -> np.ndarray:
-    """Vectors of sentences, of which some are copies of earlier ones but for a token."""
+    """Vectors of n sentences, some of which copy an earlier sentence except for one token."""
     generator = np.random.default_rng(2)
     tokens = np.concatenate([source for source, _ in token_blocks(n)])
     copies = np.flatnonzero(generator.random(n) < COPIED)[1:]
@@ -87,7 +87,7 @@ def near_copies(n: int, dim: int) -> np.ndarray:
 
 
 def ways_to_search(vectors: np.ndarray, queries: np.ndarray, threads: int) -> dict[str, Callable[[], Any]]:
-    """Ours, numpy's and FAISS's."""
+    """Searches to time: ours, numpy's, and FAISS's if it is installed."""
     ways = {
         "paraphrastic": lambda: search(vectors, queries, NEAREST, threads=threads),
         "numpy": lambda: nearest_plainly(vectors, queries),
@@ -113,12 +113,12 @@ def ways_to_search(vectors: np.ndarray, queries: np.ndarray, threads: int) -> di
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors of unit length."""
+    """Scale vectors to unit length."""
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def nearest_plainly(vectors: np.ndarray, queries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices and cosines of the nearest rows."""
+    """Indices and cosines of the nearest rows, computed with numpy."""
     queries = unit(queries)
     indices, cosines = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
     for start in range(0, len(vectors), 8 * BLOCK):
@@ -131,7 +131,7 @@ def nearest_plainly(vectors: np.ndarray, queries: np.ndarray) -> tuple[np.ndarra
 
 
 def ways_to_dedup(vectors: np.ndarray, threads: int) -> dict[str, Callable[[], Any]]:
-    """Ours and numpy's."""
+    """Deduplications to time: ours, and numpy's unless there are too many vectors."""
     ways: dict[str, Callable[[], Any]] = {
         "paraphrastic": lambda: near_duplicates(vectors, THRESHOLD, threads=threads)
     }
@@ -139,7 +139,7 @@ def ways_to_dedup(vectors: np.ndarray, threads: int) -> dict[str, Callable[[], A
 
 
 def kept_plainly(vectors: np.ndarray) -> np.ndarray:
-    """The sentences that are kept, by products of each block with all sentences up to it."""
+    """Indices of the sentences to keep, from the products of each block with all sentences up to its end."""
     units = unit(vectors)
     kept = np.ones(len(units), np.bool_)
     for start in range(0, len(units), BLOCK):
@@ -152,7 +152,7 @@ def kept_plainly(vectors: np.ndarray) -> np.ndarray:
 
 
 def measure_file(options: argparse.Namespace) -> None:
-    """Deduplicate a file in a process of its own, print and write its time and memory."""
+    """Deduplicate a file in a separate process, and print and write its time and memory."""
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "source.txt")
         with source.open("w") as file:
@@ -170,7 +170,7 @@ def measure_file(options: argparse.Namespace) -> None:
 
 
 def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[str, float]:
-    """Seconds and the most memory of deduplicating, by an encoder that averages its tokens' vectors."""
+    """Seconds and peak memory (MB) of deduplicating a file with an encoder that adds up token vectors."""
     table = token_vectors(dimension)
 
     def embed(sentences: Sequence[str], _: str | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Clocks and medians of the benchmarks."""
+"""Clocks and medians for the benchmarks."""
 
 import argparse
 import statistics
@@ -10,14 +10,14 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
 def add_clock(parser: argparse.ArgumentParser) -> None:
-    """Add `--clock`."""
+    """Add the option `--clock`."""
     parser.add_argument(
         "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
     )
 
 
 def search_options(description: str, *, threads: str) -> argparse.Namespace:
-    """The options of a benchmark of searches, whose `threads` are said."""
+    """Parse the options of a search benchmark; `threads` is the help text of `--threads`."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
     parser.add_argument("--threads", type=int, default=2, help=threads)
@@ -30,7 +30,7 @@ def search_options(description: str, *, threads: str) -> argparse.Namespace:
 
 
 def medians(ways: Mapping[str, Callable[[], Any]], options: argparse.Namespace) -> dict[str, float]:
-    """Seconds of each way, medians of `options.repeats`, in turns."""
+    """Median seconds of each way over `options.repeats` rounds, in which all ways take turns."""
     clock = CLOCKS[options.clock]
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(options.repeats):

@@ -51,12 +51,12 @@ from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, held_device
 from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
-from paraphrastic.training.engine import Engine, build_engine
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.negative_mining import fastest_precision, hardest_negatives
+from paraphrastic.training.loop import Engine, Run
+from paraphrastic.training.negative_mining import fastest_precision, fingerprints, hardest_negatives
 from paraphrastic.training.progress import Report
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.train import _Run
+from paraphrastic.training.train import build_engine
 
 BATCH = 128
 TOKENS = 14
@@ -74,7 +74,7 @@ Clock = Callable[[], float]
 
 
 def main() -> None:
-    """Measure, print and write."""
+    """Measure, print and write the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--rows", type=int, default=50_000, help="rows of the table")
     parser.add_argument("--repeats", type=int, default=5, help="mega-batches, of which the median counts")
@@ -116,7 +116,7 @@ def main() -> None:
 
 
 def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]) -> None:
-    """Measure on a GPU, print and write."""
+    """Measure on a GPU, and print and write the figures."""
     try:
         kind = choose_device("cuda")
     except InputError as error:
@@ -142,10 +142,10 @@ def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]
 def measure_on(
     device: torch.device, settings: TrainingSettings, *, rows: int, repeats: int
 ) -> dict[str, float]:
-    """Microseconds a pair on a device: medians over mega-batches, and the least that they could take.
+    """Microseconds per pair on a device: medians over mega-batches, and lower bounds for them.
 
-    At best, mining is its product, at the speed of the same product alone, and a step reads and writes each
-    row of the mini-batch once, with its moments, at the speed of a copy.
+    The lower bound for mining is the time of its matrix product alone. The lower bound for a step is the time
+    to read and write each row of the mini-batch and its moments once, at the speed of a copy.
     """
     generator = np.random.default_rng(0)
     units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
@@ -156,7 +156,7 @@ def measure_on(
     n = settings.megabatch * BATCH
     times: dict[str, list[float]] = {"total": [], "mine": [], "step": []}
     touched = []
-    # In the first ones functions are compiled.
+    # The first mega-batches compile functions and do not count.
     warm_up = 3
     for _ in range(warm_up + repeats):
         sentences = megabatch_sentences(generator, n, rows)
@@ -188,7 +188,7 @@ def measure_on(
 
 
 def seconds(device: torch.device, work: Callable[[], Any]) -> float:
-    """Time of a piece of work on a device, from when it is idle until it is idle again."""
+    """Seconds of a piece of work, from an idle device until the device is idle again."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
     start = time.perf_counter()
@@ -201,7 +201,7 @@ def seconds(device: torch.device, work: Callable[[], Any]) -> float:
 def measure(
     settings: TrainingSettings, *, rows: int, repeats: int, threads: int, clock: Clock
 ) -> dict[str, Any]:
-    """Microseconds a pair of each part, medians over mega-batches, in turns with the reference."""
+    """Microseconds per pair of each part, as medians over mega-batches, in turns with the reference."""
     generator = np.random.default_rng(0)
     workers = Workers(threads)
     units = [UnitTable("subword", np.arange(rows - 1, dtype=np.int32), (rows - 1,), ())]
@@ -226,7 +226,7 @@ def measure(
                 precision=precision,
             )
             one_megabatch(fused, sentences, times[precision], search, clock)  # fmt: skip
-        # The reference takes too long for whole mega-batches of steps.
+        # The reference runs only a few steps, since all steps of a mega-batch would take too long.
         torch.set_num_threads(threads)
         one_megabatch(reference, sentences, times["reference"], plain_negatives, clock, steps=8)
     result: dict[str, Any] = {}
@@ -241,8 +241,8 @@ def measure(
 
 
 def megabatch_sentences(generator: np.random.Generator, pairs: int, rows: int) -> Sentences:
-    """Sources and their targets; the tokens of a target are its source's or new ones, by a coin's toss."""
-    # So many different rows a mini-batch as real captions in English and German have.
+    """Random sources, then their targets; each target token is the source's or new, with equal chance."""
+    # With these chances, a mini-batch has as many distinct rows as real captions in English and German.
     chances = (np.arange(rows) + 2.7) ** -1.15
     cumulated = np.cumsum(chances / chances.sum())
     lengths = np.clip(generator.poisson(TOKENS, pairs), 3, 100)
@@ -262,12 +262,12 @@ def one_megabatch(
     *,
     steps: int | None = None,
 ) -> None:
-    """Average, mine and step through a mega-batch; microseconds a pair of each are added to `times`."""
+    """Average, mine and step through a mega-batch, and append the microseconds per pair to `times`."""
     n = len(sentences) // 2
     start = clock()
     vectors = engine.embed(sentences)
     averaged = clock()
-    negatives = negatives_of(vectors, sentences.fingerprints())
+    negatives = negatives_of(vectors, fingerprints(sentences))
     mined = clock()
     batches = range(0, n, BATCH)[:steps]
     for begin in batches:
@@ -280,7 +280,7 @@ def one_megabatch(
 
 
 def plain_negatives(vectors: torch.Tensor, _: np.ndarray) -> np.ndarray:
-    """Negatives of both sides by torch, a thousand rows of the matrix at a time."""
+    """Negatives of both sides, found with torch in blocks of 1024 rows of the similarity matrix."""
     n = len(vectors) // 2
     best, negatives = torch.full((n,), -torch.inf), torch.zeros(2 * n, dtype=torch.int64)
     for start in range(0, n, 1024):
@@ -294,7 +294,7 @@ def plain_negatives(vectors: torch.Tensor, _: np.ndarray) -> np.ndarray:
 
 
 def measure_memory(options: argparse.Namespace) -> None:
-    """Train in a process of its own, print and write its memory."""
+    """Train in a separate process, and print and write its memory."""
     settings = replace(SETTINGS, megabatch=100, shuffle_window=options.window)
     if options.quick:
         settings = replace(settings, dimension=32, megabatch=2)
@@ -334,7 +334,7 @@ class _EnoughError(Exception):
 
 
 class _Counted(Report):
-    """A report that ends the run."""
+    """A report that ends the run when its `steps` are used up."""
 
     steps = 0
 
@@ -346,7 +346,7 @@ class _Counted(Report):
 
 
 def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads: int) -> dict[str, float]:
-    """Megabytes of this process before the run and at most, and the windows that it read pairs of."""
+    """Megabytes of this process before the run and at its peak, and the number of pairs that it read."""
     imported = peak_mb()
     torch.set_num_threads(1)
     with PairDataset(path) as pairs:
@@ -354,8 +354,8 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
         engine = build_engine(
             initial_encoder(pairs.units, settings, Architecture()), settings, workers, steps=0
         )
-        run = _Run(pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity=""))
-        # Half of the steps are in the first window, and M is what it will be in most of the run.
+        run = Run(pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity=""))
+        # Half of the steps fall into the first window, and M has already reached its final size.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)
         run.progress.batches_read = settings.megabatch * settings.megabatch_anneal
@@ -371,7 +371,7 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
 
 
 def peak_mb() -> float:
-    """The most memory that this process ever had."""
+    """Peak memory of this process, in MB."""
     (line,) = [line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
     return int(line.split()[1]) * 1024 / 1e6
 

@@ -1,10 +1,10 @@
-"""The checked configuration, and what the library says of it; see paraphrastic.pipeline."""
+"""The checked configuration, and what the library makes of it; see paraphrastic.pipeline."""
 
 import os
 import sys
 from pathlib import Path
 
-# This checkout's library, whatever is installed.
+# Use this checkout's library, whatever is installed.
 sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from snakemake.exceptions import WorkflowError
@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.check import check_config
-from paraphrastic.config.dependencies import encoder_model
+from paraphrastic.config.definitions import encoder_model
 from paraphrastic.config.validation import MEASURES
 from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations
@@ -24,7 +24,7 @@ from paraphrastic.pipeline.resources import Needs
 from paraphrastic.pipeline.results import Results, samples_of
 from paraphrastic.report.contents import CAPTIONS
 
-# The jobs of a cluster are runs of their own, which read the settings that the whole run began with from a copy.
+# The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
 if workflow.is_main_process:
     settings, settings_path = settings_copy(config)
     os.environ[SETTINGS] = str(settings_path)
@@ -53,8 +53,8 @@ except InputError as error:
 
 
 def code_of(script, without=()):
-    """Version of the code of a rule: its script, and the modules of the library that this imports.
+    """Return the version of a rule's code: its script and the modules of the library that the script imports.
 
-    Snakemake's own look at code, which counts a docstring and the time of a file, is off (profiles/default).
+    Snakemake's own check of code is off (profiles/default), since it also counts docstrings and file times.
     """
     return code_version(script=Path(workflow.basedir, "workflow/scripts", f"{script}.py"), without=without)

@@ -1,4 +1,4 @@
-"""Training pairs that stand in test sets: gather the test sentences, mark the pairs, count them."""
+"""Training pairs that are in test sets: gather the test sentences, mark the pairs and count them."""
 
 
 rule gather_testsets:
@@ -19,7 +19,7 @@ rule gather_testsets:
         **needs("gather_testsets"),
     params:
         files=evaluations.contamination_texts,
-        # As the training data of the model were segmented.
+        # Test sentences are segmented like the model's training data.
         segmentation=lambda wildcards: corpora.modes(
             "segmentation", models.definition(wildcards)["languages"]
         ),

@@ -1,4 +1,4 @@
-"""From downloads to the pairs that a model is trained on: extract, score, select, merge."""
+"""From downloads to the pairs that a model is trained on: extract, score, select and merge."""
 
 
 rule extract_corpus:
@@ -54,7 +54,7 @@ rule train_language_id:
 
 rule score_pairs:
     input:
-        # By its path: mined pairs are made by another rule.
+        # A path instead of a rule's output, since another rule makes mined pairs.
         pairs="results/pairs/{corpus}/{pair}.parquet",
         language_id=corpora.language_id,
         word_vectors=corpora.paraphrase_vectors,
@@ -83,7 +83,7 @@ rule score_pairs:
 rule select_pairs:
     input:
         scored=lambda wildcards: gather.shard(
-            f"results/scored/{wildcards.corpus}/{'-'.join(models.facts[wildcards.model]['pair'])}/{{scatteritem}}.parquet"
+            f"results/scored/{wildcards.corpus}/{'-'.join(models.derived[wildcards.model]['pair'])}/{{scatteritem}}.parquet"
         ),
     output:
         selected="results/selected/{model}/{corpus}.parquet",
@@ -146,7 +146,7 @@ rule merge_pairs:
     resources:
         **needs("merge_pairs"),
     params:
-        # The order of inputs is no reason for Snakemake to run a step again.
+        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
         drop=models.dropped_kinds,
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),

@@ -28,7 +28,7 @@ rule encode_dataset:
         "../workflow/scripts/encode_dataset.py"
 
 
-# In the place of select_pairs, merge_pairs, train_vocabulary and encode_dataset.
+# Replaces select_pairs, merge_pairs, train_vocabulary and encode_dataset.
 rule import_dataset:
     input:
         hdf5=ancient(lookup(dpath="definitions/{model}/dataset/hdf5", within=config)),

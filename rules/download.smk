@@ -1,10 +1,10 @@
-"""Fetch the files of the registry, each with its digest checked; see docs/download.md."""
+"""Fetch the files of the registry and check the digest of each; see docs/download.md."""
 
 from dataclasses import asdict
 
 from paraphrastic.registry.lock import CONFIGFILES
 
-# For the command that a step names where a download is damaged.
+# If a download is damaged, a step names a command that has these files.
 os.environ[CONFIGFILES] = "\n".join(os.path.relpath(path) for path in workflow.overwrite_configfiles)
 
 
@@ -12,8 +12,8 @@ localrules:
     download_file,
 
 
-# The lock has the digest of the first download, which later ones must have as well: it is updated and never
-# deleted. Steps that read a file verify it by the lock beside it, which for them is part of the file.
+# The lock has the digest of the first download. Later downloads must have it, too, so the lock is updated and
+# never deleted. Steps that read a file check it against the lock beside it, which they regard as part of it.
 rule download_file:
     output:
         file="resources/downloads/{dataset}/{file}",
@@ -28,8 +28,8 @@ rule download_file:
     resources:
         **needs("download_file"),
     params:
-        # Addresses and mirror may change without a new download; version and digest may not. Snakemake leaves
-        # a parameter that depends on the output out of what makes it run a step again.
+        # A new version or digest needs a new download, but a new address or mirror does not: Snakemake never
+        # runs a step again because of a parameter that depends on the output.
         version=corpora.expected_file,
         file=lambda wildcards, output: asdict(datasets[wildcards.dataset].file(wildcards.file)),
     message:

@@ -1,4 +1,4 @@
-"""Test sets, and every system on them: models, trained and untrained, and other people's."""
+"""Test sets, and the evaluation of systems on them: models, trained and untrained, and other encoders."""
 
 
 rule prepare_sts:
@@ -38,7 +38,7 @@ rule initialise_model:
     resources:
         **needs("initialise_model"),
     params:
-        settings=lambda wildcards: next(iter(models.facts[wildcards.model]["runs"].values())),
+        settings=lambda wildcards: next(iter(models.derived[wildcards.model]["runs"].values())),
         architecture=models.of("architecture"),
         about=models.about,
         code=code_of("initialise_model"),
@@ -48,7 +48,7 @@ rule initialise_model:
         "../workflow/scripts/initialise_model.py"
 
 
-# A system's folder in results/eval is named after it; that of a model before training says so.
+# A system's folder in results/eval has its name; the name of an untrained model says so.
 rule evaluate_sts:
     input:
         encoder=lambda wildcards: evaluations.files(wildcards.system),
@@ -76,7 +76,7 @@ rule evaluate_sts:
         "../workflow/scripts/evaluate_sts.py"
 
 
-# Its scores come with it, hence after the model.
+# A card shows the model's scores, so it is written after the evaluation.
 rule write_card:
     input:
         config="results/models/{model}/config.json",
@@ -102,7 +102,7 @@ rule write_card:
         "../workflow/scripts/write_card.py"
 
 
-# For who makes vectors elsewhere.
+# With this file, anyone can embed the test sentences with another program.
 rule gather_sentences:
     input:
         testsets=evaluations.prepared_testsets,
@@ -253,7 +253,7 @@ rule prepare_transfer:
         "../workflow/scripts/prepare_transfer.py"
 
 
-# One thread, since systems side by side gain more than the threads of one.
+# One thread, since running several systems side by side gains more than threads for one of them.
 rule evaluate_transfer:
     input:
         encoder=lambda wildcards: evaluations.files(wildcards.system),

@@ -4,7 +4,7 @@ Every part is a small data set of its own, which the steps of a model encode, tr
 """
 
 
-# All pairs but those with an empty side, with the measures: the paper ranks the whole corpus.
+# Lists all pairs without an empty side, and their measures, since the paper ranks the whole corpus.
 use rule select_pairs as list_candidates with:
     output:
         selected="results/filter_study/{model}/candidates/{corpus}.parquet",
@@ -57,7 +57,7 @@ rule rank_pairs:
     resources:
         **needs("rank_pairs"),
     params:
-        # Neither the order of inputs nor fewer outputs are a reason for Snakemake to run a step again.
+        # Parameters, since Snakemake does not run a step again for another order of inputs or fewer outputs.
         corpora=lookup(dpath="definitions/{model}/corpora", within=config),
         parts=config["filter_study"]["parts"],
         drop=models.dropped_kinds,
@@ -70,7 +70,7 @@ rule rank_pairs:
         "../workflow/scripts/rank_pairs.py"
 
 
-# With the vocabulary of the model, so that the parts differ in their pairs alone.
+# All parts use the model's vocabulary, so they differ only in their pairs.
 use rule encode_dataset as encode_part with:
     input:
         pairs="results/filter_study/{model}/{measure}/{part}/pairs.parquet",

@@ -6,7 +6,7 @@ from paraphrastic.pipeline.hooks import download_estimate, future_files_warning,
 
 
 onstart:
-    # The jobs of a cluster are runs of their own.
+    # The jobs of a cluster are runs of their own, which must not do this again.
     if workflow.is_main_process:
         try:
             with atomic_output(settings_path) as temporary:

@@ -1,4 +1,4 @@
-"""What the scores of models of English and another language go with: Wieting et al. 2019, section 4.2."""
+"""Correlations of the scores of models of English and another language (Wieting et al. 2019, section 4.2)."""
 
 
 rule measure_overlap:

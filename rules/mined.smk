@@ -1,4 +1,4 @@
-"""Corpora of paraphrases that are mined from bitext: how similar its sides are, then the sample."""
+"""Corpora of paraphrases mined from bitext: measure how similar its sides are, then draw a sample."""
 
 
 rule measure_similarity:
@@ -13,7 +13,7 @@ rule measure_similarity:
         "results/benchmarks/measure_similarity/{mined}/{corpus}/{scatteritem}.tsv"
     conda:
         "../envs/encode.yaml"
-    # Shards share the work; a profile can give more to an encoder that uses them (set-threads).
+    # Shards share the work. If an encoder uses more threads, a profile can set them (set-threads).
     threads: 1
     resources:
         **needs("measure_similarity"),
@@ -60,7 +60,7 @@ rule sample_paraphrases:
     resources:
         **needs("sample_paraphrases"),
     params:
-        # The order of inputs is no reason for Snakemake to run a step again.
+        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         min_similarity=lookup(dpath="mined/{mined}/min_similarity", within=config),
         seed=config["seed"],

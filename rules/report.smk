@@ -1,10 +1,7 @@
-"""What a person looks at: a page of all results, and where these come from."""
+"""A page of all results, and a record of where they come from."""
 
-from paraphrastic.base.files import sha256
 from paraphrastic.report.provenance import config_digest
 
-# The page's template, style and script, which no version of the code tells of.
-PAGE_PARTS = sorted(Path(workflow.basedir, "src/paraphrastic/report").glob("page.[chj]*"))
 PAGE_TABLES = expand("results/tables/{table}.csv", table=[*results.tables, "ledger"])
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)
 
@@ -12,7 +9,7 @@ PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.sy
 report: "../workflow/report/workflow.rst"
 
 
-# Digests of all that a reader could want to have confirmed: tables, figures, models, results of systems.
+# Digests of everything that a reader may want to verify: tables, figures, models and results of systems.
 rule write_provenance:
     input:
         tables=PAGE_TABLES,
@@ -64,7 +61,6 @@ rule write_report:
         captions={table: CAPTIONS[table] for table in results.tables},
         figures=results.figures,
         absent=results.absent,
-        parts=[sha256(path) for path in PAGE_PARTS],
         code=code_of("write_report"),
     message:
         "Write the report"

@@ -1,4 +1,4 @@
-"""How fast systems are: all of them in one job, beside which nothing runs."""
+"""The speed of systems, measured in one job while nothing else runs."""
 
 
 rule measure_speed:
@@ -13,7 +13,7 @@ rule measure_speed:
         "results/benchmarks/measure_speed.tsv"
     conda:
         "../envs/evaluate.yaml"
-    # All of the run's, so that no other job disturbs the clock.
+    # All cores of the run, so that no other job disturbs the clock.
     threads: lambda wildcards: workflow.resource_settings.cores or 1
     resources:
         **needs("measure_speed", shared=False),

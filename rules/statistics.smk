@@ -1,4 +1,4 @@
-"""What the corpora are like, and what became of their pairs."""
+"""Statistics of the corpora, and what filters and merging did to their pairs."""
 
 
 rule describe_corpus:

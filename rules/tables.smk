@@ -81,7 +81,7 @@ rule tabulate_differences:
         "../workflow/scripts/tabulate_differences.py"
 
 
-# Every cell of every published table, whether it was reproduced here or not.
+# Lists every cell of every published table, whether or not it was reproduced here.
 rule write_ledger:
     input:
         published=expand("config/published/{table}.csv", table=results.published),

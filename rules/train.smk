@@ -7,7 +7,7 @@ rule train_model:
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
         testsets=models.development_testsets,
-    # The checkpoints in the same folder are none of these: Snakemake deletes the outputs of a job that failed.
+    # Checkpoints in the same folder are not outputs, since Snakemake deletes the outputs of a failed job.
     output:
         weights="results/training/{model}/{run}/model.safetensors",
         sentencepiece="results/training/{model}/{run}/sentencepiece.model",
@@ -19,11 +19,12 @@ rule train_model:
         "results/benchmarks/train_model/{model}/{run}.tsv"
     conda:
         "../envs/train.yaml"
-    # The runs of a sweep share the cores; a profile can give one more (set-threads), which changes no digit.
+    # The runs of a sweep share the cores. A profile can give a run more threads (set-threads); results stay
+    # the same to the last digit.
     threads: 1
     resources:
         **needs("train_model"),
-        # With the device `auto`, a profile says so (set-resources).
+        # If the device is `auto`, a profile says whether there is a GPU (set-resources).
         gpu=lambda wildcards: int(models.definition(wildcards)["training"]["device"] == "cuda"),
     params:
         settings=models.run,
@@ -87,7 +88,7 @@ rule choose_model:
         "../workflow/scripts/choose_model.py"
 
 
-# With these two files, sentence-transformers and model2vec load the folder of a model that is one average.
+# With these two files, sentence-transformers and model2vec can load a model that is a single average.
 rule convert_tokenizer:
     input:
         sentencepiece="results/models/{model}/sentencepiece.model",

@@ -1,4 +1,4 @@
-"""The vocabularies of a model: one, or one for each unit and language that has its own."""
+"""The vocabularies of a model: one for all, or one per unit and language that has its own."""
 
 
 rule train_vocabulary:
@@ -18,7 +18,7 @@ rule train_vocabulary:
     resources:
         **needs("train_vocabulary"),
     params:
-        settings=lambda wildcards: models.facts[wildcards.model]["vocabularies"][wildcards.vocabulary],
+        settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
         seed=config["seed"],
         code=code_of("train_vocabulary"),
     message:

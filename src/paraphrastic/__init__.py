@@ -1,4 +1,4 @@
-"""Paraphrastic sentence embeddings: train them for any language, embed and compare sentences with them."""
+"""Paraphrastic sentence embeddings: train a model for any language, then embed and compare sentences."""
 
 from importlib import import_module
 from pathlib import Path
@@ -24,14 +24,14 @@ def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> "Sent
     """Load a model folder, such as `results/models/en`, or a checkpoint of the authors' code.
 
     Args:
-        path: the folder; or the checkpoint, such as `model.para.lc.100.pt`.
-        sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`.
+        path: the folder, or a checkpoint such as `model.para.lc.100.pt`.
+        sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`; None for a folder.
 
     Raises:
         InputError: a file of the folder is missing or damaged, the folder holds another kind of model, or
             the checkpoint is one that `interop.checkpoint_import.open_checkpoint` refuses.
     """
-    # Imports are late, so that the steps of the pipeline and users of folders load only what they need.
+    # Imported here, so that pipeline steps and users of model folders load only what they need.
     if sp_model is None:
         from paraphrastic.model.folder import open_folder
 

@@ -22,7 +22,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import bitext
 from paraphrastic.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.bitext_data import prepare_bucc
-from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.model.system import System
 
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
@@ -141,7 +141,7 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
 def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
     testset, german, english, gold = bucc_case(tmp_path)
     result = tmp_path / "bucc.json"
-    evaluate_bucc(ENCODER, {"de-en": testset}, result, official=UNKNOWN, threads=threads, **OPTIONS)
+    evaluate_bucc(Evaluation(ENCODER, result, UNKNOWN, **OPTIONS), {"de-en": testset}, threads=threads)
     content = json.loads(result.read_text())
     values = {name: figure["value"] for name, figure in content["measurements"].items()}
     assert content["datasets"]["de-en"] | {"digest": ""} == {
@@ -170,9 +170,7 @@ def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
 def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
     testset, *_ = bucc_case(tmp_path)
     result = tmp_path / "bucc.json"
-    evaluate_bucc(
-        ENCODER, {"de-en": testset}, result, official=UNKNOWN, source="measured", bootstrap_samples=2000
-    )
+    evaluate_bucc(Evaluation(ENCODER, result, UNKNOWN, "measured", 2000), {"de-en": testset})
     figures = {
         name: Result(result).measurement(f"{name} de-en margin") for name in ("precision", "recall", "f1")
     }
@@ -197,7 +195,7 @@ def test_held_out_thresholds_are_those_of_the_other_half(
         return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
 
     monkeypatch.setattr(bitext, "best_threshold", threshold)
-    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+    evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
     whole, *halves = seen[:3]
     assert tuple(map(sum, zip(*halves, strict=True))) == whole
     assert all(half[2] > 30 for half in halves)
@@ -241,22 +239,22 @@ def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
     encoder = System("Odd", 128, "o", embed)
     testset = prepared(tmp_path, *GOOD[:2], "de-1\ten-1\nde-2\ten-2\n")
     with pytest.raises(InputError, match=f"^Odd: BUCC de-en: {message}"):
-        evaluate_bucc(encoder, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+        evaluate_bucc(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
     with pytest.raises(InputError, match=r"^Odd: there is no test set of BUCC in its languages$"):
-        evaluate_bucc(encoder, {}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+        evaluate_bucc(Evaluation(encoder, tmp_path / "r.json", UNKNOWN, **OPTIONS), {})
 
 
 def test_few_gold_pairs(tmp_path: Path) -> None:
     """One is no test set; of two in one half of the sentences, the other half learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
     with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs, at least 2 are needed"):
-        evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+        evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
     shown = set()
     for order in itertools.permutations(range(4)):
         texts = ["Tom", "Mary sings", "ein Hund", "das Haus"]
         german = "".join(f"de-{i}\t{texts[i]}\n" for i in order)
         testset = prepared(tmp_path, german, german.replace("de-", "en-"), "de-0\ten-0\nde-1\ten-1\n")
-        evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, **OPTIONS)
+        evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
         found = json.loads((tmp_path / "r.json").read_text())["measurements"]
         assert found["recall de-en margin"]["value"] == 1.0
         shown.add("f1 de-en margin held-out" in found)
@@ -274,7 +272,7 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     few = (pl.int_range(pl.len()) % 7 == 0) | pl.col("id").is_in([*gold["source"], *gold["target"]])
     sentences = sentences.filter(few)
     sentences.write_parquet(testset[0])
-    evaluate_bucc(ENCODER, {"de-en": testset}, tmp_path / "r.json", official=UNKNOWN, threads=2, **OPTIONS)
+    evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset}, threads=2)
     content = json.loads((tmp_path / "r.json").read_text())
     about = content["datasets"]["de-en"]
     sides = [sentences.filter(language=language) for language in ("de", "en")]

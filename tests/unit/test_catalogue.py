@@ -123,7 +123,9 @@ def test_models_of_a_study_have_the_data_of_their_model() -> None:
     models = results().evaluations.models
     assert models.data_models["de-megabatch-2"] == "de"
     assert models.of("training_data")(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
-    assert models.facts["de-megabatch-2"]["vocabulary_files"] == ["results/vocabulary/de/sentencepiece.model"]
+    assert models.derived["de-megabatch-2"]["vocabulary_files"] == [
+        "results/vocabulary/de/sentencepiece.model"
+    ]
     assert models.study_models == [
         ("megabatch", "sweep.megabatch 1", "de-megabatch-1"),
         ("megabatch", "sweep.megabatch 10", "de-megabatch-2"),
@@ -137,13 +139,13 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
     kept = results(contamination={"drop": "none"}).evaluations.models
     assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
     assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
-    assert models.facts["fr"]["max_pairs"] == [None]
+    assert models.derived["fr"]["max_pairs"] == [None]
     assert models.licences(of(model="fr")).keys() == {"sample_aligned"}
 
 
 def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     models = results().evaluations.models
-    assert models.facts["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
+    assert models.derived["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
     run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
     assert (run["dropout"], run["megabatch"]) == (0.1, 10)
     first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))

@@ -23,11 +23,11 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
+from paraphrastic.interop import formats
 from paraphrastic.interop.checkpoint_import import import_checkpoint, open_checkpoint
-from paraphrastic.interop.export import static
-from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
+from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 
 SENTENCES = corpus(1500)
 # Capitals, runs of unknown characters that training met and others, what normalization brings back, white
@@ -198,9 +198,9 @@ def test_what_other_libraries_cannot_load_is_left_out_and_said(
     reason = "it is more than one average."
     if way == "other pieces":
         pytest.importorskip("tokenizers", reason="tokenizers is not installed")
-        cut = static.tokens
+        cut = formats.tokens
         monkeypatch.setattr(
-            static, "tokens", lambda folder: lambda texts: cut(folder)([t[1:] for t in texts])
+            formats, "tokens", lambda folder: lambda texts: cut(folder)([t[1:] for t in texts])
         )
         reason = "sentences.txt: tokenizer.json does not agree with the model: "
     original = Original(sp_model, SENTENCES, **({"model": "lstm"} if way == "lstm" else {}))

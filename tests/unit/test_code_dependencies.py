@@ -21,7 +21,14 @@ STEPS = {
         "measure_similarity",
         "describe_corpus",
     ],
-    "training": ["train_vocabulary", "encode_dataset", "initialise_model", "train_model", "choose_model"],
+    "training": [
+        "train_vocabulary",
+        "encode_dataset",
+        "import_dataset",
+        "initialise_model",
+        "train_model",
+        "choose_model",
+    ],
 }
 # What early stopping scores a model with.
 SCORING = {"development", "correlation", "testsets", "tasks"}
@@ -60,4 +67,4 @@ def test_what_runs_in_a_process_of_its_own_counts() -> None:
 
 
 def test_another_transfer_task_evaluates_no_sts_again() -> None:
-    assert "transfer_tasks" not in {file.stem for file in modules_of(script=SCRIPTS / "evaluate_sts.py")}
+    assert "transfer_data" not in {file.stem for file in modules_of(script=SCRIPTS / "evaluate_sts.py")}

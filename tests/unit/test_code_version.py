@@ -8,12 +8,13 @@ from paraphrastic.base import code_version as module
 
 FILES = {
     "top.py": (
-        '"""Top."""\nfrom paraphrastic.low import f\n\nPROCESS = "paraphrastic.apart"\n\n\n'
-        'def g():\n    """G."""\n    return f()\n'
+        '"""Top."""\nfrom paraphrastic.low import f\n\nPROCESS = "paraphrastic.apart"\n'
+        'PAGE = "page.html"\n\n\ndef g():\n    """G."""\n    return f()\n'
     ),
     "low.py": '"""Low."""\n\n\ndef f():\n    """F."""\n    return 1\n',
     "other.py": "x = 1\n",
     "apart.py": "x = 1\n",
+    "page.html": "<p>",
 }
 
 
@@ -43,6 +44,7 @@ def version(*modules: str) -> str:
         ("low.py", FILES["low.py"].replace("Low.", "Deep."), False),
         ("other.py", "x = 2\n", False),
         ("apart.py", "x = 2\n", True),
+        ("page.html", "<b>", True),
     ],
 )
 def test_only_code_that_is_used_counts(package: Path, file: str, text: str, changes: bool) -> None:

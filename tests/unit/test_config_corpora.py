@@ -9,7 +9,7 @@ from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked, lo
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.config.check import check_config
-from paraphrastic.config.dependencies import definitions_needed
+from paraphrastic.config.definitions import definitions_needed
 from paraphrastic.config.local_files import named_datasets
 
 

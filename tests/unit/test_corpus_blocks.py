@@ -11,7 +11,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
-from paraphrastic.corpus.sampling import StreamSample, write_examples
+from paraphrastic.corpus.sampling import Samples, write_examples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 
@@ -88,24 +88,22 @@ def test_damaged_files(tmp_path):
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])
-def test_a_sample_is_that_of_the_smallest_keys(size):
-    keys = np.random.default_rng(3).random(1000)
-    sample, some = StreamSample(20), StreamSample(20)
+def test_samples_are_random_and_do_not_depend_on_blocks(size):
+    samples = Samples(["even", "odd"], seed=3)
     for start in range(0, 1000, size):
         numbers = np.arange(start, min(start + size, 1000))
-        block = pa.RecordBatch.from_arrays([pa.array(numbers)], names=["number"])
-        sample.offer(keys[numbers], block, np.arange(len(numbers)))
-        odd = np.flatnonzero(numbers % 2)
-        some.offer(keys[numbers[odd]], block, odd)
-    order = np.argsort(keys)
-    assert [row["number"] for row in sample.rows()] == order[:20].tolist()
-    assert [row["number"] for row in some.rows()] == order[order % 2 == 1][:20].tolist()
+        samples.add(pa.RecordBatch.from_arrays([pa.array(numbers)], names=["number"]), numbers % 2)
+    order = np.argsort(np.random.default_rng(3).random(1000))
+    chosen = [(kind, n) for odd, kind in enumerate(samples.counts) for n in order[order % 2 == odd][:20]]
+    assert [(kind, row["number"]) for kind, row in samples.rows()] == chosen
+    assert samples.counts == {"even": 500, "odd": 500}
 
 
 def test_a_sample_of_a_short_stream_is_all_of_it():
-    sample = StreamSample(20)
-    sample.offer(np.array([0.5, 0.1]), pa.RecordBatch.from_pydict({"letter": ["a", "b"]}), np.arange(2))
-    assert sample.rows() == [{"letter": "b"}, {"letter": "a"}]
+    samples = Samples(["letter"], seed=1)
+    samples.add(pa.RecordBatch.from_pydict({"letter": ["b", "a", "c"]}), np.array([0, 0, 1]))
+    assert samples.rows("letter") == [("letter", {"letter": "a"}), ("letter", {"letter": "b"})]
+    assert (samples.read, samples.counts) == (3, {"letter": 2})
 
 
 def test_examples_are_for_reading(tmp_path):

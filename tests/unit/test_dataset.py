@@ -15,6 +15,7 @@ from paraphrastic.training.dataset import (
     UnitVocabulary,
     encode_dataset,
 )
+from paraphrastic.training.negative_mining import fingerprints
 from paraphrastic.training.vocabulary import train_vocabulary
 
 
@@ -37,10 +38,10 @@ def test_take_part_and_concatenate_are_those_of_lists() -> None:
 
 def test_fingerprints_are_equal_for_equal_sentences_only() -> None:
     same = [[7, 8, 9], [9, 8, 7], [7, 8], [0], [], [0, 0], [7, 8, 9]]
-    prints = flat(*same).fingerprints()
+    prints = fingerprints(flat(*same))
     assert prints[0] == prints[-1]
     assert len(set(prints.tolist())) == len(same) - 1
-    assert flat([1], [7, 8, 9]).fingerprints()[1] == prints[0]
+    assert fingerprints(flat([1], [7, 8, 9]))[1] == prints[0]
 
 
 def test_rows_follow_first_appearance_and_decode_to_the_sentences(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_loss_and_gradient_are_those_of_autograd(device: torch.device) -> None:
     hinge, factors = hinge_and_factors(vectors @ vectors.mT, valid, 0.4)
     loss, gradients = hinge.sum(), factors @ vectors
     leaf = vectors.clone().requires_grad_()
-    expected = margin_loss(*leaf.unbind(1), valid=valid.T, margin=0.4)
+    expected = margin_loss(leaf.unbind(1), valid=valid.T, margin=0.4)
     expected.backward()
     assert loss.item() == pytest.approx(expected.item(), rel=1e-6)
     scale = float(leaf.grad[3:].abs().max())

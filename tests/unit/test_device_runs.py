@@ -26,7 +26,12 @@ from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, first_free
-from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device, sentence_fingerprints
+from paraphrastic.training.negative_mining import (
+    fingerprints,
+    hardest_negatives,
+    hardest_on_device,
+    sentence_fingerprints,
+)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +85,11 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
     for megabatch in random_megabatches(3):
         sentences = megabatch[0]
         moved = ours._moved(sentences)
-        assert sentence_fingerprints(*moved).tolist() == sentences.fingerprints().tolist()
+        assert sentence_fingerprints(*moved).tolist() == fingerprints(sentences).tolist()
         vectors = theirs.embed(sentences)
         np.testing.assert_allclose(ours.embed(sentences).cpu(), vectors, atol=1e-5)
         expected = hardest_negatives(
-            vectors, sentences.fingerprints(), Workers(1),
+            vectors, fingerprints(sentences), Workers(1),
             either_side=False, exclude_duplicates=True, precision="float32",
         )  # fmt: skip
         found = ours.negatives(*moved).tolist()

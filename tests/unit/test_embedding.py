@@ -98,7 +98,7 @@ def test_tables_that_do_not_fit(model: AverageEncoder) -> None:
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
 def test_tables_of_all_kinds_are_kept(model: AverageEncoder, tmp_path: Path, kind: type) -> None:
     own = variant(model, kind)
-    save_model(own, tmp_path, config=own.config)
+    save_model(own, tmp_path)
     loaded = load_model(tmp_path)
     assert loaded.embeddings.dtype == kind
     assert loaded.digest == own.digest

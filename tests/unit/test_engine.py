@@ -15,12 +15,12 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
-from paraphrastic.training.engine import build_engine
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.fused_kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.sparse_rows import Step
+from paraphrastic.training.train import build_engine
 
 ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59
@@ -230,7 +230,7 @@ def test_dropout_is_autograds_with_the_same_entries_left_out() -> None:
     assert len(active) > 0.9 * 4 * n
     mask = torch.ones(4 * n, 64)
     mask[active] = torch.from_numpy(gradient[active] != 0).float()
-    expected = margin_loss(*(table[: 4 * n] * mask / 0.75).chunk(4), torch.ones(2, n), margin=0.4)
+    expected = margin_loss((table[: 4 * n] * mask / 0.75).chunk(4), torch.ones(2, n), margin=0.4)
     expected.backward()
     assert loss == pytest.approx(expected.item(), rel=1e-5)
     np.testing.assert_allclose(gradient[active], table.grad[: 4 * n][active], atol=1e-7)

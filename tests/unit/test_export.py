@@ -7,7 +7,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +18,16 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.cli import main
+from paraphrastic.interop import export, formats
 from paraphrastic.interop.compression import with_dtype
-from paraphrastic.interop.export import export, onnx_graph, static
-from paraphrastic.interop.export.export import FORMATS, export_model
-from paraphrastic.interop.export.folder import complete_folder
-from paraphrastic.interop.export.parity import TEXT, Other, compare
+from paraphrastic.interop.export import export_model
+from paraphrastic.interop.formats import FORMATS
 from paraphrastic.interop.model_card import parts
-from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces, read_model_proto
+from paraphrastic.interop.parity import TEXT, Other, compare
+from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
+from paraphrastic.model.sentencepiece_models import add_unknown_pieces, read_model_proto
 from paraphrastic.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -57,7 +57,7 @@ def model() -> AverageEncoder:
 @pytest.fixture(scope="module")
 def folder(model: AverageEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "en"
-    static.write_folder(model, path)
+    formats.write_folder(model, path)
     return path
 
 
@@ -77,7 +77,7 @@ def test_a_folder_is_that_of_both_libraries(
     model: AverageEncoder, tmp_path: Path, library: str, dtype: str
 ) -> None:
     needs(library)
-    static.write_folder(with_dtype(model, dtype), tmp_path / "en")
+    formats.write_folder(with_dtype(model, dtype), tmp_path / "en")
     ours = load_model(tmp_path / "en")
     sentences = [line for line in SENTENCES if "狗" not in line] + [LONG, LONG + "human rights"]
     if library == "model2vec":
@@ -211,7 +211,7 @@ def test_what_differs_is_named_and_nothing_is_left(
     model: AverageEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     needs(form)
-    monkeypatch.setitem(FORMATS, form, replace(FORMATS[form], write=broken(FORMATS[form].write)))
+    monkeypatch.setitem(FORMATS, form, FORMATS[form]._replace(write=broken(FORMATS[form].write)))
     text = tmp_path / "text"
     text.write_text("the human\nThe Human\nfree\nfree rights\n")
     with pytest.raises(InputError) as error:
@@ -259,7 +259,7 @@ def test_what_is_wrong_is_one_line(model: AverageEncoder, tmp_path: Path, monkey
         export_model(model, "paraphrastic", tmp_path / "out")
     assert {path.name for path in tmp_path.iterdir()} == {"empty", "latin"}
     needs("onnx")
-    monkeypatch.setattr(onnx_graph, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(formats, "MOST_BYTES", 1000)
     with pytest.raises(
         InputError, match="en: cannot be exported for ONNX Runtime: a table of more than 2 GB"
     ):

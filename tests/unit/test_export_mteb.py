@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from test_export import model_of
 
-from paraphrastic.interop.export import static
+from paraphrastic.interop import formats
 
 mteb = pytest.importorskip("mteb", reason="mteb is not installed")
 datasets = pytest.importorskip("datasets", reason="datasets is not installed")
@@ -53,7 +53,7 @@ def task() -> Any:
 def test_mteb_has_our_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     model = model_of()
-    static.write_folder(model, tmp_path / "en")
+    formats.write_folder(model, tmp_path / "en")
     transformer = sentence_transformers.SentenceTransformer(str(tmp_path / "en"), device="cpu")
     found = mteb.evaluate(transformer, task(), cache=None, co2_tracker=False, show_progress_bar=False)
     (scores,) = found.task_results[0].scores["test"]

@@ -13,7 +13,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
 from paraphrastic.evaluation.development import average_score
 from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.interop.export import costs
+from paraphrastic.interop import compression
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -109,9 +109,9 @@ def test_speed_is_measured_in_turns(folder: Path, monkeypatch: pytest.MonkeyPatc
             now += len(texts) / 100_000 / self.speed * (3 if 0.7 < now < 1.7 else 1)
             calls[self.speed] += 1
 
-    monkeypatch.setattr(costs.time, "perf_counter", lambda: now)
-    original = costs.Original(Model(1.0), folder)
-    rows = dict(costs.cost_table(original, Model(2.0), folder, ["a", "b"]))
+    monkeypatch.setattr(compression.time, "perf_counter", lambda: now)
+    original = compression.Original(Model(1.0), folder)
+    rows = dict(compression.cost_table(original, Model(2.0), folder, ["a", "b"]))
     times = re.search(r"([\d.]+) times the model's", rows["speed"])
     assert times
     assert float(times[1]) == 2

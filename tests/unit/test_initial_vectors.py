@@ -44,7 +44,7 @@ def test_words_begin_with_their_vectors_and_the_others_as_without(
     with PairDataset(dataset) as pairs:
         plain = initial_encoder(pairs.units, SHORT, architecture)
         encoder = initial_encoder(pairs.units, SHORT, architecture)
-        processors = train._processors(pairs, data.inputs(architecture))
+        processors, *_ = train._beginning(pairs, data.inputs(architecture))
         anchors, counts = use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
         unit = pairs.units[architecture.units.index("word")]
     assert counts == {"words": len(unit.pieces), "found": 3}

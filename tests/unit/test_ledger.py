@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paraphrastic.evaluation.differences import tabulate_differences
-from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, Reproduction, write_ledger
-from paraphrastic.evaluation.results import correlations, write_result
+from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, write_ledger
+from paraphrastic.evaluation.measurement import correlations
+from paraphrastic.evaluation.results import write_result
+from paraphrastic.evaluation.studies import tabulate_differences
 from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS
 from paraphrastic.model.system import System
@@ -39,10 +40,17 @@ def intervals(folder: Path, table: str, *cells: tuple[str, str, float, float, fl
 
 
 def ledger(folder: Path, published: Path, measured: dict[str, Path], **settings) -> list[dict[str, str]]:
-    reproduction = Reproduction(settings.get("published_as", {}), {"en": "c"}, ("en",))
     output = folder / "ledger.csv"
-    tables = settings.get("tables", {})
-    write_ledger([published], measured, tables, reproduction, output, off=settings.get("off", {}))
+    write_ledger(
+        [published],
+        measured,
+        settings.get("tables", {}),
+        output,
+        published_as=settings.get("published_as", {}),
+        config_digests={"en": "c"},
+        gathered=["en"],
+        off=settings.get("off", {}),
+    )
     with output.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == LEDGER_COLUMNS
@@ -163,8 +171,9 @@ def test_a_row_of_several_models_has_a_digest_of_all_their_configurations(tmp_pa
     measured = {"tatoeba": intervals(tmp_path, "tatoeba", ("*", "de", 1.5, 1.0, 2.0), data="official")}
     digests = []
     for second in ("d", "e"):
-        reproduction = Reproduction({}, {"en": "c", "de": second, "system": "x"}, ("en", "de"))
-        write_ledger([published], measured, {}, reproduction, tmp_path / "ledger.csv", off={})
+        known = {"en": "c", "de": second, "system": "x"}
+        settings = {"published_as": {}, "config_digests": known, "gathered": ["en", "de"], "off": {}}
+        write_ledger([published], measured, {}, tmp_path / "ledger.csv", **settings)
         with (tmp_path / "ledger.csv").open(newline="") as file:
             digests += [row["config_digest"] for row in csv.DictReader(file)]
     assert len(set(digests)) == 2
@@ -193,7 +202,7 @@ def test_tables_with_columns_of_their_own_are_compared(tmp_path: Path) -> None:
 def test_published_files_of_the_project_make_a_ledger(tmp_path: Path) -> None:
     paths = sorted((ROOT / "config/published").glob("*.csv"))
     output = tmp_path / "ledger.csv"
-    write_ledger(paths, {}, {}, Reproduction(), output, off={})
+    write_ledger(paths, {}, {}, output, published_as={}, config_digests={}, gathered=[], off={})
     with output.open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert {row["table"] for row in rows} == {path.stem for path in paths}

@@ -139,6 +139,21 @@ def test_lengths_do_not_count() -> None:
     agree(found, expected)
 
 
+@pytest.mark.parametrize("largest", [1.0, 1e-14, 1e-25, 1e14, 1e25])
+def test_one_query_finds_what_many_find(largest: float) -> None:
+    generator = np.random.default_rng(0)
+    queries = generator.normal(size=(40, 600)).astype(np.float32)
+    # Cosines that differ by less than the rounding of products.
+    near = queries[0] + 1e-4 * generator.normal(size=(300, 600))
+    vectors = (largest * np.concatenate([near, generator.normal(size=(300, 600))])).astype(np.float32)
+    generator.shuffle(vectors)
+    together = search(vectors, queries, 20)
+    for count in (1, nearest.FEW):
+        found = search(vectors, queries[:count], 20)
+        np.testing.assert_array_equal(found.indices, together.indices[:count])
+        np.testing.assert_array_equal(found.cosines, together.cosines[:count])
+
+
 def test_of_many_equals_the_first_are_found() -> None:
     generator = np.random.default_rng(0)
     vectors = np.repeat(generator.normal(size=(3, 50)), 2000, axis=0).astype(np.float32)

@@ -11,7 +11,6 @@ from training_runs import SETTINGS, train_model
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.batches import MegaBatch
 from paraphrastic.training.dataset import PairDataset, Sentences
 from paraphrastic.training.negatives import choose_negatives
 
@@ -64,22 +63,20 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
 
 def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from paraphrastic.base.threads import Workers
-    from paraphrastic.training import train
     from paraphrastic.training.checkpoint import Checkpoints
     from paraphrastic.training.encoder import initial_encoder
-    from paraphrastic.training.engine import build_engine
+    from paraphrastic.training.loop import Run
+    from paraphrastic.training.train import build_engine
 
     with PairDataset(write_training_data(tmp_path, PAIRS)[0]) as pairs:
         initial = initial_encoder(pairs.units, SETTINGS, Architecture())
         engine = build_engine(initial, SETTINGS, Workers(1), steps=0)
-        run = train._Run(pairs, SETTINGS, Workers(1), engine, Checkpoints(tmp_path / "none", identity=""))
+        run = Run(pairs, SETTINGS, Workers(1), engine, Checkpoints(tmp_path / "none", identity=""))
         encoder = load_model(model)
         run.engine.parameters.table.reshape(pairs.units[0].n_rows, -1)[:-1, :16] = encoder.embeddings[
             pairs.units[0].pieces
         ]
-        source, target = pairs.read(0, 64)
-        mega = MegaBatch(source, target, 2)
-        chosen = run._mine(Sentences.concatenate([mega.source, mega.target]))[:5]
+        chosen = run._mine(Sentences.concatenate(list(pairs.read(0, 64))))[:5]
     shown = choose_negatives(encoder, PAIRS, [], megabatch=[2], batch_size=32)
     assert [row.negative for row in shown] == [PAIRS[number - 64][1] for number in chosen]
 

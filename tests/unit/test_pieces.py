@@ -134,7 +134,7 @@ def test_pieces_are_those_of_sentencepiece(kind: str, options: dict, monkeypatch
     known = np.random.default_rng(0).random(processor.get_piece_size()) < 0.8
     # Unknown in training, hence never one that counts.
     known[processor.unk_id()] = False
-    cutter = Cutter(processor, known)
+    cutter = Cutter(processor, known, "subword")
     assert cutter.by_word
     # So small that a table is begun again and again.
     monkeypatch.setattr(module, "MAX_WORDS", 200)
@@ -159,7 +159,7 @@ def test_pieces_are_those_of_sentencepiece(kind: str, options: dict, monkeypatch
 )
 def test_models_that_look_over_spaces_are_cut_whole(options: dict) -> None:
     processor = train("unigram", **options)
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
     assert not cutter.by_word
     texts = random_texts(200)
     assert cutter.cut(texts).lists() == processor.encode(texts, out_type=int)
@@ -186,7 +186,7 @@ def test_other_units(unit: str) -> None:
 
 def test_threads_do_not_disturb_each_other() -> None:
     processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
     blocks = [random_texts(200, seed) for seed in range(24)]
     with ThreadPoolExecutor(6) as pool:
         found = list(pool.map(cutter.cut, blocks))
@@ -196,7 +196,7 @@ def test_threads_do_not_disturb_each_other() -> None:
 
 def test_nothing_to_cut() -> None:
     processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
     found = cutter.cut([])
     assert found.lists() == []
     assert found.ends.tolist() == [0]
@@ -205,7 +205,7 @@ def test_nothing_to_cut() -> None:
 
 def test_long_words_are_not_kept() -> None:
     processor = train("unigram")
-    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_))
+    cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
     table = module._WordTable()
     texts = ["x" * 65 + f" dog{number}" for number in range(10)]
     for _ in range(3):

@@ -10,7 +10,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.registry.datasets import COLUMNS, address_fault, read_registry
+from paraphrastic.registry.datasets import COLUMNS, address_error, read_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.tsv"
@@ -194,15 +194,15 @@ def test_bad_files_are_one_line(tmp_path):
 
 
 def test_a_file_address_has_no_host():
-    assert address_fault("file:data/x") is None
-    assert address_fault("file:///data/x") is None
-    assert address_fault("file://host/x") == "a file address with a host"
-    assert address_fault("file:") == "has no path"
+    assert address_error("file:data/x") is None
+    assert address_error("file:///data/x") is None
+    assert address_error("file://host/x") == "a file address with a host"
+    assert address_error("file:") == "has no path"
 
 
 def test_an_address_that_cannot_be_parsed_is_told():
-    assert address_fault("http://[::1/x") == "not a usable address: Invalid IPv6 URL"
-    assert address_fault("http://host:99999/x") == "not a usable address: Port out of range 0-65535"
+    assert address_error("http://[::1/x") == "not a usable address: Invalid IPv6 URL"
+    assert address_error("http://host:99999/x") == "not a usable address: Port out of range 0-65535"
 
 
 def test_reading_the_registry_imports_only_the_standard_library():

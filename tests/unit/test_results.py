@@ -8,9 +8,19 @@ import pytest
 from scipy import stats
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.bootstrap import bootstrap_mean, bootstrap_sums, draws
-from paraphrastic.evaluation.results import Measurement, Result, correlations, samples_of, share, write_result
-from paraphrastic.evaluation.significance import best, p_value, paired_bootstrap, williams
+from paraphrastic.evaluation.measurement import (
+    Measurement,
+    best,
+    bootstrap,
+    correlations,
+    draws,
+    p_value,
+    paired_bootstrap,
+    precision_recall_f1,
+    share,
+    williams,
+)
+from paraphrastic.evaluation.results import Result, samples_of, write_result
 from paraphrastic.evaluation.tables import EvaluatedSystem, gathered
 from paraphrastic.model.system import System
 
@@ -21,7 +31,7 @@ def correlated(seed: int, noise: float, n: int = 500, digest: str = "d") -> Meas
     """Pearson's r of a system that judges pairs with some noise; the gold scores are the same for all."""
     gold = np.random.default_rng(0).normal(size=n)
     scores = gold + noise * np.random.default_rng(seed).normal(size=n)
-    return dict(correlations(scores, gold, name="x", at="x", digest=digest, samples=500))["pearson x"]
+    return correlations(scores, gold, name="x", at="x", digest=digest, samples=500)["pearson x"]
 
 
 def written(folder: Path, measurements: dict[str, Measurement], name: str = "sts") -> Path:
@@ -71,11 +81,21 @@ def test_resamples_depend_on_the_data_alone() -> None:
     np.testing.assert_array_equal(first, np.concatenate(list(draws("2012/MSRpar", 750, 300))))
     assert (first != np.concatenate(list(draws("2012/MSRvid", 750, 300)))).any()
     values = np.random.default_rng(1).random(750)
-    means = bootstrap_mean(values, name="2012/MSRpar", samples=300)
+    means = bootstrap(lambda drawn: drawn.mean(axis=1), values, name="2012/MSRpar", samples=300)
     np.testing.assert_allclose(means, values[first].mean(axis=1))
-    parts = np.random.default_rng(2).integers(0, 2, (750, 3)).astype(float)
-    sums = bootstrap_sums(parts, name="2012/MSRpar", samples=300)
-    np.testing.assert_allclose(sums, parts[first].sum(axis=1))
+
+
+def test_precision_recall_and_f1_are_ratios_of_sums() -> None:
+    counts = np.random.default_rng(2).integers(0, 3, (750, 3)).astype(float)
+    found = precision_recall_f1(counts, name="x", digest="d", samples=300)
+    drawn = counts[np.concatenate(list(draws("x", 750, 300)))].sum(axis=1)
+    for sums, of in ((counts.sum(axis=0), "value"), (drawn.T, "samples")):
+        hits, accepted, gold = sums
+        expected = {"precision": hits / accepted, "recall": hits / gold, "f1": 2 * hits / (accepted + gold)}
+        for kind, value in expected.items():
+            np.testing.assert_allclose(getattr(found[kind], of), value)
+    nothing = precision_recall_f1(np.zeros((4, 3)), name="x", digest="d", samples=3)
+    assert [figure.value for figure in nothing.values()] == [0, 0, 0]
 
 
 def test_an_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
@@ -159,9 +179,9 @@ def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
     figure = EvaluatedSystem("de", tuple(map(Result, runs))).figure("pearson x")
     assert figure is not None
     values = [each.value for each in found]
-    assert figure.measurement.value == pytest.approx(np.mean(values))
+    assert figure.value == pytest.approx(np.mean(values))
     assert figure.deviation == pytest.approx(np.std(values, ddof=1))
-    np.testing.assert_allclose(figure.measurement.samples, np.mean([each.samples for each in found], axis=0))
+    np.testing.assert_allclose(figure.samples, np.mean([each.samples for each in found], axis=0))
     other = written(tmp_path, {"pearson x": correlated(1, 1.0, digest="e")}, "other")
     with pytest.raises(InputError, match=r"pearson x: not of the same test data"):
         EvaluatedSystem("de", (Result(runs[0]), Result(other))).figure("pearson x")

@@ -176,7 +176,7 @@ def test_what_does_not_run_on_a_gpu_is_left_out(tmp_path: Path) -> None:
     affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else None
     system = {"model2vec": "anything", "label": "potion"}
     try:
-        found = measure_job(encoder=system, seconds=1.0, repeats=1, **job)
+        found = measure_job(system=system, seconds=1.0, repeats=1, **job)
     finally:
         if affinity:
             os.sched_setaffinity(0, affinity)

@@ -14,9 +14,10 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS
 from paraphrastic.config.architecture import encoder_name
 from paraphrastic.evaluation import sts
-from paraphrastic.evaluation.bootstrap import bootstrap_pearson, bootstrap_spearman, interval
 from paraphrastic.evaluation.correlation import pearson, spearman
 from paraphrastic.evaluation.development import development_score
+from paraphrastic.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.evaluation.tables import system_name, tabulate_systems
 from paraphrastic.evaluation.tasks import DATASETS
@@ -139,14 +140,8 @@ class WordOverlap:
 
 
 def evaluated(testsets: Path, output: Path, official: Path = OFFICIAL) -> dict:
-    sts.evaluate_sts(
-        system_of(WordOverlap()),
-        testsets,
-        output,
-        official=official,
-        source="measured",
-        bootstrap_samples=200,
-    )
+    evaluation = Evaluation(system_of(WordOverlap()), output, official, "measured", 200)
+    sts.evaluate_sts(evaluation, testsets)
     return json.loads(output.read_text())
 
 
@@ -211,13 +206,13 @@ def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
     generator = np.random.default_rng(5)
     gold = generator.normal(size=400)
     scores = gold + generator.normal(size=400)
-    samples = bootstrap_pearson(scores, gold, name="a", samples=2000)
-    np.testing.assert_array_equal(samples, bootstrap_pearson(scores, gold, name="a", samples=2000))
+    samples = bootstrap(row_pearson, scores, gold, name="a", samples=2000)
+    np.testing.assert_array_equal(samples, bootstrap(row_pearson, scores, gold, name="a", samples=2000))
     fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
     np.testing.assert_allclose(interval(samples), [fisher.low, fisher.high], atol=0.02)
     # A correlation of ranks does not change with the scale; of normal data it is a little lower.
-    ranked = bootstrap_spearman(scores, gold, name="a", samples=2000)
-    np.testing.assert_array_equal(ranked, bootstrap_spearman(scores**3, gold, name="a", samples=2000))
+    ranked = bootstrap(row_spearman, scores, gold, name="a", samples=2000)
+    np.testing.assert_array_equal(ranked, bootstrap(row_spearman, scores**3, gold, name="a", samples=2000))
     assert abs(np.corrcoef(samples, ranked)[0, 1]) > 0.7
 
 

@@ -13,6 +13,7 @@ from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, p
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import sts
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.tables import tabulate_systems
 from paraphrastic.evaluation.testsets import content_digest
 from paraphrastic.systems.open import system_of
@@ -36,15 +37,9 @@ def benchmark_members() -> dict[str, str]:
 
 
 def evaluated(folder: Path, official: Path = OFFICIAL, encoder: WordOverlap | None = None) -> dict:
-    sts.evaluate_sts(
-        system_of(encoder or WordOverlap()),
-        folder / "sts.parquet",
-        folder / "stsb.json",
-        task="stsb",
-        official=official,
-        source="measured",
-        bootstrap_samples=50,
-    )
+    system = system_of(encoder or WordOverlap())
+    evaluation = Evaluation(system, folder / "stsb.json", official, "measured", 50)
+    sts.evaluate_sts(evaluation, folder / "sts.parquet", task="stsb")
     return json.loads((folder / "stsb.json").read_text())
 
 

@@ -10,7 +10,7 @@ from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.bitext import evaluate_tatoeba
 from paraphrastic.evaluation.bitext_data import prepare_tatoeba
-from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.model.system import System
 
 OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
@@ -51,7 +51,7 @@ def test_bad_lines_of_tatoeba_are_named(
 def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
     german, english = ["Tom", "Maria", "Boston", "Boston Tom"], ["Tom", "Maria", "Maria", "Boston"]
     testset = tatoeba(tmp_path, "\n".join(german), "\n".join(english))
-    evaluate_tatoeba(ENCODER, {"de": testset}, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
+    evaluate_tatoeba(Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), {"de": testset})
     result = Result(tmp_path / "tatoeba.json")
     values = {name: figure["value"] for name, figure in result.content["measurements"].items()}
     # Boston is nearest to the English one on line 4; of two equal sentences, the first is taken.
@@ -75,9 +75,9 @@ def test_vectors_that_give_no_error_rate(tmp_path: Path, embed, message: str) ->
     testset = tatoeba(tmp_path, "a b\nc d\n", "e f\ng h\n")
     encoder = System("Odd", 128, "o", embed)
     with pytest.raises(InputError, match=f"^Odd: Tatoeba de-en: {message}"):
-        evaluate_tatoeba(encoder, {"de": testset}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
+        evaluate_tatoeba(Evaluation(encoder, tmp_path / "r.json", OFFICIAL, **OPTIONS), {"de": testset})
     with pytest.raises(InputError, match=r"^Odd: there is no test set of Tatoeba in its languages$"):
-        evaluate_tatoeba(encoder, {}, tmp_path / "r.json", official=OFFICIAL, **OPTIONS)
+        evaluate_tatoeba(Evaluation(encoder, tmp_path / "r.json", OFFICIAL, **OPTIONS), {})
     assert not (tmp_path / "r.json").exists()
 
 
@@ -88,7 +88,7 @@ def test_the_real_test_sets(mirror: Path, tmp_path: Path) -> None:
         paths = [folder / f"tatoeba.{code}-eng.{side}" for side in (code, "eng")]
         testsets[language] = tmp_path / f"{language}.parquet"
         prepare_tatoeba(paths, testsets[language])
-    evaluate_tatoeba(ENCODER, testsets, tmp_path / "tatoeba.json", official=OFFICIAL, **OPTIONS)
+    evaluate_tatoeba(Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), testsets)
     result = Result(tmp_path / "tatoeba.json")
     assert result.official
     for language, path in testsets.items():

@@ -20,10 +20,10 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.training import train
-from paraphrastic.training.batches import megabatch_size, megabatches
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
+from paraphrastic.training.loop import Run, megabatch_size, megabatches
 from paraphrastic.training.settings import TrainingSettings
 
 train_model = partial(train_with_checkpoints, minutes=60)
@@ -38,21 +38,22 @@ def test_parameters_and_losses_are_those_of_the_plain_reference(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     losses = []
-    step = train._Run._step
+    step = Run._step
 
-    def recorded(run: train._Run, *arguments: object, **named: object) -> float:
+    def recorded(run: Run, *arguments: object, **named: object) -> float:
         losses.append(step(run, *arguments, **named))
         return losses[-1]
 
-    monkeypatch.setattr(train._Run, "_step", recorded)
+    monkeypatch.setattr(Run, "_step", recorded)
     weights = train_model(data, tmp_path / "model", SETTINGS)
     with PairDataset(data[0]) as pairs:
         batches, read = [], 0
         for epoch in range(SETTINGS.epochs):
             batches.append([])
-            for mega in megabatches(pairs, SETTINGS, epoch=epoch, batches_read=read):
-                source, target = listed(mega.source), listed(mega.target)
-                starts = range(0, len(mega), SETTINGS.batch_size)
+            for mega, _ in megabatches(pairs, SETTINGS, epoch=epoch, batches_read=read):
+                n = len(mega) // 2
+                source, target = listed(mega)[:n], listed(mega)[n:]
+                starts = range(0, n, SETTINGS.batch_size)
                 batches[-1] += [
                     (source[i:][: SETTINGS.batch_size], target[i:][: SETTINGS.batch_size]) for i in starts
                 ]
@@ -70,8 +71,8 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
     with PairDataset(data[0]) as pairs:
         epoch = list(megabatches(pairs, SETTINGS, epoch=0, batches_read=0))
     # 500 pairs are 15 mini-batches of 32 and one of 20; M is 1 for the first 5, 2 for the next …
-    assert [len(mega) for mega in epoch] == [32] * 5 + [64] * 3 + [96, 500 - 32 * 14]
-    assert [mega.size for mega in epoch] == [1] * 5 + [2] * 3 + [3, 3]
+    assert [len(mega) // 2 for mega, _ in epoch] == [32] * 5 + [64] * 3 + [96, 500 - 32 * 14]
+    assert [size for _, size in epoch] == [1] * 5 + [2] * 3 + [3, 3]
 
 
 def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) -> None:
@@ -100,9 +101,9 @@ def test_a_loss_that_is_not_finite_stops_the_run(
 def test_parameters_that_are_not_finite_are_not_saved(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, steps = train._Run._step, 0
+    step, steps = Run._step, 0
 
-    def spoilt(run: train._Run, *arguments: Any, **named: Any) -> float:
+    def spoilt(run: Run, *arguments: Any, **named: Any) -> float:
         nonlocal steps
         steps += 1
         loss = step(run, *arguments, **named)
@@ -111,7 +112,7 @@ def test_parameters_that_are_not_finite_are_not_saved(
             run.engine.parameters.second[3] = np.inf  # type: ignore[attr-defined]
         return loss
 
-    monkeypatch.setattr(train._Run, "_step", spoilt)
+    monkeypatch.setattr(Run, "_step", spoilt)
     with pytest.raises(InputError, match="the parameters are not finite in epoch 2, mini-batch 5: lower"):
         # After 16 mini-batches of the first epoch, M is 4.
         train_model(data, tmp_path / "model", SETTINGS, minutes=0)
@@ -136,7 +137,7 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
 def test_no_batch_is_empty(data: tuple[Path, Path], tmp_path: Path, batch_size: int) -> None:
     settings = replace(SETTINGS, batch_size=batch_size)
     with PairDataset(data[0]) as pairs:
-        sizes = [len(mega) for mega in megabatches(pairs, settings, epoch=0, batches_read=0)]
+        sizes = [len(mega) // 2 for mega, _ in megabatches(pairs, settings, epoch=0, batches_read=0)]
     assert sum(sizes) == 500
     assert min(sizes) > 0
     if batch_size >= 500:
@@ -188,7 +189,8 @@ def test_a_megabatch_larger_than_the_corpus_is_the_corpus(data: tuple[Path, Path
     )
     train_model(data, tmp_path / "model", settings)
     with PairDataset(data[0]) as pairs:
-        assert [len(mega) for mega in megabatches(pairs, settings, epoch=2, batches_read=32)] == [500]
+        ((mega, _),) = megabatches(pairs, settings, epoch=2, batches_read=32)
+    assert len(mega) == 2 * 500
 
 
 def test_a_foreign_vocabulary_is_refused(data: tuple[Path, Path], tmp_path: Path) -> None:

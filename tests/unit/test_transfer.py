@@ -18,10 +18,9 @@ from sklearn.model_selection import StratifiedKFold
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
 from paraphrastic.evaluation.networks import Schedule
-from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
-from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
-from paraphrastic.evaluation.transfer_tasks import TASKS
+from paraphrastic.evaluation.transfer_data import TASKS, content_digest, prepare_transfer
 from paraphrastic.model.system import System
 from transfer_archives import polish_files, senteval_members, write_senteval
 
@@ -66,16 +65,8 @@ def evaluated(folder: Path, testsets: Path, suite: str, encoder: System = ENCODE
     official = folder / "official.json"
     if not official.exists():
         official.write_text("{}")
-    evaluate_transfer(
-        encoder,
-        testsets,
-        folder / "result.json",
-        suite=suite,
-        official=official,
-        source="measured",
-        bootstrap_samples=200,
-        **more,
-    )
+    evaluation = Evaluation(encoder, folder / "result.json", official, "measured", 200)
+    evaluate_transfer(evaluation, testsets, suite=suite, **more)
     return Result(folder / "result.json")
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.testsets import read_testsets
-from paraphrastic.evaluation.transfer_data import content_digest, prepare_transfer
-from paraphrastic.evaluation.transfer_tasks import TASKS
+from paraphrastic.evaluation.transfer_data import TASKS, content_digest, prepare_transfer
 from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published"

@@ -8,7 +8,7 @@ from small_corpus import sentence_pairs, write_pairs
 from paraphrastic.base.units import spell
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.training.model_files import embeddings_by_piece
+from paraphrastic.training.model_files import tables_by_language
 from paraphrastic.training.vocabulary import train_vocabulary
 
 
@@ -48,7 +48,7 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
         assert len(known) > 3
         assert data.units[0].pieces[source.tokens].tolist() == known
         table = np.random.default_rng(1).normal(size=(data.units[0].n_rows, 5)).astype(np.float32)
-        tensors = embeddings_by_piece(table, data.units[0].pieces, processor.get_piece_size())
+        (tensors,) = tables_by_language(table, data.units[0])
     config = {"lowercase": True, "segmentation": {}, "folding": {}, "unit": unit}
     model = AverageEncoder(*tensors, processor, config)
     vectors = model.embed_raw_text([text.upper(), "", "ωξψ"])

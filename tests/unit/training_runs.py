@@ -9,6 +9,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 
 from paraphrastic.training import train
+from paraphrastic.training.loop import Run
 from paraphrastic.training.settings import TrainingSettings
 
 SETTINGS = TrainingSettings(
@@ -68,9 +69,9 @@ def stopped(
     **more: Any,
 ) -> list[Path]:
     """A run that is interrupted at a step; its checkpoints, the newest first."""
-    plain, steps = train._Run._step, 0
+    plain, steps = Run._step, 0
 
-    def counted(run: train._Run, *arguments: Any, **named: Any) -> float:
+    def counted(run: Run, *arguments: Any, **named: Any) -> float:
         nonlocal steps
         steps += 1
         if steps == step:
@@ -78,7 +79,7 @@ def stopped(
         return plain(run, *arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(train._Run, "_step", counted)
+        patch.setattr(Run, "_step", counted)
         with pytest.raises(KeyboardInterrupt):
             train_model(data, output, settings, **more)
     assert not (output / "model.safetensors").exists()

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import yaml
 
-from paraphrastic.base.opened_files import SWITCH
+from paraphrastic.base.records import SWITCH
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")

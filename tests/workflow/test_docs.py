@@ -13,7 +13,17 @@ from pipelines import ROOT, snakemake
 
 from paraphrastic.cli import main
 
-PAGES = sorted([ROOT / "README.md", ROOT / "config" / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        ROOT / "config" / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+    ]
+)
+
+# The quick starts are typed as a whole, by tests of their own.
+GUIDES = [page for page in PAGES if page.parent.name != "quickstart"]
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -22,10 +32,11 @@ def blocks(page: Path, language: str) -> list[str]:
 
 COMMANDS = [
     pytest.param(line.split("#")[0].strip(), id=f"{page.stem}: {line}")
-    for page in PAGES
+    for page in GUIDES
     for block in blocks(page, "sh")
     for line in block.splitlines()
-    if line.startswith("snakemake")
+    # The configuration that README writes is there in a test of its own.
+    if line.startswith("snakemake") and "mine.yaml" not in line
 ]
 
 
@@ -44,7 +55,7 @@ def test_commands_plan(finished_once: Path, line: str) -> None:
 # Blocks whose commands work on what the sample's models need; those of the corpora need a network.
 EXAMPLES = [
     pytest.param([line.replace("\\\n", " ") for line in lines], id=f"{page.stem}: {lines[0][:24]}")
-    for page in PAGES
+    for page in GUIDES
     # Plans there are compared with the page, by the tests of plans.
     if page.stem != "scale"
     for block in blocks(page, "sh")
@@ -83,7 +94,7 @@ def test_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, line
             path.unlink()
 
 
-@pytest.mark.parametrize("command", ["embed", "score", "search", "dedup", "mine", "plan"])
+@pytest.mark.parametrize("command", ["embed", "score", "search", "dedup", "mine", "plan", "new"])
 def test_examples_of_help_run(finished_once: Path, command: str) -> None:
     run = [sys.executable, "-m", "paraphrastic.cli"]
     page = subprocess.run([*run, command, "--help"], capture_output=True, text=True, check=True).stdout
@@ -97,7 +108,7 @@ def test_examples_of_help_run(finished_once: Path, command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if blocks(page, "python")], ids=lambda page: page.stem
+    "page", [page for page in GUIDES if blocks(page, "python")], ids=lambda page: page.stem
 )
 def test_python_examples_run(finished_once: Path, monkeypatch: pytest.MonkeyPatch, page: Path) -> None:
     monkeypatch.chdir(finished_once)
@@ -123,15 +134,35 @@ def test_the_targets_of_make_exist() -> None:
             assert f"\n{line.split()[1]}: " in makefile
 
 
+def test_generated_pages_are_up_to_date() -> None:
+    run = subprocess.run(
+        [sys.executable, "docs/generate.py", "--check"], cwd=ROOT, text=True, capture_output=True
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_site_has_every_page(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "docs/site.py", tmp_path / "pages"], cwd=ROOT, check=True)
+    pages = {path.relative_to(tmp_path / "pages").as_posix() for path in (tmp_path / "pages").rglob("*.md")}
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert set(re.findall(r": ([\w/-]+\.md)$", text, re.M)) == pages
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+)\)", (tmp_path / "pages" / page).read_text(encoding="utf-8")):
+            assert "://" in link or (tmp_path / "pages" / page).parent.joinpath(link).exists(), (page, link)
+
+
 def test_every_setting_is_explained() -> None:
     page = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
     text = (ROOT / "workflow/schemas/config.schema.yaml").read_text(encoding="utf-8")
-    schema = yaml.safe_load(text)
-    for section, rule in schema["properties"].items():
-        rule |= schema["$defs"].get(rule.get("$ref", "").removeprefix("#/$defs/"), {})
-        for key in [""] if "default" in rule else rule.get("properties", [""]):
-            path = f"{section}.{key}".strip(".")
-            assert f"`{path}" in page, path
+    for section in yaml.safe_load(text)["properties"]:
+        assert re.search(rf"^\| `{section}[.`]", page, re.M), section
+
+
+def test_quick_starts_are_short() -> None:
+    pages = list((ROOT / "docs/quickstart").glob("*.md"))
+    assert len(pages) >= 6
+    for page in pages:
+        assert len(page.read_text(encoding="utf-8").splitlines()) < 60, page
 
 
 def test_the_environments_have_the_locked_versions() -> None:

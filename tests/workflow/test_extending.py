@@ -25,6 +25,10 @@ SENTENCES = "results/testsets/sentences.txt"
 RUN = ("--configfile", "config.yaml", "--")
 
 
+# The kind that the new one stands before.
+TMX = '    "tmx": Kind'
+
+
 def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -> None:
     (folder / "config.yaml").write_text(CONFIG.replace("CORPUS", corpus) + more)
 
@@ -59,9 +63,9 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
 
 
 def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
-    edit(pipeline / "src/paraphrastic/registry/kinds.py", "    # A translation memory.", f"{KIND}    #")
+    edit(pipeline / "src/paraphrastic/registry/datasets.py", TMX, f"{KIND}{TMX}")
     readers = pipeline / "src/paraphrastic/corpus/readers.py"
-    edit(readers, "\n# Readers whose rows", f"{READER}\n\n# Readers whose rows")
+    edit(readers, "_READERS: ", f"{READER}\n\n_READERS: ")
     edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{ENTRY}')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")
     configure(pipeline, corpus="{path: talks.pipe}", more="extraction: {max_unreadable: 1}\n")

@@ -141,7 +141,7 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "expected"),
     [
-        ("training/train.py", '"""The training loop', '"""A training loop', set()),
+        ("training/loop.py", '"""The training loop', '"""A training loop', set()),
         ("evaluation/tables.py", "one model a language", "a model a language", {"tabulate_systems"}),
         ("corpus/filters.py", "\nTOKENS = ", "\nEXTRA = 1\nTOKENS = ", {"select_pairs"}),
     ],

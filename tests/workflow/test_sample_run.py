@@ -9,7 +9,7 @@ import pytest
 from pipelines import snakemake
 
 from paraphrastic import load_model
-from paraphrastic.base.opened_files import MARK
+from paraphrastic.base.records import UNDECLARED
 
 MODELS = ("en", "de", "es", "fr")
 YEARS = ("2012", "2013", "2014", "2015", "2016")
@@ -91,8 +91,8 @@ def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
     logs = finished_once / "results/logs"
     for log in logs.rglob("*.log"):
         for line in log.read_text(encoding="utf-8").splitlines():
-            if MARK in line:
-                found.setdefault(log.relative_to(logs).parts[0], set()).add(line.split(MARK)[1])
+            if UNDECLARED in line:
+                found.setdefault(log.relative_to(logs).parts[0], set()).add(line.split(UNDECLARED)[1])
     # Downloads come from their addresses, here the sample's; a checkpoint belongs to the step that writes it.
     for path in found.pop("download_file"):
         assert path.startswith("data/sample/") or path.endswith(".part")

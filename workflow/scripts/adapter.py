@@ -1,4 +1,4 @@
-"""What every script imports first: this checkout's library, whatever the environment of its job has."""
+"""Every script imports this first, to use this checkout's library whatever its job's environment has."""
 
 import sys
 from pathlib import Path

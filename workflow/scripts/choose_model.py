@@ -1,6 +1,6 @@
 """Choose the best run of a model's sweep.
 
-Inputs: scores, models (the files of the runs). Outputs: the model's folder.
+Inputs: scores, models (the files of the runs). Outputs: the files of the model's folder.
 """
 
 from pathlib import Path

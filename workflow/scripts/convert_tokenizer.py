@@ -6,7 +6,7 @@ Inputs: sentencepiece, config (of the model). Outputs: tokenizer, modules, in th
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.interop.export.folder import complete_folder
+from paraphrastic.interop.tokenizer import complete_folder
 
 with step(snakemake):
     complete_folder(Path(snakemake.output.tokenizer).parent)

@@ -1,21 +1,20 @@
 """Evaluate a system on BUCC.
 
-Inputs: encoder (its files), sentences and gold of each pair, official. Output: result.
+Inputs: encoder (its files), sentences, gold (both of each pair), official. Outputs: result, samples.
 """
 
 from pathlib import Path
 
 from adapter import step
 from paraphrastic.evaluation.bitext import evaluate_bucc
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):
+    given, threads = dict(snakemake.params.evaluation), snakemake.threads
+    system = open_system(snakemake.params.encoder, threads=threads)
+    files = Path(snakemake.output.result), Path(snakemake.input.official)
+    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
     paths = zip(map(Path, snakemake.input.sentences), map(Path, snakemake.input.gold), strict=True)
-    evaluate_bucc(
-        open_system(snakemake.params.encoder, threads=snakemake.threads),
-        dict(zip(snakemake.params.pairs, paths, strict=True)),
-        Path(snakemake.output.result),
-        official=Path(snakemake.input.official),
-        threads=snakemake.threads,
-        **snakemake.params.evaluation,
-    )
+    testsets = dict(zip(snakemake.params.pairs, paths, strict=True))
+    evaluate_bucc(evaluation, testsets, threads=threads)

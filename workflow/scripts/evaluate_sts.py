@@ -1,4 +1,4 @@
-"""Evaluate a system on STS 2012-2016, on tracks of 2017 or on STS Benchmark.
+"""Evaluate a system on STS 2012-2016, on tracks of STS 2017 or on STS Benchmark.
 
 Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
 """
@@ -6,14 +6,12 @@ Inputs: encoder (its files), testsets, official. Outputs: result, samples (besid
 from pathlib import Path
 
 from adapter import step
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.sts import evaluate_sts
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):
-    evaluate_sts(
-        open_system(snakemake.params.encoder),
-        Path(snakemake.input.testsets),
-        Path(snakemake.output.result),
-        official=Path(snakemake.input.official),
-        **snakemake.params.evaluation,
-    )
+    system, given = open_system(snakemake.params.encoder), dict(snakemake.params.evaluation)
+    files = Path(snakemake.output.result), Path(snakemake.input.official)
+    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluate_sts(evaluation, Path(snakemake.input.testsets), **given)

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic.evaluation.bitext import evaluate_tatoeba
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):
-    evaluate_tatoeba(
-        open_system(snakemake.params.encoder),
-        dict(zip(snakemake.params.languages, map(Path, snakemake.input.testsets), strict=True)),
-        Path(snakemake.output.result),
-        official=Path(snakemake.input.official),
-        **snakemake.params.evaluation,
-    )
+    system, given = open_system(snakemake.params.encoder), dict(snakemake.params.evaluation)
+    files = Path(snakemake.output.result), Path(snakemake.input.official)
+    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    testsets = map(Path, snakemake.input.testsets)
+    evaluate_tatoeba(evaluation, dict(zip(snakemake.params.languages, testsets, strict=True)))

@@ -1,20 +1,18 @@
 """Evaluate a system on SentEval or on the Polish tasks.
 
-Inputs: encoder (its files), testsets, official. Output: result.
+Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
 """
 
 from pathlib import Path
 
 from adapter import step
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.transfer import evaluate_transfer
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):
-    evaluate_transfer(
-        open_system(snakemake.params.encoder, threads=snakemake.threads),
-        Path(snakemake.input.testsets),
-        Path(snakemake.output.result),
-        official=Path(snakemake.input.official),
-        threads=snakemake.threads,
-        **snakemake.params.evaluation,
-    )
+    given, threads = dict(snakemake.params.evaluation), snakemake.threads
+    system = open_system(snakemake.params.encoder, threads=threads)
+    files = Path(snakemake.output.result), Path(snakemake.input.official)
+    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluate_transfer(evaluation, Path(snakemake.input.testsets), threads=threads, **given)

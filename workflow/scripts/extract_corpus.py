@@ -1,6 +1,6 @@
-"""Read a corpus from its files into Parquet.
+"""Read a corpus from its files and write its pairs as Parquet.
 
-Inputs: downloads, or the files themselves. Outputs: pairs, unreadable (rows that were left out).
+Inputs: downloads (or local files). Outputs: pairs, unreadable (rows that were left out).
 """
 
 from adapter import step

@@ -1,4 +1,4 @@
-"""Write training data of the original code as those of this project.
+"""Convert training data of the original code to the format of this project.
 
 Inputs: hdf5, vocabulary, sentencepiece. Outputs: dataset, sentencepiece, counts.
 """
@@ -6,7 +6,7 @@ Inputs: hdf5, vocabulary, sentencepiece. Outputs: dataset, sentencepiece, counts
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.interop.dataset_import import import_dataset
+from paraphrastic.training.dataset_import import import_dataset
 
 with step(snakemake):
     import_dataset(

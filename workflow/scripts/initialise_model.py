@@ -1,6 +1,6 @@
 """Write the model that training starts from.
 
-Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of its folder.
+Inputs: dataset, sentencepiece, vectors (none or one). Outputs: the files of the model's folder.
 """
 
 from pathlib import Path

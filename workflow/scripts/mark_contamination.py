@@ -1,4 +1,4 @@
-"""Find the pairs of a corpus that stand in a test set.
+"""Find the pairs of a corpus that are in a test set.
 
 Inputs: selected, sentences (of the test sets). Outputs: contaminated, counts, examples (for reading).
 """

@@ -1,4 +1,4 @@
-"""Measure how much of a model's English pieces the other language has as well.
+"""Measure the share of a model's English pieces that the other language has, too.
 
 Inputs: dataset, sentencepiece. Output: overlap.
 """

@@ -1,6 +1,6 @@
-"""Measure how similar the sides of a bitext's pairs are to an encoder.
+"""Measure with an encoder how similar the two sides of a bitext's pairs are.
 
-Inputs: pairs, encoder (its files; none of one that has only a name). Output: similarity.
+Inputs: pairs, encoder (its files; none if it has only a name). Output: similarity.
 """
 
 from adapter import step

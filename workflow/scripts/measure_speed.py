@@ -1,4 +1,4 @@
-"""Measure how many sentences systems embed a second.
+"""Measure how many sentences systems embed per second.
 
 Inputs: encoders (their files), corpora. Output: speeds.
 """

@@ -1,4 +1,4 @@
-"""Merge the selected pairs of a model's corpora: drop duplicates and contaminated pairs, cap, shuffle.
+"""Merge the selected pairs of a model's corpora: drop duplicates and contaminated pairs, cap and shuffle.
 
 Inputs: selected, contaminated. Outputs: pairs, counts.
 """
@@ -17,7 +17,7 @@ with step(snakemake):
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
-        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
         memory_mb=snakemake.resources.mem_mb // 5,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,

@@ -1,6 +1,6 @@
-"""Prepare BUCC's sentences of a pair of languages.
+"""Prepare BUCC's sentences in a pair of languages.
 
-Input: downloads, one archive. Outputs: sentences, gold.
+Input: downloads (one archive). Outputs: sentences, gold.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Prepare Tatoeba's sentences of a language and their translations.
+"""Prepare Tatoeba's sentences in a language and their English translations.
 
-Input: downloads, the sentences and the English ones. Output: testset.
+Input: downloads (sentences in the language and in English). Output: testset.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rank the pairs of a model's corpora, cut them into parts and sample each.
+"""Rank the pairs of a model's corpora, cut them into parts and sample each part.
 
 Inputs: candidates, contaminated. Outputs: parts, summary.
 """
@@ -16,7 +16,7 @@ with step(snakemake):
         sample=snakemake.params.sample,
         drop=snakemake.params.drop,
         seed=snakemake.params.seed,
-        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
         memory_mb=snakemake.resources.mem_mb // 5,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,

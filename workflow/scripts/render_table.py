@@ -1,12 +1,12 @@
 """Render a table for reading and for a paper.
 
-Inputs: table, intervals (of a table of systems). Outputs: markdown, latex.
+Inputs: table, intervals (only for a table of systems). Outputs: markdown, latex.
 """
 
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.render import render_table
+from paraphrastic.report.render import render_table
 
 with step(snakemake):
     render_table(

@@ -1,4 +1,4 @@
-"""Draw paraphrases from the translations of the same sentences.
+"""Sample paraphrases among translations of the same sentences.
 
 Input: measured. Outputs: pairs, counts, examples (for reading).
 """
@@ -14,7 +14,7 @@ with step(snakemake):
         examples=snakemake.output.examples,
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
-        # DuckDB takes more than it is given, and Python and Arrow stand beside it.
+        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
         memory_mb=snakemake.resources.mem_mb // 5,
         threads=snakemake.threads,
         temporary=snakemake.resources.tmpdir,

@@ -1,4 +1,4 @@
-"""Label the pairs of a corpus: lengths, languages, overlap, paraphrase score.
+"""Label the pairs of a corpus with lengths, languages, overlap and paraphrase score.
 
 Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: scored.
 """

@@ -1,4 +1,4 @@
-"""Write the table of the training pairs that stand in test sets.
+"""Write the table of the training pairs that are in test sets.
 
 Input: counts (of all models and corpora). Output: table.
 """

@@ -1,4 +1,4 @@
-"""Write how much systems differ from data set to data set.
+"""Write the table of how much systems differ from data set to data set.
 
 Inputs: results, samples (beside them), published, captions. Output: table.
 """
@@ -6,7 +6,7 @@ Inputs: results, samples (beside them), published, captions. Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.differences import tabulate_differences
+from paraphrastic.evaluation.studies import tabulate_differences
 
 with step(snakemake):
     results = ([Path(result)] for result in snakemake.input.results)

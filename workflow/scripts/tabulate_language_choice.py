@@ -1,6 +1,6 @@
 """Write the tables of the study of languages.
 
-Inputs: overlaps, sts, prefixed (none or one a model), uriel, published. Outputs: table, correlations.
+Inputs: overlaps, sts, prefixed (none or one per model), uriel, published. Outputs: table, correlations.
 """
 
 from pathlib import Path

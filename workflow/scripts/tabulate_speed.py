@@ -1,4 +1,4 @@
-"""Tabulate speeds, with published ones.
+"""Write the table of measured and published speeds.
 
 Inputs: speeds, published. Output: table.
 """

@@ -1,6 +1,6 @@
-"""Put the sweeps of all models into one table.
+"""Write one table of the sweeps of all models.
 
-Input: sweeps, in the order of the parameter models. Output: table.
+Input: sweeps (in the order of the parameter `models`). Output: table.
 """
 
 from pathlib import Path

@@ -12,7 +12,7 @@ from paraphrastic.training.train import Development, TrainingInputs, train_model
 
 with step(snakemake):
     params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
-    # No parameters of the rule, since nothing in the outputs depends on them.
+    # These are not parameters of the rule, since the outputs do not depend on them.
     watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
         TrainingInputs.of_rule(snakemake.input, *params),

@@ -1,4 +1,4 @@
-"""Train a vocabulary of a model.
+"""Train one of a model's vocabularies.
 
 Input: pairs. Output: model.
 """

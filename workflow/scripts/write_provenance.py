@@ -1,4 +1,4 @@
-"""Write where the results come from.
+"""Write a record of where the results come from.
 
 Inputs: any results. Output: provenance.
 """

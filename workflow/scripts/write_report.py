@@ -1,6 +1,6 @@
 """Write the page of all results.
 
-Inputs: tables, intervals, figures, provenance, in the folders that the page looks for them in. Output: page.
+Inputs: tables, intervals, figures, provenance, in the folders in which the page expects them. Output: page.
 """
 
 from adapter import step

@@ -1,1 +1,1 @@
-"""What everything stands on: errors, files, threads, compilation, text, versions of code."""
+"""The foundation of all other packages: errors, files, threads, compilation, text, versions of code."""

@@ -1,4 +1,4 @@
-"""A version of the library's code, so that results are made again when their code changes, and only then."""
+"""A version of the library's code, so that a result is rebuilt when its code changes, and only then."""
 
 import ast
 import hashlib
@@ -12,18 +12,19 @@ ROOT = PACKAGE.parent
 
 
 def code_version(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> str:
-    """Digest of code and of everything in the package that it imports, 12 hexadecimal digits.
+    """Digest of some code and of everything that it imports from the package, in 12 hexadecimal digits.
 
-    Comments, layout and docstrings do not count, nor does anything that a script imports from outside the
-    package, such as the adapter beside it.
+    Comments, layout and docstrings do not count. Neither does anything that a script imports from outside the
+    package, such as the adapter beside it. A file that a module names, such as a page's template, counts if
+    it lies beside the module.
 
     Args:
-        modules: of the package.
-        script: a file whose own code counts, and the modules of the package that it imports.
-        without: modules that the script imports for what no result depends on.
+        modules: modules of the package.
+        script: a file whose own code counts, along with the modules of the package that it imports.
+        without: modules that the script imports but that no result depends on.
 
     Raises:
-        ModuleNotFoundError: a name in `modules` or `without` is none of the package's modules.
+        ModuleNotFoundError: a name in `modules` or `without` is not a module of the package.
     """
     found = modules_of(*modules, script=script, without=without)
     digest = hashlib.sha256()
@@ -35,7 +36,7 @@ def code_version(*modules: str, script: Path | None = None, without: Collection[
 
 
 def modules_of(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> set[Path]:
-    """Files of the package that modules and a script run, as `code_version` takes them."""
+    """Files of the package that the modules and the script run; the arguments are those of `code_version`."""
     if unknown := [module for module in (*modules, *without) if _path(module) is None]:
         raise ModuleNotFoundError(unknown[0])
     left_out = set(map(_path, without))
@@ -52,26 +53,28 @@ def modules_of(*modules: str, script: Path | None = None, without: Collection[st
 
 @cache
 def _parse(path: Path) -> tuple[str, tuple[Path, ...]]:
-    """The code of a file without its docstrings, and the package's files that it imports."""
+    """A file's code without docstrings (the part that counts), and the package's files that it imports."""
     tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    imported = []
+    imported, beside = [], []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Constant) and re.fullmatch(r"\w+(\.\w+)+", str(node.value)):
-            imported.append(str(node.value))  # such as a module that runs in a process of its own
+            imported.append(str(node.value))  # a module can be named, for example to run in its own process
+            if (named := path.with_name(str(node.value))).is_file():
+                beside.append(named.read_text(encoding="utf-8"))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 del node.body[0]
     paths = (_path(name) for name in imported)
-    return ast.dump(tree), tuple(path for path in paths if path)
+    return "".join([ast.dump(tree), *beside]), tuple(path for path in paths if path)
 
 
 def _path(module: str) -> Path | None:
-    """File of a module of the package; None for names that are not one."""
+    """File of a module of the package, or None if the name is not such a module."""
     if module.split(".")[0] != PACKAGE.name:
         return None
     base = ROOT.joinpath(*module.split("."))

@@ -1,11 +1,12 @@
-"""The one exception that users meet, and how to tell of another that memory ran out."""
+"""The one exception that users see, hints for its messages, and a test for running out of memory."""
 
+import difflib
 import re
+from collections.abc import Iterable
 
-# All but the end of a line, which stands between the faults of a configuration.
+# All control characters but the newline, which separates the faults of a configuration.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
-_CONTROL_OR_END = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-# A thread that cannot be started has got no memory for its stack.
+# A thread fails to start if there is no memory for its stack.
 _NO_MEMORY = re.compile(
     r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size"
     r"|can't start new thread|failed to launch worker thread",
@@ -14,20 +15,20 @@ _NO_MEMORY = re.compile(
 
 
 class InputError(Exception):
-    """Something that the user gave us cannot be used.
+    """Something that the user supplied cannot be used.
 
-    The message is one line that names the file (and line, key or address) and the cause; the command
-    line and the pipeline print it as it stands, without a traceback. Control characters, which would be
-    commands to a terminal, are spelled out: names and text come from elsewhere.
+    The message is one line that names the file (and line, key or address) and the cause. The command line
+    and the pipeline print it unchanged, without a traceback. Names and text in it can come from anywhere, so
+    control characters are escaped: a terminal would obey them.
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(_CONTROL.sub(_spelled_out, message))
 
 
-def on_one_line(text: str) -> str:
-    """What a stranger says, with control characters and ends of lines spelled out."""
-    return _CONTROL_OR_END.sub(_spelled_out, text)
+def on_one_line(words: object) -> str:
+    """A foreign message, such as another library's, on one line and with control characters escaped."""
+    return _CONTROL.sub(_spelled_out, " ".join(str(words).split()))
 
 
 def _spelled_out(found: re.Match[str]) -> str:
@@ -35,5 +36,12 @@ def _spelled_out(found: re.Match[str]) -> str:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an exception, of whatever library, says that it got no memory."""
+    """Whether an exception, from any library, says that memory ran out."""
     return isinstance(error, MemoryError) or _NO_MEMORY.search(str(error)) is not None
+
+
+def did_you_mean(name: str, known: Iterable[str], *, otherwise: str = "") -> str:
+    """The end of a message about an unknown name: the most similar known name, or else `otherwise`."""
+    guess = difflib.get_close_matches(name, list(known), n=1)
+    hint = f"did you mean {guess[0]!r}?" if guess else otherwise
+    return f"; {hint}" if hint else ""

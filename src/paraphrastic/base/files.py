@@ -1,4 +1,4 @@
-"""Files that are either whole or not there, and their digests."""
+"""Files that are either complete or absent, and their digests."""
 
 import csv
 import errno
@@ -19,9 +19,9 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 
-# Who makes a temporary file, as its name says.
+# The host and process in the name of a temporary file.
 OWNER = f"{platform.node()}-{os.getpid()}"
-# What a disk that cannot be written is called, by the system's number for it.
+# Causes for which a disk cannot be written, by error number.
 _UNWRITABLE = {
     errno.ENOSPC: "no space left on the disk",
     errno.EDQUOT: "no space left on the disk",
@@ -32,12 +32,12 @@ _UNWRITABLE = {
 
 @contextmanager
 def atomic_output(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, which takes the final name once the block has succeeded.
+    """Yield a temporary path beside `path`, and rename it to `path` once the block has succeeded.
 
-    The temporary name is unique to the process, so that a run which was killed, or one that goes on
-    unseen, cannot spoil the next one's file; what a killed process left is removed by the next one.
-    Nothing is left behind when the block raises; a full or read-only disk is an `InputError`. A device or a
-    pipe, such as `/dev/null`, stays what it is: it is yielded itself; and a link stays one to what it names.
+    The temporary name is unique to the process. A run that was killed, or that still goes on unnoticed,
+    therefore cannot spoil the file of the next run, which also removes what a killed process left behind.
+    If the block raises, nothing is left. A full or read-only disk is an `InputError`. A device or a pipe,
+    such as `/dev/null`, is yielded itself. A link stays, and the file that it points to is replaced.
     """
     final = Path(path)
     if final.is_symlink():
@@ -47,24 +47,54 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
             yield final
         return
     with unwritable_named(final):
-        final.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(final.parent, f".{final.name}.")
-        prefix = f".{final.name}.{OWNER}."
-        handle, name = tempfile.mkstemp(dir=final.parent, prefix=prefix, suffix=".tmp")
+        handle, name = tempfile.mkstemp(**_temporary_name(final))
         os.close(handle)
         temporary = Path(name)
         try:
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            temporary.chmod(0o666 & ~umask())
+            temporary.chmod(0o666 & ~_umask())
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def new_folder(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary folder that is renamed to `path` on success; if the block raises, nothing is left.
+
+    Raises:
+        InputError: `path` exists and is not an empty folder, or the folder cannot be written.
+    """
+    final = Path(path)
+    if final.exists() and not (final.is_dir() and not any(final.iterdir())):
+        raise InputError(f"{final}: is there already, and no empty folder")
+    with unwritable_named(final):
+        try:
+            temporary = Path(tempfile.mkdtemp(**_temporary_name(final)))
+        except OSError as error:
+            raise InputError(f"{final}: cannot be written: {error.strerror}") from None
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~_umask())
+            temporary.replace(final)
+        except InputError as error:
+            # The user knows the folder by its final name.
+            raise InputError(str(error).replace(str(temporary), str(final))) from None
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _temporary_name(final: Path) -> dict[str, Any]:
+    """Arguments for `tempfile`: the folder, and the beginning and end of the name."""
+    final.parent.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(final.parent, f".{final.name}.")
+    return {"dir": final.parent, "prefix": f".{final.name}.{OWNER}.", "suffix": ".tmp"}
+
+
 def remove_leftovers(folder: Path, prefix: str) -> None:
-    """Remove temporary files and folders, `{prefix}{OWNER}.…`, of this host's processes that are no more."""
+    """Remove temporary files and folders `{prefix}{OWNER}.…` of processes of this host that have ended."""
     host = re.escape(platform.node())
     for path in folder.glob(f"{glob.escape(prefix)}*"):
         owner = re.match(rf"{re.escape(prefix)}{host}-(\d+)\.", path.name)
@@ -81,19 +111,19 @@ def _is_running(process: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # somebody else's
+        pass  # it runs, but belongs to another user
     return True
 
 
 @contextmanager
 def unwritable_named(path: str | Path) -> Iterator[None]:
-    """Turn a full or read-only disk, met while writing `path`, into an `InputError`."""
+    """Raise an `InputError` if the disk turns out to be full or read-only while `path` is written."""
     try:
         yield
     except Exception as error:
         if isinstance(error, InputError):
             raise
-        # Libraries that are not written in Python have exceptions of their own, but the system's words.
+        # Libraries that are not written in Python raise their own exceptions, but quote the system's message.
         number, words = getattr(error, "errno", None), str(error)
         for known, cause in _UNWRITABLE.items():
             if known == number or os.strerror(known) in words:
@@ -102,15 +132,15 @@ def unwritable_named(path: str | Path) -> Iterator[None]:
 
 
 def end_future_times(*folders: str | Path) -> int:
-    """Give files whose time is yet to come the present time, and return their number.
+    """Set files that are dated in the future to the present time, and return how many there were.
 
-    After a clock was moved back, what is made of such files would seem to be older than they are. Their order
-    in time stays.
+    After a clock has been set back, anything made from such files would seem older than the files themselves.
+    The files keep their order in time.
     """
     now = time.time_ns()
     times: dict[Path, int] = {}
     for path in (path for folder in folders for path in Path(folder).rglob("*")):
-        with suppress(FileNotFoundError):  # a temporary file of a step that ends unseen
+        with suppress(FileNotFoundError):  # a temporary file may vanish while we look
             times[path] = path.stat().st_mtime_ns
     future = {path: moment for path, moment in times.items() if moment > now and path.is_file()}
     order = sorted(set(future.values()))
@@ -121,8 +151,8 @@ def end_future_times(*folders: str | Path) -> int:
     return len(future)
 
 
-def umask() -> int:
-    """Permissions that new files of this process do not get."""
+def _umask() -> int:
+    """Permission bits that this process withholds from new files."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -135,14 +165,14 @@ def sha256(path: str | Path) -> str:
 
 
 def write_json(path: str | Path, value: Any) -> None:
-    """Write `value` as readable JSON; NaN and infinity are errors, never written."""
+    """Write `value` as readable JSON; NaN and infinity raise a `ValueError`."""
     with atomic_output(path) as temporary:
         text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a damaged one is an `InputError` that names it."""
+    """Read a JSON file; a missing or damaged one is an `InputError` that names it."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as error:
@@ -150,9 +180,9 @@ def read_json(path: str | Path) -> Any:
 
 
 def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header, in UTF-8 with LF.
+    """Write rows as CSV with a header, in UTF-8 and with LF line ends.
 
-    A column that a row lacks is left empty, and keys of a row that are not columns are left out.
+    A column that a row lacks stays empty, and keys that are not columns are left out.
     """
     with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
@@ -161,7 +191,7 @@ def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[s
 
 
 def read_csv(path: str | Path) -> list[dict[str, str]]:
-    """Read the rows of a CSV file with a header; an `InputError` names one that is missing or damaged."""
+    """Read the rows of a CSV file with a header; a missing or damaged one is an `InputError`."""
     try:
         with Path(path).open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, restval="", strict=True))

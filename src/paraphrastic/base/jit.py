@@ -11,31 +11,31 @@ from numba.np import arrayobj
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
-# A product and a sum may be one instruction; NaN stays NaN.
+# LLVM may fuse a product and a sum into one instruction; NaN stays NaN.
 FAST = {"contract", "nsz", "arcp"}
 
 
 def jit(kernel: Kernel) -> Kernel:
-    """The function as machine code that runs without Python's lock.
+    """Compile a function to machine code that runs without Python's lock.
 
-    The code is kept beside the module, or in the user's cache where that cannot be written; where neither
-    can, it is compiled in every process. The cache knows of changes in the function's own module only: a
-    kernel is to call none of another module.
+    The code is cached beside the module, or in the user's cache folder if that place cannot be written; if
+    neither can, every process compiles anew. The cache notices changes only in the function's own module, so
+    a kernel must not call kernels of other modules.
     """
     return _compile(kernel, FAST)
 
 
 def jit_sum(kernel: Kernel) -> Kernel:
-    """The same with sums in any order.
+    """Compile like `jit`, but let sums be computed in any order.
 
-    That is fast, but a loop with such a sum must not write to an array: whether it is done several numbers at
-    a time would depend on where in memory the arrays happen to lie, and with it the last digit.
+    That is fast, but a loop with such a sum must not write to an array. Whether the loop is vectorised would
+    then depend on where the arrays happen to lie in memory, and so would the last digit of the result.
     """
     return _compile(kernel, FAST | {"reassoc"})
 
 
 def jit_exactly(kernel: Kernel) -> Kernel:
-    """The same with every operation rounded as it is written."""
+    """Compile like `jit`, but round after every operation, exactly as written."""
     return _compile(kernel, set())
 
 
@@ -49,7 +49,7 @@ def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
 
 @intrinsic
 def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Ask for the line of the cache with `array[index]`, before it is needed."""
+    """Fetch the cache line that holds `array[index]` before it is needed."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         start = arrayobj.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -59,7 +59,7 @@ def prefetch(typing_context: Any, array: Any, index: Any) -> Any:
         function = builder.module.declare_intrinsic(
             "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         )
-        # To be written, kept in all caches, data.
+        # The arguments mean: for writing, keep in all caches, data (not instructions).
         builder.call(function, [address, number(1), number(3), number(1)])
         return context.get_dummy_value()
 

@@ -1,4 +1,4 @@
-"""Lines of text that came from elsewhere, and what becomes of rows that cannot be read."""
+"""Reading lines of text from unknown sources, and handling rows that cannot be read."""
 
 import codecs
 import io
@@ -14,17 +14,17 @@ from typing import BinaryIO, TextIO
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 
-# A longer line, without its end, is no sentence, and must not fill the memory.
+# A longer line (its end not counted) is no sentence, and must not fill the memory.
 MAX_LINE_BYTES = 1 << 20
-# At most as many, so that only a line which began in an earlier chunk can be longer.
+# A chunk is no larger than the limit, so only a line that began in an earlier chunk can exceed it.
 _CHUNK_BYTES = MAX_LINE_BYTES
-# Causes for which lines, and cells of tables, cannot be read.
+# Reasons why a line or a table cell cannot be read.
 TOO_LONG = f"longer than {MAX_LINE_BYTES} bytes"
 HAS_NUL = "a NUL character, which no text has"
-# Control characters but the newline, which ends a line, the tab, which may part columns, and NUL, which no
-# text has: every other byte of Latin text in UTF-16 is one.
+# Control characters that become spaces. The newline ends a line, the tab may separate columns, and NUL marks
+# a line as unreadable: no text contains it, while Latin text in UTF-16 has it as every second byte.
 _CONTROL_BYTES = bytes(b for b in [*range(1, 32), 127] if b not in b"\t\n")
-# Byte order marks; that of UTF-32 may begin as that of UTF-16.
+# Byte order marks. UTF-32 comes first, since its little-endian mark begins with the one of UTF-16.
 _OTHER_MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
@@ -40,11 +40,11 @@ _log = logging.getLogger(__name__)
 
 
 class UnreadableRows:
-    """Rows that cannot be read: counted and listed, until there are more than the bound.
+    """Count and list rows that cannot be read, until there are more than the bound.
 
     Args:
-        bound: so many are allowed.
-        report: gets a line `file TAB line TAB cause` for each of them.
+        bound: the number of unreadable rows that is allowed.
+        report: receives a line `file TAB line TAB cause` for each of them.
     """
 
     def __init__(self, bound: int, report: TextIO | None = None) -> None:
@@ -54,7 +54,7 @@ class UnreadableRows:
         self.last_line = 0
 
     def add(self, label: str, line: int, cause: str) -> None:
-        """Note that line (or row) `line` of the file `label` cannot be read; raises past the bound."""
+        """Note that a line (or row) cannot be read; `label` names its file. Raises past the bound."""
         self.count += 1
         self.last_line = line
         _log.warning("%s:%d: %s", label, line, cause)
@@ -67,7 +67,7 @@ class UnreadableRows:
 
 @contextmanager
 def unreadable_rows(path: str | Path | None, bound: int) -> Iterator[UnreadableRows]:
-    """Unreadable rows, listed in the TSV file `path`, which has a header and is whole or not there."""
+    """Yield an `UnreadableRows` that reports to the TSV file `path`, which is either complete or absent."""
     if path is None:
         yield UnreadableRows(bound)
         return
@@ -78,34 +78,34 @@ def unreadable_rows(path: str | Path | None, bound: int) -> Iterator[UnreadableR
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """Stands for a line that is no text."""
+    """Takes the place of a line that is not text."""
 
     cause: str
 
 
 def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
-    """Lines of UTF-8 text without their ends; every control character but the tab is a space.
+    """Lines of UTF-8 text without their ends; every control character but the tab becomes a space.
 
-    Lines end at a newline only, with or without a carriage return; a byte order mark is dropped.
+    Only a newline ends a line, with or without a carriage return before it. A byte order mark is dropped.
 
     Raises:
-        InputError: the byte order mark of another encoding.
+        InputError: the text begins with the byte order mark of another encoding.
     """
-    # A line that is cut here is too long as it is, even if what is left ends with a carriage return.
+    # Two extra bytes are kept: even if the last one is a carriage return, a cut line is still too long.
     for data in _whole_lines(stream, label, keep=MAX_LINE_BYTES + 2):
         yield from _decode(data)
 
 
 def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]:
-    """Lines of UTF-8 text as `read_lines` ends them, otherwise unchanged and of any length.
+    """Batches of UTF-8 lines, split as in `read_lines`, but otherwise unchanged and of any length.
 
     Args:
         stream: the text.
-        label: what errors call it.
+        label: its name in error messages.
         size: number of lines in a batch, at most.
 
     Raises:
-        InputError: a line that is not UTF-8, with its number; the byte order mark of another encoding.
+        InputError: a line is not UTF-8 (with its number), or the byte order mark is of another encoding.
     """
     number = 1
     for data in _whole_lines(stream, label):
@@ -122,18 +122,21 @@ def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]
 
 
 def text_lines(content: bytes | BinaryIO, label: str) -> list[str]:
-    """All lines of a text that fits into memory; see `read_batches`."""
+    """All lines of a text that fits into memory, read by `read_batches`."""
     stream = io.BytesIO(content) if isinstance(content, bytes) else content
     return [line for batch in read_batches(stream, label, _CHUNK_BYTES) for line in batch]
 
 
 def _whole_lines(stream: BinaryIO, label: str, *, keep: int | None = None) -> Iterator[bytes]:
-    """Blocks of lines, without the end of the last one; of a line longer than a block, `keep` bytes."""
+    """Blocks of whole lines, without the last newline; a line longer than a block is cut to `keep` bytes."""
     begun = [b""]
     first = True
     while chunk := stream.read(_CHUNK_BYTES):
         if first:
-            chunk, first = _without_mark(chunk, label), False
+            for mark, encoding in _OTHER_MARKS.items():
+                if chunk.startswith(mark):
+                    raise InputError(f"{label}: not UTF-8 but {encoding}")
+            chunk, first = chunk.removeprefix(codecs.BOM_UTF8), False
         whole, newline, rest = chunk.rpartition(b"\n")
         if newline:
             yield b"".join([*begun, whole])
@@ -145,15 +148,8 @@ def _whole_lines(stream: BinaryIO, label: str, *, keep: int | None = None) -> It
         yield last
 
 
-def _without_mark(head: bytes, label: str) -> bytes:
-    for mark, encoding in _OTHER_MARKS.items():
-        if head.startswith(mark):
-            raise InputError(f"{label}: not UTF-8 but {encoding}")
-    return head.removeprefix(codecs.BOM_UTF8)
-
-
 def _decode(data: bytes) -> Sequence[str | Undecodable]:
-    """Lines of `data`; only the first one can be too long."""
+    """Split `data` into lines, of which only the first can be too long."""
     data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
     first, newline, others = data.partition(b"\n") if len(data) > MAX_LINE_BYTES else (b"", b"", b"")
     if len(first) > MAX_LINE_BYTES:
@@ -181,7 +177,7 @@ def _not_utf8(error: UnicodeDecodeError) -> str:
 def readable_lines(
     stream: BinaryIO, label: str, unreadable: UnreadableRows | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Numbers, from 1, and lines that are text; without a bound, the first other one is an `InputError`."""
+    """Text lines, numbered from 1. Without `unreadable`, a line that is not text is an `InputError`."""
     for number, line in enumerate(read_lines(stream, label), start=1):
         if isinstance(line, Undecodable):
             if unreadable is None:
@@ -194,10 +190,10 @@ def readable_lines(
 def aligned_lines(
     streams: Sequence[BinaryIO], labels: Sequence[str], unreadable: UnreadableRows
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Numbers, from 1, and lines of all streams side by side, with spaces for tabs.
+    """Numbered rows, from 1, of the streams' lines side by side; tabs become spaces.
 
-    A line that one side cannot read is left out on all sides, so that the others stay aligned. Sides that
-    are not equally long are an `InputError` with the counts.
+    If a line is unreadable on one side, it is left out on all sides, so that the rest stays aligned. If the
+    streams differ in length, an `InputError` gives the line counts.
     """
     sides = [read_lines(stream, label) for stream, label in zip(streams, labels, strict=True)]
     for number, row in enumerate(zip_longest(*sides), start=1):
@@ -217,11 +213,11 @@ def aligned_lines(
 
 
 def clean(text: str) -> str:
-    """`text` with a space for every control character, as `read_lines` does."""
+    """Replace every control character of `text`, tabs and newlines included, by a space."""
     return _CONTROL.sub(" ", text)
 
 
 def shown(value: object) -> str:
-    """`value` for a message: on one line and not long."""
+    """`value` as a message shows it: on one line, cut if it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,6 +1,7 @@
 """The record that every step leaves in its log: where and when it ran, on which files, with what code.
 
-`report.provenance` follows these records from a result back to the data that it was made of.
+`report.provenance` follows these records from a result back to the data that it was made from. For tests,
+a step can also log the files that it opens although its rule does not declare them.
 """
 
 import hashlib
@@ -13,15 +14,19 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-# What a record begins with in a log; no other line has it.
+# The beginning of a record in a log; no other line begins like this.
 MARK = "provenance: "
+
+# The variable that turns on the log of undeclared files, the beginning of its lines, and the folders watched.
+SWITCH = "PARAPHRASTIC_LIST_UNDECLARED"
+UNDECLARED = "undeclared: "
+_FOLDERS = ("config", "data", "resources", "results")
 
 _log = logging.getLogger(__name__)
 
@@ -35,11 +40,11 @@ def recorded(
     config: Mapping[str, Any],
     code: str | None = None,
 ) -> Iterator[None]:
-    """Log a record of a step that succeeds: where and when it ran, on which files, with what code.
+    """Log a record of a step if it succeeds: where and when it ran, on which files, with what code.
 
     Args:
-        step: its name.
-        inputs: files that it reads, as the steps that made them named them.
+        step: the step's name.
+        inputs: files that it reads, under the names that the steps which made them used.
         outputs: files that it makes.
         config: the complete configuration.
         code: the version of the code that it runs, see `code_version`.
@@ -63,32 +68,27 @@ def recorded(
 
 
 def commit() -> str | None:
-    """Commit of the checkout that this code is of, `-dirty` where it was changed since; None outside git."""
+    """Commit of this code's checkout, with `-dirty` if it has changed since; None outside git."""
     git = shutil.which("git")
     if git is None:
         return None
     folder = Path(__file__).parent
-    # A copy inside somebody else's repository is not at that repository's commit.
+    # Steps that run in parallel must not wait for each other's git lock.
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+    # First check that git tracks this file: a copy inside another repository is not at that one's commit.
     for arguments in (
         ["ls-files", "--error-unmatch", Path(__file__).name],
         ["describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"],
     ):
         command = [git, "-C", str(folder), *arguments]
-        run = subprocess.run(  # noqa: S603 - no shell
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            # Steps side by side must not wait for each other.
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0"},
-        )
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)  # noqa: S603
         if run.returncode != 0:
             return None
     return run.stdout.strip()
 
 
 def config_digest(config: Mapping[str, Any]) -> str:
-    """SHA-256 of a configuration, whatever the order of its keys."""
+    """SHA-256 of a configuration; the order of its keys does not matter."""
     text = json.dumps(config, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -100,19 +100,38 @@ def utc(seconds: float) -> str:
 
 def _loaded() -> dict[str, str]:
     """Versions of the packages that this process has loaded."""
-    versions = {
-        name: _version(module)
-        for name, module in list(sys.modules.items())
-        if "." not in name and not name.startswith("_") and name not in sys.stdlib_module_names
-    }
-    return {name: version for name, version in sorted(versions.items()) if version}
-
-
-def _version(module: ModuleType) -> str | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # some would rather be asked otherwise
+    versions = {}
+    for name, module in sorted(sys.modules.items()):
+        if "." in name or name.startswith("_") or name in sys.stdlib_module_names:
+            continue
+        # Some modules warn when they are asked, and those that import others lazily can fail.
+        with suppress(Exception), warnings.catch_warnings(action="ignore"):
             version = getattr(module, "__version__", None)
-    except Exception:
-        return None  # modules that import others when they are asked can fail in any way
-    return version if isinstance(version, str) else None
+            if isinstance(version, str) and version:
+                versions[name] = version
+    return versions
+
+
+@contextmanager
+def undeclared_logged(declared: Collection[str]) -> Iterator[None]:
+    """Log each file that Python opens in the pipeline's folders although it is not `declared`.
+
+    Names that begin with a dot are temporary, and a download's lock belongs to the download. Python's audit
+    events cover only files that Python itself opens, not those that DuckDB, Arrow and Polars open.
+    """
+    if not os.environ.get(SWITCH):
+        yield
+        return
+    allowed = {*declared, *(f"{path}.lock" for path in declared)}
+    opened: set[Path] = set()
+
+    def note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str | bytes | os.PathLike):
+            opened.add(Path(os.path.relpath(os.fsdecode(arguments[0]))))
+
+    sys.addaudithook(note)
+    yield
+    for path in sorted(opened.copy()):
+        is_temporary = any(part.startswith(".") for part in path.parts)
+        if path.parts[:1] and path.parts[0] in _FOLDERS and not is_temporary and str(path) not in allowed:
+            _log.info("%s%s", UNDECLARED, path)

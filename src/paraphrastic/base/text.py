@@ -1,6 +1,6 @@
-"""Raw text as training sees it: words of Chinese apart, characters written alike, lower-cased.
+"""Preparation of raw text for a model: separate Chinese words, unify characters, lower-case.
 
-Models in use need it too, hence nothing but the standard library at the top.
+Models in use need this too, so the top of the module imports only the standard library.
 """
 
 import functools
@@ -11,10 +11,10 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 
-# A letter of Chinese, also where the language of a text is not said.
+# A Chinese character. A text that has one counts as Chinese if its language is not stated.
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _ARABIC_MARKS = [*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0660), 0x0670, *range(0x06D6, 0x06EE)]
-# By language and mode, for `str.translate`. Three signs among the marks' code points are none.
+# By language and mode, for `str.translate`. Three code points among the marks are signs, not marks.
 _FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
     ("ar", "marks"): {**dict.fromkeys(set(_ARABIC_MARKS) - {0x06DD, 0x06DE, 0x06E9}), 0x0671: "\u0627"},
     ("ru", "yo"): {0x0451: "\u0435", 0x0401: "\u0415"},
@@ -31,19 +31,19 @@ def prepare_text(
     folding: Mapping[str, str] | None = None,
     lowercase: bool = False,
 ) -> list[str]:
-    """Raw text as models see it, in training and in use: segmented, then folded, then lower-cased.
+    """Prepare raw text for a model, in training and in use: segment, then fold, then lower-case it.
 
-    White space stays as it is, since sentencepiece makes one space of it.
+    White space stays unchanged, since sentencepiece collapses it.
 
     Args:
-        texts: in one language.
-        language: its code. Without one, texts with a Chinese character are taken to be Chinese.
+        texts: texts in one language.
+        language: code of that language. Without one, texts with a Chinese character count as Chinese.
         segmentation: mode of `segment` by language.
         folding: mode of `fold` by language.
-        lowercase: whether to lower-case the texts, by the rules of Unicode.
+        lowercase: whether to lower-case the texts, according to Unicode.
 
     Raises:
-        InputError: a language has no segmenter of this mode, or the segmenter is not installed.
+        InputError: a language has no segmenter with this mode, or the segmenter is not installed.
     """
     texts = list(texts)
     for code, mode in (segmentation or {}).items():
@@ -58,13 +58,13 @@ def prepare_text(
 
 
 def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
-    """Put spaces between the words of languages that are written without.
+    """Put spaces between the words of a language that is written without them.
 
     Args:
-        texts: in one language.
-        language: its code; only Chinese (`zh`) has a segmenter, jieba.
-        mode: `accurate`, `full` (every word that the dictionary finds, overlapping: the original's
-            `cut_all=True`), or `none`, which leaves the texts as they are.
+        texts: texts in one language.
+        language: code of that language; only Chinese (`zh`) has a segmenter, jieba.
+        mode: `accurate`; `full`, every word that the dictionary finds, even if words overlap (the original's
+            `cut_all=True`); or `none`, which leaves the texts unchanged.
     """
     if mode == "none":
         return list(texts)
@@ -74,22 +74,22 @@ def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
     return [" ".join(" ".join(cut(text, cut_all=mode == "full")).split()) for text in texts]
 
 
-def folding_faults(folding: Mapping[str, str]) -> Iterator[str]:
-    """What of a folding is unknown."""
+def folding_errors(folding: Mapping[str, str]) -> Iterator[str]:
+    """A message for each unknown entry of a folding."""
     for language, mode in folding.items():
         if mode != "none" and (language, mode) not in _FOLDINGS:
             yield f"there is no folding {mode!r} of {language!r}"
 
 
 def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
-    """Write characters alike that one language spells in several ways.
+    """Unify characters that a language spells in several ways.
 
     Args:
-        texts: in any language; each folding concerns letters of its own language only, so that a reader
-            of a text need not know which language it is in.
-        folding: by language. `ar`: `marks` leaves out vowel and Quranic marks and the tatweel, and
+        texts: texts in any language. A folding concerns only letters of its own language, so nobody needs
+            to know which language a text is in.
+        folding: mode by language. `ar`: `marks` leaves out vowel and Quranic marks and the tatweel, and
             writes the alef wasla as an alef. `ru`: `yo` writes ё as е. `tr`: `dotted` lower-cases İ to i,
-            where Unicode makes an i with a second dot; `dotless` also writes ı and I as i. `none`.
+            while Unicode yields an i with a second dot; `dotless` also writes ı and I as i. Any: `none`.
     """
     table: dict[int, str | None] = {}
     for language, mode in folding.items():
@@ -97,17 +97,17 @@ def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
             table |= _FOLDINGS[language, mode]
     if not table:
         return list(texts)
-    # Composed first, since a letter and its mark may come as two characters.
+    # Compose first, since a letter and its mark may be two characters.
     return [unicodedata.normalize("NFC", text).translate(table) for text in texts]
 
 
 def composed(texts: Sequence[str]) -> list[str]:
-    """Texts in which a letter and its mark are one character, however they came (NFC)."""
+    """Join every letter and its mark into one character, where Unicode has one (NFC)."""
     return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
 
 
 def collapse_spaces(texts: Sequence[str]) -> list[str]:
-    """Texts with one space between tokens and none around."""
+    """Leave one space between tokens and none at the ends."""
     return [" ".join(text.split()) for text in texts]
 
 
@@ -119,7 +119,7 @@ def _jieba() -> Any:
         raise InputError("jieba is not installed; pip install 'paraphrastic[chinese]'") from None
 
     tokenizer = jieba.Tokenizer()
-    # What `initialize` does, less its chatter and its cache, a file under a name that all users share.
+    # Like `initialize`, but without its log messages and its cache, a file whose name all users share.
     tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
     tokenizer.initialized = True
     return tokenizer

@@ -12,9 +12,9 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Rows that are worth a thread.
+# The fewest rows that are worth a thread.
 _LEAST = 512
-# Items that are begun before the one that is waited for is done, for each thread.
+# Items per thread that are started ahead of the one that is waited for.
 _AHEAD = 2
 
 
@@ -24,12 +24,12 @@ def available_cores() -> int:
 
 
 def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """Results of `work(item)`, in the order of the items, by several threads.
+    """Compute `work(item)` in several threads, and yield the results in the order of the items.
 
     Args:
-        work: is to release Python's lock most of the time.
-        items: are taken a little ahead of the results, by the caller's thread.
-        threads: how many.
+        work: a function that releases Python's lock most of the time.
+        items: the items, which the caller's thread takes a little ahead of the results.
+        threads: number of threads.
     """
     if threads == 1:
         yield from map(work, items)
@@ -44,18 +44,18 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
         while begun:
             yield begun.popleft().result()
     finally:
-        # After an error or an interrupt, nothing more is begun.
+        # After an error or an interrupt, no further item is started.
         pool.shutdown(cancel_futures=True)
 
 
 def in_blocks(work: Callable[[slice], Result], size: int, block: int, threads: int) -> list[Result]:
-    """Results of `work(rows)` for all blocks of `size` rows, in their order, by several threads.
+    """Compute `work(rows)` in several threads for all blocks of `size` rows; results come in order.
 
     Args:
-        work: is to release Python's lock most of the time.
-        size: rows in all.
-        block: rows of a block at most; of few rows, every thread has a share.
-        threads: how many.
+        work: a function that releases Python's lock most of the time.
+        size: total number of rows.
+        block: most rows in a block; if there are few rows, blocks are smaller, so that every thread has one.
+        threads: number of threads.
     """
     block = min(block, max(_LEAST, -(-size // threads)))
     blocks = [slice(start, min(start + block, size)) for start in range(0, size, block)]
@@ -63,9 +63,9 @@ def in_blocks(work: Callable[[slice], Result], size: int, block: int, threads: i
 
 
 class Workers:
-    """Threads that share a piece of work; the caller is one of them.
+    """Threads that share a piece of work; the caller's thread is one of them.
 
-    The work must release Python's lock. Inside of it, torch, if it was imported before, uses one thread.
+    The work must release Python's lock. If torch is loaded, it runs single-threaded in the other threads.
     """
 
     def __init__(self, threads: int) -> None:
@@ -77,7 +77,7 @@ class Workers:
             Thread(target=self._work, args=(index,), daemon=True).start()
 
     def run(self, task: Callable[[int], None]) -> None:
-        """Call `task(index)` for every index below `size`, at once; returns when all are done."""
+        """Call `task(index)` for every index below `size` in parallel, and return when all are done."""
         for tasks in self._tasks:
             tasks.put(task)
         error: BaseException | None = None
@@ -90,7 +90,7 @@ class Workers:
             raise error
 
     def _work(self, index: int) -> None:
-        # Models in use do without torch.
+        # torch is not imported here, since models in use do without it.
         if torch := sys.modules.get("torch"):
             torch.set_num_threads(1)
         while True:

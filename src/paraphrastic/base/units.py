@@ -1,8 +1,8 @@
-"""What a sentence is cut into: subwords, words or character trigrams.
+"""The units that a sentence is cut into: subwords, words or character trigrams.
 
-sentencepiece numbers all of them. For words and trigrams its model is a list of those that stand in the
-training text, and the text is spelled so that white space parts one from the next. Nothing here needs more
-than the standard library, since models in use need it too.
+sentencepiece numbers all of them. For words and trigrams, its model is a list of those that occur in the
+training text, and the text is spelled with white space between them. Only the standard library is imported,
+since models in use need this module too.
 """
 
 import unicodedata
@@ -10,16 +10,16 @@ from collections.abc import Iterable
 
 UNITS = ("subword", "word", "trigram")
 
-# In trigrams: the beginning and the end of a sentence, and a space. sentencepiece has a meaning for neither.
+# Beginning and end of a sentence, and a space, in trigrams. None of them is special to sentencepiece.
 _BEGINNING, _END, _SPACE = "␂␃␠"
 
 
 def spell(texts: Iterable[str], unit: str) -> list[str]:
-    """Each text as sentencepiece is to see it, with white space between any two units.
+    """Spell each text for sentencepiece, with white space between any two units.
 
-    A `word` is what white space parts, and each punctuation mark or symbol at either end of it is a word of
-    its own. A `trigram` is any three characters in a row, spaces between words and the beginning and the end
-    of the sentence among them (Wieting et al. 2016, *Charagram*). Subwords are sentencepiece's own matter.
+    A `word` is a run of characters between white space; each punctuation mark or symbol at either end is a
+    word of its own. A `trigram` is any three characters in a row, where a space and the beginning and end of
+    the sentence also count (Wieting et al. 2016, *Charagram*). sentencepiece itself cuts subwords.
     """
     if unit == "word":
         return [" ".join(part for piece in text.split() for part in split_marks(piece)) for text in texts]
@@ -29,7 +29,7 @@ def spell(texts: Iterable[str], unit: str) -> list[str]:
 
 
 def split_marks(piece: str) -> list[str]:
-    """Text without white space, with the marks at either end of it apart: `(hello!)` is `( hello ! )`."""
+    """Split the marks at either end off a text without white space: `(hello!)` becomes `( hello ! )`."""
     if piece.isalnum():
         return [piece]
     start, end = 0, len(piece)
@@ -45,7 +45,7 @@ def _is_mark(character: str) -> bool:
 
 
 def _trigrams(text: str) -> str:
-    # As sentencepiece would normalise it, which would otherwise change the trigrams one by one.
+    # Normalise as sentencepiece does, since it would otherwise change each trigram on its own.
     words = unicodedata.normalize("NFKC", text).split()
     if not words:
         return ""

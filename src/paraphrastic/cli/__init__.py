@@ -1,4 +1,4 @@
-"""The command line: `paraphrastic COMMAND …`; every command imports only what it needs."""
+"""The command line `paraphrastic COMMAND …`; every command imports only what it needs."""
 
 import argparse
 import os
@@ -7,21 +7,37 @@ import sys
 from collections.abc import Sequence
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.cli import models, nearest, runs, training_data, vectors
+from paraphrastic.cli import models, runs, sentences, training_data
 
-# In the order of `--help`.
-_COMMANDS = (
-    *(vectors.embed, vectors.score),
-    *(nearest.search, nearest.dedup, nearest.mine),
-    *(models.export, models.import_checkpoint),
-    *(training_data.corpora, training_data.negatives),
-    *(runs.config, runs.plan, runs.report, runs.verify),
-)
+# By what people want to do, in the order of `--help`.
+_COMMANDS = {
+    "use a model": (
+        *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
+        *(models.export, models.import_checkpoint),
+    ),
+    "train a model": (runs.new, training_data.corpora, runs.config, runs.plan),
+    "understand a run": (training_data.negatives, runs.report, runs.verify),
+}
+_BEGIN = """\
+Models that turn sentences into vectors, so that sentences of the same meaning are close to each other.
+"""
+_END = """\
+`paraphrastic COMMAND --help` explains a command and shows an example. Training itself is run by snakemake:
+
+  paraphrastic new --languages en-pl --corpus my.tsv --output pl.yaml
+  snakemake --cores all --configfile pl.yaml
+  paraphrastic embed --model results/models/pl --input sentences.txt --output vectors.npy
+"""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit status is 1, with one line of why, where the input is at fault."""
-    parser = argparse.ArgumentParser(prog="paraphrastic", description="Paraphrastic sentence embeddings.")
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; its help lists them by what people want to do."""
+    parser = argparse.ArgumentParser(
+        prog="paraphrastic",
+        usage="paraphrastic COMMAND ...",
+        description=_BEGIN,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument(
         "--version",
         action=_Version,
@@ -29,21 +45,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         default=argparse.SUPPRESS,
         help="show the version that is installed",
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in _COMMANDS:
-        added = commands.add_parser(
-            command.run.__name__.replace("_", "-"),
-            help=command.help,
-            description=command.description,
-            epilog=command.example,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        for argument in command.arguments:
-            argument(added)
-        added.set_defaults(run=command.run)
+    commands = parser.add_subparsers(
+        required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog
+    )
+    parts = []
+    for title, group in _COMMANDS.items():
+        lines = [f"  {name:<20}{help}" for name, help in (add_to(commands) for add_to in group)]
+        parts.append("\n".join([f"{title}:", *lines, ""]))
+    parser.epilog = "\n".join([*parts, _END])
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status: 1, after a one-line message, if the input is at fault."""
+    parser = build_parser()
     options = vars(parser.parse_args(arguments))
     run = options.pop("run")
-    # What is half-written is removed, as with an interrupt.
+    # Half-written files are removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)
     try:
         run(**options)
@@ -51,23 +69,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"paraphrastic: error: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:
-        # Whoever read our output has enough, such as `head`; nothing is to be flushed at the end either.
+        # The reader of our output, such as `head`, wants no more, so nothing must be flushed at the end.
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
         return 0
     except OSError as error:
-        # Such as a folder that vanishes meanwhile; streams have no name.
+        # A folder may vanish meanwhile, for example. Streams have no name.
         name = error.filename or "standard input or output"
         print(f"paraphrastic: error: {name}: {error.strerror or error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        # As a shell reports a program that the signal ended.
+        # A shell reports this status of a program that the signal ended.
         print("paraphrastic: interrupted", file=sys.stderr)
         return 128 + signal.SIGINT
     return 0
 
 
 class _Version(argparse.Action):
-    """Shows the version, which is looked up only then."""
+    """Shows the version, which is looked up only when it is asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib import metadata

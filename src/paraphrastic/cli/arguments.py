@@ -1,4 +1,4 @@
-"""Commands and their arguments, the types of arguments, and what commands show on the terminal."""
+"""Building blocks of commands: arguments, their types, and progress on the terminal."""
 
 import argparse
 import math
@@ -6,40 +6,42 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from operator import methodcaller
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 
-# Adds itself to a parser.
+# An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
 Argument = Callable[[argparse.ArgumentParser], object]
+Command = Callable[[Any], tuple[str, str]]
 Run = Callable[..., None]
-# Between two looks of a counter.
-_SECONDS = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What the command line knows of a command; `run` is called with its arguments by their names."""
-
-    run: Run
-    help: str
-    description: str
-    example: str
-    arguments: tuple[Argument, ...]
 
 
 def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Run], Command]:
-    """Make a command of a function, which has the command's name and takes the arguments by theirs."""
-    return lambda run: Command(run, help, description, example, arguments)
+    """Make a function a command of the same name; it takes the command's arguments by their names."""
+
+    def made(run: Run) -> Command:
+        def add(commands: Any) -> tuple[str, str]:
+            name = run.__name__.replace("_", "-")
+            parser = commands.add_parser(
+                name, description=description, epilog=example,
+                formatter_class=argparse.RawDescriptionHelpFormatter,
+            )  # fmt: skip
+            for each in arguments:
+                each(parser)
+            parser.set_defaults(run=run)
+            return name, help
+
+        return add
+
+    return made
 
 
 def argument(*names: str, **settings: Any) -> Argument:
-    """An argument, as `add_argument` of a parser takes it."""
+    """An argument with the settings that a parser's `add_argument` takes."""
     return methodcaller("add_argument", *names, **settings)
 
 
@@ -59,7 +61,7 @@ def choice(name: str, values: tuple[str, ...], help: str, **settings: Any) -> Ar
 
 
 def several(name: str, metavar: str, help: str, type: Callable[[str], object] = str) -> Argument:
-    """One value or more, by default none."""
+    """One or more values; none by default."""
     return argument(name, nargs="+", default=[], type=type, metavar=metavar, help=help)
 
 
@@ -75,7 +77,7 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
 
 
 def model(*, of_others: bool = False) -> Argument:
-    """`--model`: one of ours, or of others too."""
+    """`--model`: a model of ours or, with `of_others`, also another encoder."""
     named = ", or a name on the Hub" if of_others else ""
     return argument("--model", required=True, metavar="DIR", help=f"a model's folder{named}")
 
@@ -102,13 +104,13 @@ def min_score(what: str) -> Argument:
 
 
 def languages(of: str, default: Any = None) -> Argument:
-    """`--languages`, those of two files or columns."""
+    """`--languages`: the languages of two files or columns."""
     help = f"of the {of}, such as de-en, for a model that tells languages apart"
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 
 
 def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
-    """The values of `--config`, which are YAML, by their keys."""
+    """Parse the values of `--config`, which are YAML, by their keys."""
     import yaml
 
     try:
@@ -127,19 +129,19 @@ def needing(extra: str) -> Iterator[None]:
 
 
 def pair(text: str) -> tuple[str, str]:
-    """Two codes of languages, such as en-pl."""
+    """Two language codes, such as en-pl."""
     codes = text.split("-")
     if len(codes) != 2 or codes[0] == codes[1] or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
         raise argparse.ArgumentTypeError(f"{text!r} is not a pair such as en-pl")
     return codes[0], codes[1]
 
 
-def named(text: str, example: str) -> tuple[str, str]:
+def named(text: str, example: str, type: Callable[[str], Any] = str) -> tuple[str, Any]:
     """A name and its value, such as seed=2."""
     name, equals, value = text.partition("=")
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not like {example}")
-    return name, value
+    return name, type(value)
 
 
 def count(text: str) -> int:
@@ -166,45 +168,42 @@ CONFIG = several("--config", "KEY=VALUE", "as snakemake takes them", lambda text
 THREADS = counted("--threads", "(all cores)", available_cores())
 
 
-class Progress:
-    """A line on the terminal that says what is being done, and that is empty again at the end of a block."""
+@contextmanager
+def _on_terminal(text: Callable[..., str], *, seconds: float = 0.0) -> Iterator[Callable[..., None] | None]:
+    """Yield a function that shows `text` of its arguments on the terminal, or None if there is no terminal.
 
-    def __init__(self) -> None:
-        self._line = ""
+    A new line replaces the one before after `seconds` at the earliest. The last one is cleared at the end.
+    """
+    if not sys.stderr.isatty():
+        yield None
+        return
+    shown, last = "", time.monotonic()
 
-    def __enter__(self) -> Self | None:
-        return self if sys.stderr.isatty() else None
-
-    def __exit__(self, *_: object) -> None:
-        self.say("")
-
-    def __call__(self, what: str, share: float) -> None:
-        """Say how much of something is done."""
-        self.say(f"{what}: {share:4.0%}")
-
-    def say(self, line: str) -> None:
-        """Say it, unless it stands there already."""
-        if line != self._line:
+    def show(*values: Any) -> None:
+        nonlocal shown, last
+        if (now := time.monotonic()) - last < seconds:
+            return
+        if (line := text(*values)) != shown:
+            shown, last = line, now
             print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
-            self._line = line
+
+    try:
+        yield show
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-class Counter:
-    """A line on a terminal that says how many are done and how fast, twice a second."""
+def progress() -> AbstractContextManager[Callable[[str, float], None] | None]:
+    """Show on the terminal the current task and the share of it that is done."""
+    return _on_terminal(lambda what, share: f"{what}: {share:4.0%}")
 
-    def __init__(self, what: str) -> None:
-        self._what, self._progress = what, Progress()
-        self._start = self._last = time.monotonic()
 
-    def __call__(self, done: int) -> None:
-        """Say it, unless it was said just now."""
-        now = time.monotonic()
-        if sys.stderr.isatty() and now - self._last >= _SECONDS:
-            self._last = now
-            self._progress.say(f"{done:,} {self._what}, {done / (now - self._start):,.0f} a second")
+def counter(what: str) -> AbstractContextManager[Callable[[int], None] | None]:
+    """Show on the terminal how many `what` are done and how fast, twice a second."""
+    start = time.monotonic()
 
-    def __enter__(self) -> Self:
-        return self
+    def rate(done: int) -> str:
+        return f"{done:,} {what}, {done / (time.monotonic() - start):,.0f} a second"
 
-    def __exit__(self, *_: object) -> None:
-        self._progress.say("")
+    return _on_terminal(rate, seconds=0.5)

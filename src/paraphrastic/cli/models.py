@@ -1,4 +1,4 @@
-"""`paraphrastic export` and `import-checkpoint`: models for and from others."""
+"""`paraphrastic export` and `import-checkpoint`: models for and from other libraries."""
 
 import argparse
 import re
@@ -12,7 +12,7 @@ from paraphrastic.cli import arguments as cli
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-# The extra that brings the packages of a format.
+# The extra that installs the packages for a format.
 _EXTRAS = {
     "paraphrastic": "",
     "sentence-transformers": "sentence-transformers",
@@ -60,12 +60,12 @@ sentence-transformers and model2vec as it is; the formats of these names copy it
     ),
 )
 def export(model: str, format: str, output: str, text: str | None, sts: str | None, **options: Any) -> None:
-    """A model for another library."""
-    from paraphrastic.interop.export.costs import Original, opened_testsets
-    from paraphrastic.interop.export.export import export_model
-    from paraphrastic.interop.export.folder import CARD
-    from paraphrastic.interop.export.parity import TEXT
+    """Write a model for another library, and print how well it agrees there."""
+    from paraphrastic.interop.compression import Original, opened_testsets
+    from paraphrastic.interop.export import export_model
+    from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
+    from paraphrastic.model.files import CARD
     from paraphrastic.model.folder import open_folder
 
     card = Path(model, CARD)
@@ -93,7 +93,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
 def _smaller(
     model: "SentenceEncoder", folder: str, *, corpus: str | None, **options: Any
 ) -> "SentenceEncoder":
-    """The model, or a smaller version where one is asked for."""
+    """Return the model, or a smaller version if one is asked for."""
     from paraphrastic.interop.compression import Reduction, reduce_model
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.embed_files import read_sentences
@@ -111,7 +111,7 @@ def _smaller(
 
 
 def _languages(text: str) -> tuple[str, ...]:
-    """One code of a language, or several, such as fr-en."""
+    """One language code or several, such as fr-en."""
     codes = tuple(text.split("-"))
     if len(set(codes)) < len(codes) or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
         raise argparse.ArgumentTypeError(f"{text!r} is not a language such as en, or a pair such as fr-en")
@@ -151,7 +151,7 @@ vectors are the original code's (Wieting et al. 2021), but for text without any 
     ),
 )
 def import_checkpoint(output: str, **options: Any) -> None:
-    """A model that the original code trained, as a model folder."""
+    """Write a model folder of a model that the original code trained."""
     with cli.needing("pipeline"):
         from paraphrastic.interop.checkpoint_import import import_checkpoint
     model = import_checkpoint(output=output, **options)

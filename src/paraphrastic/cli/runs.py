@@ -1,15 +1,70 @@
-"""`paraphrastic config`, `plan`, `report` and `verify`: a run of the pipeline, before and after."""
+"""`paraphrastic new`, `config`, `plan`, `report` and `verify`: before and after a run of the pipeline."""
 
 import argparse
 import json
 import os
+import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
 from paraphrastic.cli import arguments as cli
 
 _Settings = list[tuple[str, str]]
+
+
+def _codes(text: str) -> list[str]:
+    codes = text.split("-")
+    if not 1 <= len(codes) <= 2 or not all(re.fullmatch("[a-z]{2,3}", code) for code in codes):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a language nor a pair, such as en or en-pl")
+    return codes
+
+
+@cli.command(
+    "write a first configuration for your own pairs",
+    "Write a configuration, with comments, that trains a model on your own files or on corpora of OPUS.",
+    """\
+example:
+  paste data/sample/tatoeba/tatoeba.deu-eng.eng data/sample/tatoeba/tatoeba.deu-eng.deu > pairs.tsv
+  paraphrastic new --languages en-de --corpus pairs.tsv --output mine.yaml
+  paraphrastic config --configfile mine.yaml --model de
+
+Run it in the folder of the pipeline. A file may be TSV, JSON lines, Parquet or TMX, plain or compressed; name
+the languages in the order of its columns, or one language for paraphrases.
+""",
+    cli.argument(
+        "--languages",
+        required=True,
+        type=_codes,
+        metavar="CODES",
+        help="two languages, such as en-pl, or one",
+    ),
+    cli.argument(
+        "--corpus",
+        required=True,
+        nargs="+",
+        metavar="CORPUS",
+        dest="corpora",
+        help="files of sentence pairs, or names of corpora of OPUS or of the registry",
+    ),
+    cli.output("the configuration; - is standard output"),
+)
+def new(languages: list[str], corpora: list[str], output: str) -> None:
+    """A configuration to begin with."""
+    with cli.needing("pipeline"):
+        from paraphrastic.pipeline.starter import starter_configuration
+
+    if output != "-" and Path(output).exists():
+        raise InputError(f"{output}: is already there, and would be overwritten")
+    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
+    if output == "-":
+        print(text, end="")
+    else:
+        with atomic_output(output) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+        print(f"paraphrastic: {output} is written; its comments say what to do with it", file=sys.stderr)
 
 
 @cli.command(
@@ -32,7 +87,7 @@ the definition of one model, with the values of its recipe.
     cli.flag("--json", "print JSON instead of YAML", dest="as_json"),
 )
 def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
-    """A configuration with all that it leaves out."""
+    """Print a configuration with the defaults of everything that it leaves out."""
     with cli.needing("pipeline"):
         import yaml
 
@@ -43,7 +98,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
             complete_config,
             read_config,
         )
-        from paraphrastic.config.names import undefined
+        from paraphrastic.config.definitions import undefined
 
     if not SCHEMA.is_file():
         raise InputError(f"{SCHEMA}: is not a file: run this in the folder of the pipeline")
@@ -61,20 +116,14 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
         yaml.safe_dump(shown, sys.stdout, sort_keys=False, allow_unicode=True, default_flow_style=None)
 
 
-def _pairs(text: str) -> tuple[str, int]:
-    name, value = cli.named(text, "opensubtitles=1000000")
-    return name, cli.count(value)
-
-
-def _share(text: str) -> tuple[str, float]:
-    name, value = cli.named(text, "paranmt=0.5")
+def _share(text: str) -> float:
     try:
-        share = float(value)
+        share = float(text)
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"{value!r} is not a share above 0, such as 0.5")
-    return name, share
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0, such as 0.5")
+    return share
 
 
 @cli.command(
@@ -102,13 +151,13 @@ downloaded can be said: --pairs opensubtitles=20000000.
         "--pairs",
         "CORPUS=N",
         "how many pairs a corpus has in each of the languages that it is used in",
-        _pairs,
+        lambda text: cli.named(text, "opensubtitles=1000000", cli.count),
     ),
     cli.several(
         "--kept",
         "CORPUS=SHARE",
         "share of a corpus's pairs that the selection keeps, such as paranmt=0.5",
-        _share,
+        lambda text: cli.named(text, "paranmt=0.5", _share),
     ),
     cli.choice("--by", ("step", "rule", "model"), "what the rows are: step, rule or model (step)"),
     cli.file("--output", "write the table as .csv or .json, too"),
@@ -116,26 +165,19 @@ downloaded can be said: --pairs opensubtitles=20000000.
 def plan(
     configfile: list[Path],
     config: _Settings,
-    targets: list[str],
     cores: int,
-    everything: bool,
     pairs: list[tuple[str, int]],
     kept: list[tuple[str, float]],
     by: str,
     output: str | None,
+    **planned: Any,
 ) -> None:
-    """What a run will take, before it is run."""
+    """Print what a run will take."""
     with cli.needing("pipeline"):
-        from paraphrastic.pipeline.run_plan.jobs import planned_run
-        from paraphrastic.pipeline.run_plan.summary import lines_of, make_plan, write_plan
+        from paraphrastic.pipeline.plan import lines_of, make_plan, planned_run, write_plan
 
-        run = planned_run(
-            configfiles=configfile,
-            config=cli.settings_of(config),
-            targets=targets,
-            cores=cores,
-            everything=everything,
-        )
+        settings = cli.settings_of(config)
+        run = planned_run(configfiles=configfile, config=settings, cores=cores, **planned)
     made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
     if output:
         write_plan(made, output)
@@ -155,7 +197,7 @@ example:
     cli.output("the page, such as report.html"),
 )
 def report(results: str, output: str) -> None:
-    """One page of whatever a run has made."""
+    """Write one page of the results that a run has made so far."""
     with cli.needing("pipeline"):
         from paraphrastic.report.page import write_report
     write_report(results, output)
@@ -175,7 +217,7 @@ A file that differs was changed after it was made, or damaged; Snakemake makes i
     cli.argument("--results", default="results", metavar="DIR", help="folder with provenance.json (results)"),
 )
 def verify(results: str) -> None:
-    """Whether results and their data are what they were."""
+    """Check that results and the data that they were made from have not changed."""
     from paraphrastic.report.provenance import verify
 
     found = verify(results)

@@ -1,4 +1,4 @@
-"""`paraphrastic corpora` and `negatives`: what there is to train on, and what training makes of it."""
+"""`paraphrastic corpora` and `negatives`: corpora to train on, and the negatives that training chooses."""
 
 from typing import Any
 
@@ -29,8 +29,8 @@ Afterwards the names can stand in a configuration:
     cli.flag("--refresh", "fetch the list again, and newer versions with it"),
 )
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
-    """What OPUS has in a language pair."""
-    from paraphrastic.config.names import did_you_mean
+    """Print the corpora that OPUS has in a language pair, or an estimate of their cost."""
+    from paraphrastic.base.errors import did_you_mean
     from paraphrastic.pipeline.estimate import archive_bytes, in_columns, size
     from paraphrastic.pipeline.estimate import estimate as estimated
     from paraphrastic.registry.opus import fetch_list
@@ -77,7 +77,7 @@ A mega-batch has the pairs of the sentences and then the first pairs of the file
 def negatives(
     model: str, pairs: str, sentence: list[str], sentences: str | None, output: str, **options: Any
 ) -> None:
-    """What training would choose."""
+    """Write the negatives that training would choose."""
     from paraphrastic.model.embed_files import read_sentences, text_output
     from paraphrastic.model.folder import open_folder
 

@@ -1,1 +1,1 @@
-"""The configuration: checked, completed, and what it says of models and corpora."""
+"""The configuration: its checks, its defaults, and its statements about models and corpora."""

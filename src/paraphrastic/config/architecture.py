@@ -1,4 +1,4 @@
-"""What an encoder is made of: its parts, how they are combined, and what the two languages share."""
+"""The architecture of an encoder: its parts, their combination, and what the two languages share."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -11,7 +11,7 @@ Kind = Literal["average", "lstm", "bilstm"]
 Pooling = Literal["mean", "max"]
 Directions = Literal["average", "concatenate"]
 Sharing = Literal["shared", "separate"]
-# Overlapping ones have embeddings in common.
+# Overlapping tables share the embeddings of pieces that are spelled alike.
 Tables = Literal["shared", "separate", "overlapping"]
 
 _CHOICES = {
@@ -20,23 +20,23 @@ _CHOICES = {
     "pooling": get_args(Pooling),
     "directions": get_args(Directions),
 }
-# The papers' names of averages, alone and beside other parts.
+# The papers' names of averages, first as the only part and then beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
-# LSTMs are over words unless their name says otherwise.
+# An LSTM reads words unless its name says otherwise.
 _LSTMS = {"lstm": "LSTM", "bilstm": "BLSTM"}
 _OVER = {"subword": "-SP", "word": "", "trigram": "-TRIGRAM"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One encoder of a sentence, with an embedding table of its own.
+    """One encoder of a sentence, with its own embedding table.
 
     Attributes:
-        kind: the average of the embeddings, or the states of an LSTM over them, in one direction or both.
-        unit: what the sentence is cut into; one of `units.UNITS`.
-        dimension: of its vector; None is that of the embeddings.
-        pooling: of an LSTM's states, over the sentence.
-        directions: how a BiLSTM's two vectors become one.
+        kind: `average` of the embeddings, or an LSTM over them in one direction (`lstm`) or both (`bilstm`).
+        unit: unit that the sentence is cut into; one of `units.UNITS`.
+        dimension: dimension of its vector; None stands for the dimension of the embeddings.
+        pooling: how an LSTM's states are pooled over the sentence.
+        directions: how a BiLSTM's two vectors are combined.
     """
 
     kind: Kind = "average"
@@ -52,12 +52,12 @@ class Part:
 
     @property
     def recurrent(self) -> bool:
-        """Whether it has an LSTM."""
+        """Whether the part has an LSTM."""
         return self.kind != "average"
 
     @property
     def name(self) -> str:
-        """As the papers write it, beside other parts."""
+        """The papers' name for the part, beside other parts."""
         if not self.recurrent:
             return _AVERAGES[self.unit][1]
         return _LSTMS[self.kind] + _OVER[self.unit] + (" max" if self.pooling == "max" else "")
@@ -68,12 +68,12 @@ class Architecture:
     """All parts of an encoder.
 
     Attributes:
-        parts: at least one.
-        combine: how the parts' vectors become one.
-        scramble: share of the sentences whose tokens LSTMs are given in random order, in training.
-        languages: whether the two languages have parameters of their own.
-        vocabularies: whether they have vocabularies of their own, and with them tables; of overlapping ones,
-            pieces that are spelled alike have one embedding.
+        parts: the parts, at least one.
+        combine: how the parts' vectors are combined.
+        scramble: share of the training sentences whose tokens LSTMs read in random order.
+        languages: whether the two languages share all parameters or have `separate` ones.
+        vocabularies: whether the languages share a vocabulary and its table or have their own. With
+            `overlapping` ones, pieces that are spelled alike share an embedding.
     """
 
     parts: tuple[Part, ...] = (Part(),)
@@ -84,43 +84,43 @@ class Architecture:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """What `to_json` gave.
+        """Read an architecture from the output of `to_json`.
 
         Raises:
-            TypeError: a key that is not known.
-            ValueError: a value that is none.
+            TypeError: a key is unknown.
+            ValueError: there are no parts, or a value of a part is not allowed.
         """
         if not value["parts"]:
             raise ValueError("it has no parts")
         return cls(**{**value, "parts": tuple(Part(**part) for part in value["parts"])})
 
     def to_json(self) -> dict[str, Any]:
-        """The attributes, as they are in a model's `config.json`."""
+        """The attributes, in the form of a model's `config.json`."""
         return {**asdict(self), "parts": [asdict(part) for part in self.parts]}
 
     @property
     def units(self) -> tuple[str, ...]:
-        """What sentences are cut into, each once, in the order of the parts."""
+        """The units that sentences are cut into, each once, in the order of the parts."""
         return tuple(dict.fromkeys(part.unit for part in self.parts))
 
     @property
     def tables(self) -> Tables:
-        """Whether the languages have tables of their own; overlapping ones share what is spelled alike."""
+        """Whether the languages share embedding tables, have separate ones, or overlapping ones."""
         return "separate" if self.languages == "separate" else self.vocabularies
 
     @property
     def separate(self) -> bool:
-        """Whether a sentence's language is to be known."""
+        """Whether embedding a sentence requires its language."""
         return self.tables != "shared"
 
     @property
     def averaged(self) -> bool:
-        """Whether it is one average."""
+        """Whether the encoder is a single average."""
         return len(self.parts) == 1 and not self.parts[0].recurrent
 
     @property
     def name(self) -> str:
-        """As the papers write it."""
+        """The papers' name for the encoder."""
         if self.averaged:
             names = _AVERAGES[self.parts[0].unit][0]
         else:
@@ -135,7 +135,7 @@ def architecture_of(definition: Mapping[str, Any]) -> Architecture:
     """The encoder of a model, from its completed definition."""
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
     architecture = Architecture.from_json({**encoder, "vocabularies": vocabulary["languages"]})
-    # What has no effect is no reason to train again.
+    # Settings without effect are normalised, so that changing them does not cause new training.
     if not any(part.recurrent for part in architecture.parts):
         architecture = replace(architecture, scramble=0.0)
     return replace(architecture, combine="concatenate") if len(architecture.parts) == 1 else architecture
@@ -154,7 +154,7 @@ def encoder_name(config: Mapping[str, Any]) -> str:
 def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Unit and sides of each of a model's vocabularies, by name, in the order of units and languages.
 
-    The first is `sentencepiece`; the others have unit and language in their names.
+    The first is called `sentencepiece`; the names of the others include the unit and the language.
     """
     architecture = architecture_of(definition)
     sides: dict[str, tuple[str, ...]] = {"": ("source", "target")}
@@ -168,7 +168,7 @@ def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[st
 
 
 def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, Any]:
-    """Settings of a unit's vocabulary: the section's, overridden by what it says of this unit."""
+    """Settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
     section = definition["vocabulary"]
     common = {key: value for key, value in section.items() if key not in ("units", "languages", "unit")}
     return {**common, **section["units"].get(unit, {})}

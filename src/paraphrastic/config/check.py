@@ -1,4 +1,4 @@
-"""The configuration: checked in one go before anything runs, completed with its schema's defaults."""
+"""Check the whole configuration before anything runs, and complete it with its schema's defaults."""
 
 import copy
 import json
@@ -9,27 +9,26 @@ from typing import Any
 
 import yaml
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.config.definitions import OVERRIDABLE, RECIPES
-from paraphrastic.config.dependencies import mined_datasets
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets
 from paraphrastic.config.local_files import name_files, named_datasets
 from paraphrastic.config.schema import Json, Schema, entry, plain
 from paraphrastic.config.studies import add_models
-from paraphrastic.config.validation import semantic_faults
+from paraphrastic.config.validation import semantic_errors
 from paraphrastic.registry.datasets import Dataset, read_registry
 
-# Where a checkout of the pipeline has its schema and the configuration that it runs without another one.
+# The schema and the default configuration in a checkout of the pipeline.
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 DEFAULT_CONFIG = Path("config/config.yaml")
 
 
 def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None) -> Json:
-    """The configuration in these YAML or JSON files; as in Snakemake, each overrides those before it.
+    """Read a configuration from YAML or JSON files; as in Snakemake, each overrides those before it.
 
-    `settings` override them all.
+    `settings` override all files.
 
     Raises:
-        InputError: a file is missing, is neither YAML nor JSON, or has no keys.
+        InputError: a file is missing, is neither YAML nor JSON, or is not a mapping of keys.
     """
     config: Json = {}
     for path in files:
@@ -45,7 +44,7 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
             line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
             raise InputError(f"{path}{line}: not YAML: {error.problem}") from None
         except (yaml.YAMLError, ValueError) as error:
-            raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+            raise InputError(f"{path}: not YAML: {on_one_line(error)}") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         if not isinstance(content, dict):
@@ -55,18 +54,18 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
 
 
 def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
-    """The configuration with the schema's defaults in all sections, and itself a configuration.
+    """Fill in the schema's defaults in all sections; the result is again a valid configuration.
 
-    Definitions stay as they are, since each overrides these sections key by key. What means the same in
-    another spelling (`0` for `0.0`, another order of keys) is the same to the last character, since Snakemake
-    compares it as it is written.
+    Definitions are not filled, since each overrides these sections key by key. Configurations that mean the
+    same (`0` and `0.0`, another order of keys) become identical to the last character, because Snakemake
+    compares them as text.
 
     Raises:
-        InputError: one line for each fault that the schema finds, with the path of the key.
+        InputError: one line per error that the schema finds, with the path of the key.
     """
     rules = _read_schema(schema)
     completed: Json = plain(config)
-    _refuse(rules.faults(completed))
+    _refuse(rules.errors(completed))
     rules.fill_defaults(completed)
     for section, kind in (("mined", "mined"), ("systems", "system")):
         for described in completed[section].values():
@@ -77,24 +76,24 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
 
 
 def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
-    """The completed configuration, whose every definition is completed with the global sections.
+    """Check and complete the configuration, and complete every definition with the global sections.
 
-    What `training` leaves out is as the recipe has it. In a completed definition all `corpora` are names;
-    `files` describes those that are given by a path. The models of studies and further training runs have
-    definitions of their own.
+    Settings that `training` leaves out come from the recipe. In a completed definition, all `corpora` are
+    names, and `files` describes those that were given as a path. Models of studies and further training runs
+    get their own definitions.
 
     Returns:
-        The configuration, and the data sets by name: the registry's, and those that only it names.
+        The configuration, and the data sets by name: those of the registry and those of the configuration.
 
     Raises:
-        InputError: one line for each fault, with the path of the key.
+        InputError: one line per error, with the path of the key.
     """
     rules = _read_schema(schema)
     checked = complete_config(config, schema=schema)
     _refuse(_keep_languages(checked))
     _refuse(add_models(checked))
-    # A study's values stand in definitions only now.
-    _refuse(rules.faults(checked))
+    # Only now are the values of studies in definitions, where the schema can check them.
+    _refuse(rules.errors(checked))
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
@@ -110,22 +109,22 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     _refuse(name_files(checked, registry))
     datasets = {**registry, **named_datasets(checked, registry)}
     datasets |= mined_datasets(checked, datasets)
-    _refuse(semantic_faults(checked, written, datasets))
+    _refuse(semantic_errors(checked, written, datasets))
     return checked, datasets
 
 
 _read_schema = cache(Schema)
 
 
-def _refuse(faults: Iterable[str]) -> None:
-    if lines := [f"config: {fault}" for fault in dict.fromkeys(faults)]:
+def _refuse(errors: Iterable[str]) -> None:
+    if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
         raise InputError("\n".join(lines))
 
 
 def _keep_languages(config: Json) -> Iterator[str]:
-    """Leave out models and studies of other languages than `languages`, if it is set; yield its faults.
+    """Keep only models and studies in the languages of `languages`, if it is set, and yield its errors.
 
-    A model counts for the languages that it has beside English; `en` stands for models of English alone.
+    A model counts for its languages besides English; `en` selects models of English alone.
     """
     wanted, definitions = config["languages"], config["definitions"]
     if wanted is None:
@@ -146,7 +145,7 @@ def _keep_languages(config: Json) -> Iterator[str]:
     config["studies"] = {name: each for name, each in config["studies"].items() if is_kept(each["model"])}
     choice, study = config["language_choice"], config["filter_study"]
     kept = [model for model in choice["models"] if is_kept(model)]
-    # One language is no choice.
+    # There is nothing to choose from with a single language.
     choice["models"] = kept if len(kept) > 1 else []
     if study["model"] and not is_kept(study["model"]):
         study["model"] = None
@@ -157,13 +156,13 @@ def _languages(definition: Mapping[str, Any]) -> set[str]:
 
 
 def _normalize_studies(studies: Json, rules: Schema) -> None:
-    """Write the varied values of studies as the settings that they are for."""
+    """Normalize the varied values of studies by the rules of the settings that they vary."""
     for study in studies.values():
         for path, values in study["vary"].items():
             rule = rules.named["definition"]
             for key in path.split("."):
                 rule = entry(rule, key)
-            # A sweep has lists; a study compares their single values.
+            # Settings of a sweep are lists, but a study compares their single values.
             single = rule.get("items", {}) if path.startswith("sweep.") else rule
             study["vary"][path] = [
                 rules.normalize(value, rule if isinstance(value, list) else single) for value in values

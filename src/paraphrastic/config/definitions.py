@@ -1,10 +1,14 @@
-"""What a checked configuration says of a model."""
+"""What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
+from paraphrastic.registry.datasets import Dataset, RemoteFile
+
 Json = dict[str, Any]
+# A section of the configuration and a name within it.
+Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
 OVERRIDABLE = (
@@ -19,11 +23,11 @@ OVERRIDABLE = (
     "sweep",
 )
 
-# Settings of training that no figure depends on: a change of them is no reason to train again.
+# Training settings that no result depends on, so changing them does not cause new training.
 WATCHING = ("checkpoint_minutes", "tensorboard")
 
 
-# Named settings of training: the papers', and what was found to be better (docs/recipe.md).
+# Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
 RECIPES: Mapping[str, Mapping[str, Any]] = {
     # Wieting et al. 2021, section 5.1, and the original code.
     "paper": {
@@ -44,7 +48,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 
 
 def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
-    """Training settings of every run of a model's sweep, by the name of the run."""
+    """Training settings of every run of a model's sweep, by run name."""
     definition = config["definitions"][model]
     return {
         f"dropout-{dropout}-megabatch-{megabatch}": {
@@ -58,11 +62,82 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
 
 
 def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
-    """Languages of the two sides of a definition's pairs; the same one twice for paraphrases."""
+    """Languages of the two sides of a definition's pairs; for paraphrases, the same one twice."""
     languages = definition["languages"]
     return languages[0], languages[-1]
 
 
 def selection_kind(definition: Mapping[str, Any]) -> str:
-    """Which section of the selection holds for a definition."""
+    """The section of the selection that applies to a definition."""
     return "bitext" if len(definition["languages"]) == 2 else "paraphrase"
+
+
+def is_trained(definition: Mapping[str, Any]) -> bool:
+    """Whether a model is trained at all."""
+    return bool(definition["training"]["epochs"] > 0)
+
+
+def undefined(model: str, definitions: Iterable[str]) -> str:
+    """The message about a model that has no definition."""
+    return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
+
+
+def encoder_model(mined: Mapping[str, Any]) -> str:
+    """The encoder of a mined corpus, in the form that `systems.open_system` accepts."""
+    encoder = mined["encoder"]
+    if isinstance(encoder, str):
+        return f"results/models/{encoder}"
+    return str(encoder.get("path") or encoder["sentence_transformers"])
+
+
+def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """The mined corpora of a configuration as data sets; the version of each names its ingredients."""
+    found = {}
+    for name, mined in config["mined"].items():
+        source, language = mined["languages"]
+        bitexts = [f"{each} {datasets[each].version}" for each in mined["corpora"] if each in datasets]
+        encoder = mined["encoder"] if isinstance(mined["encoder"], str) else encoder_model(mined)
+        version = (
+            f"{source}-{language} of {' and '.join(bitexts)}, "
+            f"by the encoder {encoder} at {mined['min_similarity']}"
+        )
+        file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
+        found[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
+    return found
+
+
+def definitions_needed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
+    waiting: list[Key] = [("definitions", model) for model in config["models"]]
+    found: dict[Key, Mapping[str, Any]] = {}
+    while waiting:
+        section, name = key = waiting.pop()
+        if key not in found:
+            found[key] = config[section][name]
+            waiting += _needs(config, key)
+    return list(found.values())
+
+
+def _needs(config: Mapping[str, Any], key: Key) -> list[Key]:
+    """The mined corpora that a definition needs, or the definition that a mined corpus needs as encoder."""
+    section, name = key
+    entry = config[section][name]
+    if section == "definitions":
+        return [("mined", corpus) for corpus in entry["corpora"] if corpus in config["mined"]]
+    encoder = entry["encoder"]
+    known = isinstance(encoder, str) and encoder in config["definitions"]
+    return [("definitions", encoder)] if known else []
+
+
+def way(config: Mapping[str, Any], start: Key, goal: Key) -> list[Key] | None:
+    """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
+    ways, seen = [[start]], {start}
+    while ways:
+        way = ways.pop(0)
+        for key in _needs(config, way[-1]):
+            if key == goal:
+                return [*way, key]
+            if key not in seen:
+                seen.add(key)
+                ways.append([*way, key])
+    return None

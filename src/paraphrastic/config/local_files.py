@@ -1,7 +1,7 @@
-"""Corpora that a configuration names beside the registry's: files that lie elsewhere, and corpora of OPUS.
+"""Corpora that a configuration names outside the registry: the user's own files, and corpora of OPUS.
 
-An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`, with `name`, `kind` and `columns` where
-they are not to be taken from the file's name and content.
+An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`. It may also give `name`, `kind` and
+`columns`, which otherwise follow from the file's name and content.
 """
 
 import re
@@ -12,15 +12,14 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
-from paraphrastic.registry.datasets import Dataset, RemoteFile, members_fault
-from paraphrastic.registry.kinds import KINDS
+from paraphrastic.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
-# Kinds that are one file, by the endings of their names.
+# Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
 _COMPRESSED = (".gz", ".bz2", ".zst")
 DIGESTS = Path("resources/files")
-# Training data of the original code, which a definition may have in the place of corpora.
+# Training data of the original code, which a definition may have instead of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
 Json = dict[str, Any]
@@ -28,12 +27,12 @@ Entry = Mapping[str, Any]
 
 
 def looks_like_a_path(name: str) -> bool:
-    """Whether a corpus's name is a file's, which is given as `{path: …}`."""
+    """Whether a corpus's name looks like a file, which should be given as `{path: …}`."""
     return "/" in name or _plain_name(name)[1] in ENDINGS
 
 
 def _described(entry: str | Entry) -> tuple[str, Json | None]:
-    """Name of an entry of `corpora`; for one with a path also path, kind (None if unknown) and columns."""
+    """Name of an entry of `corpora`, and for a file its path, kind (None if unknown) and columns."""
     if isinstance(entry, str):
         return entry, None
     stem, ending = _plain_name(entry["path"])
@@ -45,7 +44,7 @@ def _described(entry: str | Entry) -> tuple[str, Json | None]:
 
 
 def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
-    """Put names in the place of corpora with a path, and describe these under `files`; yield their faults."""
+    """Replace corpora with a path by their names, describe them under `files`, and yield their errors."""
     known: Json = {}
     orders: Json = {}
     for section in ("definitions", "mined"):
@@ -57,11 +56,11 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
             for number, (name, file) in enumerate(described):
                 if file is not None:
                     taken = names.count(name) > 1 or known.get(name, file) != file
-                    yield from _entry_faults(f"{at}.{number}", name, file, name in registry, taken)
+                    yield from _entry_errors(f"{at}.{number}", name, file, name in registry, taken)
             known |= files
             for name, file in files.items():
                 first = orders.setdefault(f"{name} {sorted(languages)}", languages)
-                # Columns that are named by the languages need no order.
+                # The order of the languages matters unless the columns are named after them.
                 if (file["kind"] == "tsv" or file["columns"]) and first != languages:
                     elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
                     yield f"{at}: {elsewhere}: give it another name and its columns here"
@@ -71,24 +70,24 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
             yield f"mined.{name}: the name is taken by {owner}: give it another name"
 
 
-def _entry_faults(at: str, name: str, file: Json, in_registry: bool, taken: bool) -> Iterator[str]:
-    """Faults of an entry with a path, whose name the registry or another corpus may have, too."""
+def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool) -> Iterator[str]:
+    """Errors in an entry with a path; its name may already belong to the registry or another corpus."""
     if not name:
         yield f"{at}: no name can be made of {file['path']!r}: give it a name"
     elif in_registry:
         yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
     elif taken:
         yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
-    yield from path_faults(f"{at}.path", file["path"])
+    yield from path_errors(f"{at}.path", file["path"])
     if file["kind"] is None:
         endings = ", ".join(ENDINGS)
         yield f"{at}.path: {file['path']!r} has none of the endings {endings}: give its kind"
-    elif fault := members_fault(file["kind"], tuple(file["columns"])):
-        yield f"{at}.columns: {fault}"
+    elif error := members_error(file["kind"], tuple(file["columns"])):
+        yield f"{at}.columns: {error}"
 
 
-def path_faults(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
-    """What is wrong with a path under `key`, which is to be a file or a folder."""
+def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
+    """Errors in a path under `key`, which must be a file or a folder."""
     what = "folder" if folder else "file"
     if set("{}") & set(path):
         yield f"{key}: {path!r} has a brace, which is a wildcard's: rename the {what}"
@@ -97,7 +96,7 @@ def path_faults(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
 
 
 def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
-    """Digests of the files of `dataset`, by their names, as versions of what is made of them."""
+    """Digests of the files of `dataset`, by file name, as versions of the results made from them."""
     return {
         Path(files[name]).name: f"sha256:{_digest(f'{model}-{name}', Path(files[name]))}"
         for name in DATASET_FILES
@@ -105,9 +104,9 @@ def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """Data sets that a checked configuration names beside the registry's.
+    """Data sets that a checked configuration names outside the registry.
 
-    The version of a file is its digest, so that what was made of other content is made again.
+    The version of a file is its digest, so that results are rebuilt when its content changes.
     """
     datasets: dict[str, Dataset] = {}
     for definition in (*config["definitions"].values(), *config["mined"].values()):
@@ -125,7 +124,7 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
 
 
 def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
-    """The corpora of a checked definition that are no files and none of `others`, as OPUS lists them."""
+    """OPUS's entries for the corpora of a checked definition that are neither files nor among `others`."""
     names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
     if not names or len(definition["languages"]) != 2:
         return []
@@ -134,7 +133,7 @@ def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[O
 
 
 def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
-    """Add a file to its data set, unless that has one in the same languages."""
+    """Add a file to its data set, unless the data set has a file in the same languages."""
     new = Dataset(file.dataset, file.version, kind, "see its source", ())
     dataset = datasets.setdefault(file.dataset, new)
     if not any(set(other.languages) == set(file.languages) for other in dataset.files):
@@ -142,7 +141,7 @@ def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
 
 
 def _plain_name(path: str) -> tuple[str, str]:
-    """Stem and ending of a file's name without the ending of its compression, in lower case the latter."""
+    """Stem and lower-cased ending of a file's name, ignoring an ending for compression."""
     file = Path(path)
     if file.suffix.lower() in _COMPRESSED:
         file = file.with_suffix("")
@@ -150,11 +149,11 @@ def _plain_name(path: str) -> tuple[str, str]:
 
 
 def _digest(name: str, path: Path) -> str:
-    """SHA-256 of a file; read from its record as long as size and times of the file are the recorded ones."""
+    """SHA-256 of a file, from its record if the file's path, size and times have not changed since."""
     record = DIGESTS / f"{name}.json"
     try:
         status = path.stat()
-        # The time of the last change of status, too: tools that copy files set the other one back.
+        # Also record the time of the last status change, since tools that copy files restore the other one.
         times = {"mtime_ns": status.st_mtime_ns, "ctime_ns": status.st_ctime_ns}
         state = {"path": str(path), "size": status.st_size, **times}
         if record.is_file():

@@ -1,4 +1,4 @@
-"""The configuration's schema: faults in plain words, one form for what means the same, and defaults."""
+"""The configuration's schema: errors in plain words, one form for equal settings, and defaults."""
 
 import copy
 import re
@@ -12,26 +12,26 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from paraphrastic.config.names import did_you_mean
-from paraphrastic.registry.kinds import FILE_KINDS
+from paraphrastic.base.errors import did_you_mean
+from paraphrastic.registry.datasets import FILE_KINDS
 
 Json = dict[str, Any]
 
-# A number to people, and text to YAML.
+# A number with an exponent but no point, which people read as a number and YAML as text.
 _EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a number that a float can be."""
+    """Whether `value` is a number within the range of a float; NaN and booleans are not."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
-# JSON Schema takes NaN for a number; Python's functions do not.
+# jsonschema accepts NaN as a number, but our functions cannot use it.
 _TYPES = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    # A pattern's end is the end of the text; Python's `$` would also match before a final line break.
+    # Make `$` match only at the end of the text; in Python it also matches before a final newline.
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
@@ -40,17 +40,17 @@ _Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_T
 
 
 class Schema:
-    """A JSON Schema in a YAML file, whose references all lead to its own `$defs`.
+    """A JSON Schema in a YAML file, whose references all point to its own `$defs`.
 
     Attributes:
-        root: the whole schema, in which the rules that others refer to stand in their places.
-        named: the rules under `$defs`, likewise.
+        root: the whole schema, with every reference replaced by its rule.
+        named: the rules under `$defs`, with the same replacements.
     """
 
     def __init__(self, path: Path) -> None:
         root = yaml.safe_load(path.read_text(encoding="utf-8"))
         self._definitions: Json = root.pop("$defs")
-        # The kinds of corpora are those of the registry's table.
+        # The possible kinds of corpora come from the registry's table of kinds.
         self._definitions["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
         self.root: Json = self._in_place(root)
         self.named: Json = self._in_place(self._definitions)
@@ -64,15 +64,15 @@ class Schema:
         whole = {**self._definitions.get(name, {}), **rule}
         return {key: self._in_place(part) for key, part in whole.items() if key != "$ref"}
 
-    def faults(self, value: Json) -> list[str]:
-        """What the schema finds wrong, each in one line that begins with the path of the key."""
+    def errors(self, value: Json) -> list[str]:
+        """The errors that the schema finds, each on one line that begins with the path of the key."""
         errors = _Validator(self.root).iter_errors(value)
-        return sorted(fault for error in errors for fault in _faults(error))
+        return sorted(line for error in errors for line in _described(error))
 
     def normalize(self, value: Any, rule: Json | None = None) -> Any:
-        """`value` with the types of numbers and the order of keys that its rule has.
+        """Give `value` the number types and the order of keys of its rule.
 
-        Keys that the rule does not name, such as those of definitions, stay in the order that they have.
+        Keys that the rule does not name, such as names of definitions, come last, in their own order.
         """
         rule = self.root if rule is None else rule
         if isinstance(value, dict):
@@ -84,13 +84,13 @@ class Schema:
         if _is_number(value):
             types = rule.get("type", [])
             if "number" in types:
-                return value + 0.0  # turns -0.0 into 0.0, too
+                return value + 0.0  # also turns -0.0 into 0.0
             if "integer" in types and value == int(value):
                 return int(value)
         return value
 
     def fill_defaults(self, value: Json, rule: Json | None = None) -> None:
-        """Fill in what `value` leaves out; a section without a default gets those of its entries."""
+        """Fill in keys that `value` leaves out; a section without a default gets its entries' defaults."""
         for key, inner in (self.root if rule is None else rule).get("properties", {}).items():
             if key not in value and "default" in inner:
                 value[key] = copy.deepcopy(inner["default"])
@@ -101,12 +101,12 @@ class Schema:
 
 
 def entry(rule: Json, key: str) -> Json:
-    """The rule of an entry of an object; an empty one if the object's rule has none for it."""
+    """The rule for an entry of an object; empty if the object's rule has none for it."""
     return rule.get("properties", {}).get(key, rule.get("additionalProperties") or {})
 
 
 def plain(value: Any) -> Any:
-    """A copy of `value` of dictionaries whose keys are strings, lists and scalars."""
+    """Copy `value` into plain dictionaries with string keys, lists and scalars."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
@@ -114,7 +114,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _faults(error: ValidationError) -> Iterator[str]:
+def _described(error: ValidationError) -> Iterator[str]:
     keys = [*map(str, error.absolute_path)]
     path = ".".join(keys)
     if error.validator == "additionalProperties":

@@ -1,6 +1,6 @@
-"""Models that differ from another one in some settings: of studies, and further training runs.
+"""Models of studies and further training runs, which differ from another model in some settings.
 
-They are definitions like any other, so that the same rules make them.
+They become ordinary definitions, so the same Snakemake rules build them.
 """
 
 import copy
@@ -10,23 +10,23 @@ from itertools import product
 from typing import Any
 
 from paraphrastic.config.architecture import architecture_of, vocabularies
-from paraphrastic.config.names import undefined
+from paraphrastic.config.definitions import undefined
 
 Json = dict[str, Any]
 
-# The settings that decide on training data and vocabularies.
+# The settings that determine training data and vocabularies.
 _DATA = (
     "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary"
 )  # fmt: skip
 
 
 def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:
-    """The settings of each model of a study, by the model's name: all combinations of the varied values.
+    """The settings of each model of a study, by model name: all combinations of the varied values.
 
     Args:
-        study: its name.
-        entry: `model`, and `vary`: lists of values by the path of the setting in a definition, such as
-            `sweep.megabatch`.
+        study: the study's name.
+        entry: its `model`, and `vary`, which maps the path of a setting in a definition, such as
+            `sweep.megabatch`, to a list of values.
     """
     combinations = product(*entry["vary"].values())
     return {
@@ -36,27 +36,27 @@ def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def prefixed_name(model: str) -> str:
-    """The name of a model's variant whose other language has prefixed tokens, so that nothing is shared."""
+    """Name of a model's variant in which the other language's tokens have a prefix, so nothing is shared."""
     return f"{model}-prefixed"
 
 
 def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
-    """Names of a model's training runs, the first of which is the model."""
+    """Names of a model's training runs; the first is the model itself."""
     return [model, *(f"{model}-seed-{number}" for number in range(2, definition.get("seeds", 1) + 1))]
 
 
 def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
-    """The systems that are training runs of one system; only itself if it is untrained or not a model."""
+    """The training runs of a system; only the system itself if it is untrained or not a model."""
     definition = config["definitions"].get(system)
     return [system] if definition is None else seed_names(system, definition)
 
 
 def add_models(config: Json) -> Iterator[str]:
-    """Add the definitions of the models of studies and of further training runs; yield the faults.
+    """Add definitions for the models of studies and for further training runs, and yield errors.
 
-    Where they are asked for, models of `language_choice` have prefixed variants. The paper's authors put a
-    prefix before each token of the other language (Wieting et al. 2019, section 4.2): it is cut as before,
-    and has parameters of its own.
+    If the configuration asks for them, the models of `language_choice` get prefixed variants. The authors put
+    a prefix before each token of the other language (Wieting et al. 2019, section 4.2): tokens are cut as
+    before, but have their own parameters.
     """
     for study, entry in config["studies"].items():
         if entry["model"] not in config["definitions"]:
@@ -72,7 +72,7 @@ def add_models(config: Json) -> Iterator[str]:
             name = prefixed_name(model)
             separate = {"encoder.languages": "separate"}
             yield from _add(config, model, name, separate, "language_choice.prefixed", "it")
-            # The variant stands for no published system.
+            # The variant corresponds to no published system.
             config["definitions"][name].pop("published_as", None)
     for model, definition in list(config["definitions"].items()):
         first = definition.get("seed", config["seed"])
@@ -82,7 +82,7 @@ def add_models(config: Json) -> Iterator[str]:
 
 
 def _add(config: Json, model: str, name: str, settings: Json, key: str, renamed: str) -> Iterator[str]:
-    """Add a definition that differs from a model's in `settings`, given by their paths."""
+    """Add a copy of a model's definition with other `settings`, whose keys are paths."""
     definitions = config["definitions"]
     if name in definitions:
         yield f"{key}: {name!r} is a definition already: give {renamed} another name"
@@ -96,26 +96,26 @@ def _set(definition: Json, path: str, value: Any) -> None:
     section = definition
     for name in sections:
         inner = section.setdefault(name, {})
-        # If it is not a section, the schema reports it afterwards.
+        # If this key is not a section, the schema reports it later.
         if not isinstance(inner, dict):
             inner = section[name] = {}
         section = inner
-    # A sweep has lists; a study compares their single values.
+    # Settings of a sweep are lists, but a study compares their single values.
     section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
 
 
 def setting_name(settings: Mapping[str, Any]) -> str:
-    """The settings in which a study's model differs, for a table: `sweep.megabatch 20`."""
+    """The settings of a study's model as a table shows them, such as `sweep.megabatch 20`."""
     return ", ".join(
         f"{path} {value if isinstance(value, str) else json.dumps(value)}" for path, value in settings.items()
     )
 
 
 def data_models(config: Mapping[str, Any]) -> dict[str, str]:
-    """For each model the one whose training data and vocabularies are also its own.
+    """For each model, the model whose training data and vocabularies it uses.
 
-    It is the first such model among those to build and then among all definitions, so that a definition for
-    a study does not take over what a model has.
+    It is the first one with the same data settings, among the models to build and then among all definitions.
+    A study's definition therefore never takes over the data of a model.
     """
     first: dict[str, str] = {}
     definitions = config["definitions"]

@@ -1,63 +1,92 @@
-"""Faults of a configuration that its schema cannot find, each in one line with the path of the key."""
+"""Errors in a configuration that its schema cannot find, each on one line with the path of the key."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of
-from paraphrastic.config.definitions import OVERRIDABLE, WATCHING, selection_kind
-from paraphrastic.config.dependencies import way
-from paraphrastic.config.evaluation_validation import evaluation_faults
-from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_faults
-from paraphrastic.config.names import dataset_faults, did_you_mean, undefined
-from paraphrastic.registry.datasets import Dataset
-from paraphrastic.registry.kinds import CORPUS_KINDS, KINDS
-from paraphrastic.registry.opus import list_command, read_list
+from paraphrastic.config.definitions import OVERRIDABLE, WATCHING, is_trained, selection_kind, undefined, way
+from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
+from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
+from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
 
-Json = dict[str, Any]
+Json = Mapping[str, Any]
 Registry = Mapping[str, Dataset]
 
-# Scores of pairs that a filter study can rank by.
+# Scores by which a filter study can rank pairs.
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 VECTOR_KINDS = ("vectors", "file")
+# Ways to specify a system; each entry under `systems` has exactly one of them.
+SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec", "vectors")
+PUBLISHED = Path("config/published")
 
 
-def semantic_faults(config: Json, written: Json, registry: Registry) -> Iterator[str]:
-    """Faults of a completed configuration; `written` are the definitions before they were completed."""
+def semantic_errors(config: Json, written: Json, registry: Registry) -> Iterator[str]:
+    """Errors in a completed configuration; `written` holds the definitions before completion."""
     mirror = config["mirror"]
     if mirror is not None and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
         yield f"mirror: {mirror!r} is neither a folder nor an http(s) address"
     for model in config["models"]:
         if model not in written:
             yield f"models: {undefined(model, written)}"
-    yield from dataset_faults("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
-    yield from dataset_faults("word_vectors", config["word_vectors"], registry, VECTOR_KINDS)
+    yield from _dataset_errors("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
+    yield from _dataset_errors("word_vectors", config["word_vectors"], registry, VECTOR_KINDS)
     for name, mined in config["mined"].items():
-        yield from _corpora_faults(f"mined.{name}.corpora", mined, registry, mirror)
-        yield from _mining_encoder_faults(name, config)
+        yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror)
+        yield from _mining_encoder_errors(name, config)
     if config["filter_study"]["model"] is not None:
-        yield from _filter_study_faults(config, registry)
-    yield from _language_choice_faults(config, registry)
-    yield from evaluation_faults(config, registry)
+        yield from _filter_study_errors(config, registry)
+    yield from _language_choice_errors(config, registry)
+    yield from _testset_errors(config, registry)
+    for name, system in config["systems"].items():
+        yield from _system_errors(f"systems.{name}", system)
+    yield from _name_errors(config)
+    yield from _published_errors(config)
     for model, definition in config["definitions"].items():
-        # A fault of a global section is found again in every definition; it is reported where it stands.
+        # An error in a global section shows up in every definition, so report it under that section.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
-        yield from _data_faults(f"definitions.{model}", definition)
-        yield from _corpora_faults(f"definitions.{model}.corpora", definition, registry, mirror)
-        yield from _training_faults(path, definition, registry)
+        yield from _data_errors(f"definitions.{model}", definition)
+        yield from _corpora_errors(f"definitions.{model}.corpora", definition, registry, mirror)
+        yield from architecture_errors(path, definition)
+        training, at = definition["training"], path["training"]
+        if training["weight_decay"] > 0 and training["optimizer"] != "adamw":
+            yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
+        vectors = training["initial_vectors"]
+        yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for name in definition["max_pairs"]:
-            yield from dataset_faults(path["max_pairs"], name, registry, CORPUS_KINDS)
+            yield from _dataset_errors(path["max_pairs"], name, registry, CORPUS_KINDS)
         capped = set(written[model].get("max_pairs", {})) & set(registry)
         for name in sorted(capped - set(definition["corpora"])):
             yield f"{path['max_pairs']}: {name!r} is none of this model's corpora"
-        yield from _selection_faults(path["selection"], definition, config, registry)
+        yield from _selection_errors(path["selection"], definition, config, registry)
 
 
-def _data_faults(key: str, definition: Json) -> Iterator[str]:
-    """Faults of a definition's `dataset`, or of corpora that are missing."""
+def _dataset_errors(
+    key: str,
+    name: str | None,
+    registry: Registry,
+    kinds: Iterable[str],
+    listed: Mapping[str, OpusCorpus] | None = None,
+) -> Iterator[str]:
+    """Errors in the name of a data set, which must have one of these kinds or be None.
+
+    `listed` holds corpora of OPUS that the user may have meant.
+    """
+    if name is None:
+        return
+    if name not in registry:
+        where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
+        yield f"{key}: {name!r} is not in {where}{did_you_mean(name, [*(listed or ()), *registry])}"
+    elif registry[name].kind not in kinds:
+        yield f"{key}: {name!r} is of kind {registry[name].kind!r}; needed is {' or '.join(kinds)}"
+
+
+def _data_errors(key: str, definition: Json) -> Iterator[str]:
+    """Errors in a definition's `dataset`, or its lack of both corpora and `dataset`."""
     files = definition["dataset"]
     if files is None:
         if not definition["corpora"]:
@@ -66,24 +95,24 @@ def _data_faults(key: str, definition: Json) -> Iterator[str]:
     if definition["corpora"]:
         yield f"{key}.dataset: takes the place of corpora: leave one of them out"
     for name in DATASET_FILES:
-        yield from path_faults(f"{key}.dataset.{name}", files[name])
+        yield from path_errors(f"{key}.dataset.{name}", files[name])
     architecture = architecture_of(definition)
     if architecture.units != ("subword",) or architecture.separate:
         yield f"{key}.dataset: is of subwords that the languages share, and not for {architecture.name}"
 
 
-def _corpora_faults(path: str, definition: Json, registry: Registry, mirror: str | None) -> Iterator[str]:
+def _corpora_errors(path: str, definition: Json, registry: Registry, mirror: str | None) -> Iterator[str]:
     languages = tuple(definition["languages"])
     listed = read_list(languages) if len(languages) == 2 else {}
     for name in definition["corpora"]:
-        faults = list(dataset_faults(path, name, registry, CORPUS_KINDS, listed or {}))
+        errors = list(_dataset_errors(path, name, registry, CORPUS_KINDS, listed or {}))
         in_opus = name not in registry or registry[name].kind == "opus"
-        if not faults:
+        if not errors:
             try:
                 registry[name].select(languages)
                 continue
             except InputError as error:
-                faults = [f"{path}: {error}"]
+                errors = [f"{path}: {error}"]
         hint = ""
         if name not in registry and looks_like_a_path(name):
             hint = f"; a file is given as {{path: {name}}}"
@@ -91,16 +120,16 @@ def _corpora_faults(path: str, definition: Json, registry: Registry, mirror: str
             hint = f"; what OPUS has can be used once it is listed: {list_command(languages, mirror)}"
         elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
             hint = f"; OPUS has it as {same!r}"
-        yield from (fault + hint for fault in faults)
+        yield from (error + hint for error in errors)
 
 
-def _mining_encoder_faults(name: str, config: Json) -> Iterator[str]:
-    """What is wrong with the encoder of a mined corpus; the corpora are all names by now."""
+def _mining_encoder_errors(name: str, config: Json) -> Iterator[str]:
+    """Errors in the encoder of a mined corpus."""
     mined, definitions = config["mined"][name], config["definitions"]
     encoder, at = mined["encoder"], f"mined.{name}.encoder"
     if not isinstance(encoder, str):
         if "path" in encoder:
-            yield from path_faults(f"{at}.path", encoder["path"], folder=True)
+            yield from path_errors(f"{at}.path", encoder["path"], folder=True)
     elif encoder not in definitions:
         others = "other models are given as {path: …} or {sentence_transformers: …}"
         hint = did_you_mean(encoder, definitions, otherwise=others)
@@ -113,18 +142,8 @@ def _mining_encoder_faults(name: str, config: Json) -> Iterator[str]:
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
 
 
-def _training_faults(path: Mapping[str, str], definition: Json, registry: Registry) -> Iterator[str]:
-    """Faults of a definition's encoder and training; `path` is where their sections stand."""
-    at, training = path["training"], definition["training"]
-    if training["weight_decay"] > 0 and training["optimizer"] != "adamw":
-        yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
-    yield from architecture_faults(path, definition)
-    vectors = training["initial_vectors"]
-    yield from dataset_faults(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
-
-
-def architecture_faults(path: Mapping[str, str], definition: Json) -> Iterator[str]:
-    """Faults of a definition's encoder, and of training that cannot be the encoder's."""
+def architecture_errors(path: Mapping[str, str], definition: Json) -> Iterator[str]:
+    """Errors in a definition's encoder, and in training settings that do not suit the encoder."""
     training, encoder, at = definition["training"], definition["encoder"], f"{path['encoder']}.parts"
     architecture = architecture_of(definition)
     dimensions = [part.dimension or training["dimension"] for part in architecture.parts]
@@ -159,7 +178,7 @@ def architecture_faults(path: Mapping[str, str], definition: Json) -> Iterator[s
         yield f"{at}.initial_vectors_penalty: is for the engine autograd, not for {asked}"
 
 
-def _selection_faults(path: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
+def _selection_errors(path: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
     for kind, thresholds in definition["selection"].items():
         for name, allowed in thresholds.items():
             if allowed and "max" in allowed and allowed["min"] > allowed["max"]:
@@ -169,12 +188,12 @@ def _selection_faults(path: str, definition: Json, config: Json, registry: Regis
         if thresholds["language"] and config["language_id"] is None:
             yield f"{path}.{kind}.language: needs language_id, which is null"
         if thresholds.get("paraphrase_score"):
-            yield from _score_faults(
+            yield from _score_errors(
                 f"{path}.{kind}.paraphrase_score", "paraphrase_score", definition, config, registry
             )
 
 
-def _filter_study_faults(config: Json, registry: Registry) -> Iterator[str]:
+def _filter_study_errors(config: Json, registry: Registry) -> Iterator[str]:
     study, definitions = config["filter_study"], config["definitions"]
     model = study["model"]
     if model not in definitions:
@@ -191,20 +210,20 @@ def _filter_study_faults(config: Json, registry: Registry) -> Iterator[str]:
         path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
             "training": "filter_study.training"
         }
-        # The model's own faults are reported where they stand.
-        if not any(architecture_faults(path, definition)):
+        # The model's own errors are reported under its definition.
+        if not any(architecture_errors(path, definition)):
             training = {**definition["training"], **study["training"]}
-            yield from architecture_faults(path, {**definition, "training": training})
+            yield from architecture_errors(path, {**definition, "training": training})
     if selection_kind(definition) != "paraphrase":
         yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
         return
     for score in ("translation_score", "paraphrase_score"):
         if score in study["rank_by"]:
-            yield from _score_faults("filter_study.rank_by", score, definition, config, registry)
+            yield from _score_errors("filter_study.rank_by", score, definition, config, registry)
 
 
-def _score_faults(path: str, score: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
-    """The corpora of a definition that have no such score, and get none from word vectors."""
+def _score_errors(path: str, score: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
+    """Errors for corpora of a definition that lack a score and get none from word vectors."""
     measured = score == "paraphrase_score"
     if measured and config["word_vectors"] is not None:
         return
@@ -215,9 +234,9 @@ def _score_faults(path: str, score: str, definition: Json, config: Json, registr
             yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"
 
 
-def _language_choice_faults(config: Json, registry: Registry) -> Iterator[str]:
+def _language_choice_errors(config: Json, registry: Registry) -> Iterator[str]:
     study = config["language_choice"]
-    yield from dataset_faults("language_choice.uriel", study["uriel"], registry, ("uriel",))
+    yield from _dataset_errors("language_choice.uriel", study["uriel"], registry, ("uriel",))
     models: dict[str, str] = {}
     for number, model in enumerate(study["models"]):
         at = f"language_choice.models.{number}: {model!r}"
@@ -232,3 +251,91 @@ def _language_choice_faults(config: Json, registry: Registry) -> Iterator[str]:
         models.setdefault(other, model)
         if study["prefixed"] and architecture_of(definition).tables == "separate":
             yield f"{at} shares nothing between its languages, so that a prefix would change nothing"
+
+
+def _testset_errors(config: Json, registry: Registry) -> Iterator[str]:
+    """Errors in the data sets for evaluation and for the contamination check."""
+    evaluation, contamination = config["evaluation"], config["contamination"]
+    names = {f"evaluation.{task}": evaluation[task] for task in ("sts", "senteval")}
+    names |= {f"evaluation.polish.{task}": name for task, name in (evaluation["polish"] or {}).items()}
+    names |= {f"contamination.testsets.{task}": name for task, name in contamination["testsets"].items()}
+    for key, name in names.items():
+        kinds = ("sts", "file") if key.endswith(".sts") else ("file",)
+        yield from _dataset_errors(key, name, registry, kinds)
+    for task, check in (("tatoeba", _tatoeba_errors), ("bucc", _bucc_errors)):
+        if evaluation[task] is not None:
+            key, name = f"evaluation.{task}", evaluation[task]["testsets"]
+            unnamed = list(_dataset_errors(f"{key}.testsets", name, registry, ("file",)))
+            yield from unnamed or check(key, evaluation[task], registry[name])
+    name = evaluation["senteval"]
+    if name in registry and len(registry[name].files) != 1:
+        yield f"evaluation.senteval: {name!r} has {len(registry[name].files)} files; needed is one archive"
+    if contamination["drop"] == "near" and contamination["near_duplicates"] is None:
+        yield "contamination.drop: near needs contamination.near_duplicates, which is null"
+
+
+def _tatoeba_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
+    files = [set(file.languages) for file in dataset.files]
+    there = {
+        language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
+    }
+    if not there:
+        yield f"{key}.testsets: {dataset.name!r} has no language with a file of its own and an English one"
+        return
+    for language in settings["languages"] or ():
+        if language not in there - {"en"}:
+            yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
+
+
+def _bucc_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
+    if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
+        yield f"{key}.testsets: {dataset.name!r} has files that are no archive of two languages"
+        return
+    there = ["-".join(pair) for pair in dataset.pairs]
+    for pair in settings["pairs"] or ():
+        if pair not in there:
+            yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"
+
+
+def _system_errors(at: str, system: Json) -> Iterator[str]:
+    kinds = [kind for kind in SYSTEM_KINDS if system.get(kind)]
+    if len(kinds) != 1:
+        found = " and ".join(kinds) or "none"
+        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; there is {found}"
+        return
+    (kind,) = kinds
+    if kind == "vectors":
+        for key, path in system[kind].items():
+            yield from path_errors(f"{at}.{kind}.{key}", path)
+    # A name of the form `NAME` or `OWNER/NAME` is on the Hugging Face Hub; anything else must be a folder.
+    elif kind == "path" or not re.fullmatch("[^./~{}][^/{}]*(/[^/{}]+)?", system[kind]):
+        yield from path_errors(f"{at}.{kind}", system[kind], folder=True)
+
+
+def _name_errors(config: Json) -> Iterator[str]:
+    """Errors for names that two systems would share in files or tables."""
+    definitions = config["definitions"]
+    taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
+    labels = {}
+    for model, definition in definitions.items():
+        random = "" if is_trained(definition) else "Random "
+        labels[f"{random}{architecture_of(definition).name} {model}"] = f"definitions.{model}"
+    for system, entry in config["systems"].items():
+        if system in taken:
+            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
+        label = entry["label"] or system
+        if label in labels:
+            yield f"systems.{system}.label: {label!r} is that of {labels[label]}: give it another label"
+        labels.setdefault(label, f"systems.{system}")
+
+
+def _published_errors(config: Json) -> Iterator[str]:
+    """Errors for names of published systems that are in no file under `config/published`."""
+    files = map(read_csv, PUBLISHED.glob("*.csv"))
+    known = {row["system"] for rows in files for row in rows if "system" in row}
+    for section in ("definitions", "systems"):
+        for name, entry in config[section].items():
+            for system in entry.get("published_as") or ():
+                if known and system not in known:
+                    hint = did_you_mean(system, known, otherwise=f"{PUBLISHED} has the names")
+                    yield f"{section}.{name}.published_as: {system!r} is no published system{hint}"

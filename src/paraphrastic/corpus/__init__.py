@@ -1,1 +1,1 @@
-"""From downloaded corpora to training pairs: extract, score, select, merge."""
+"""Turn downloaded corpora into training pairs: extract, score, select and merge them."""

@@ -1,4 +1,4 @@
-"""Stream Parquet files in blocks of rows, so that memory does not grow with a corpus."""
+"""Stream Parquet files in blocks of rows, so that memory does not grow with the corpus."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,12 +7,14 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.errors import InputError, is_out_of_memory, on_one_line
 from paraphrastic.base.files import atomic_output
 
-# Rows of a row group: some tens of megabytes of text with its scores.
+# Sentence pairs, with their line in the original file.
+PAIR_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
+# Rows in a row group: some tens of megabytes of text with its scores.
 BLOCK_ROWS = 65_536
-# Rows that are read and held in memory at a time, on which no output depends.
+# Rows that are read and held in memory at a time; no output depends on this number.
 READ_ROWS = BLOCK_ROWS
 
 
@@ -23,7 +25,7 @@ def read_blocks(
     rows: int | None = None,
     shard: tuple[int, int] = (1, 1),
 ) -> Iterator[pa.RecordBatch]:
-    """Record batches of at most `rows` rows of a Parquet file, or of its i-th of n `shard`s, in its order."""
+    """Batches of at most `rows` rows of a Parquet file, or of the i-th of its n parts: `shard=(i, n)`."""
     with open_parquet(path) as file:
         number, count = shard
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
@@ -33,9 +35,9 @@ def read_blocks(
 
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
-    """Open a Parquet file; one that is missing or damaged is an `InputError` that names it."""
+    """Open a Parquet file; a missing or damaged one is an `InputError` that names it."""
     with _named(path, "not readable as Parquet"):
-        # Buffered ahead, all columns of the file would be in memory by the time it was read.
+        # With buffering ahead, all columns of the file would end up in memory.
         file = pq.ParquetFile(path, pre_buffer=False)
     with file:
         yield file
@@ -43,58 +45,52 @@ def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
 
 @contextmanager
 def _named(path: str | Path, cause: str) -> Iterator[None]:
-    """Turn what Arrow says of a file, but for a lack of memory, into an `InputError` that names it."""
+    """Turn Arrow's errors, except a lack of memory, into an `InputError` that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         if is_out_of_memory(error):
             raise
-        raise InputError(f"{path}: {cause}: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path}: {cause}: {on_one_line(error)}") from None
 
 
 class BlockWriter:
     """Writes record batches of any size as row groups of `BLOCK_ROWS` rows.
 
-    The file's bytes depend on the rows alone, not on how they were cut into batches.
+    The file's bytes depend only on the rows, not on their division into batches.
     """
 
     def __init__(self, writer: pq.ParquetWriter) -> None:
         self._writer = writer
-        self._waiting: list[pa.RecordBatch] = []
-        self._waiting_rows = 0
+        self._waiting = writer.schema.empty_table()
         self.rows = 0
 
     def write(self, block: pa.RecordBatch) -> None:
         """Append the rows of `block`, which has the writer's schema."""
         self.rows += block.num_rows
-        self._waiting.append(block)
-        self._waiting_rows += block.num_rows
-        if self._waiting_rows >= BLOCK_ROWS:
-            self._flush(self._waiting_rows - self._waiting_rows % BLOCK_ROWS)
+        self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([block])])
+        while self._waiting.num_rows >= BLOCK_ROWS:
+            self._flush()
 
     def finish(self) -> None:
-        """Write what is left as a last, shorter row group."""
-        if self._waiting_rows:
-            self._flush(self._waiting_rows)
+        """Write the remaining rows as a last, shorter row group."""
+        if self._waiting.num_rows:
+            self._flush()
 
-    def _flush(self, rows: int) -> None:
-        table = pa.Table.from_batches(self._waiting)
-        for start in range(0, rows, BLOCK_ROWS):
-            # In one chunk: where chunks end would show in the pages of the file.
-            group = table.slice(start, min(BLOCK_ROWS, rows - start)).combine_chunks()
-            self._writer.write_table(group)
-        self._waiting = table.slice(rows).to_batches()
-        self._waiting_rows -= rows
+    def _flush(self) -> None:
+        # Combined into one chunk, since chunk boundaries would affect the pages of the file.
+        self._writer.write_table(self._waiting.slice(0, BLOCK_ROWS).combine_chunks())
+        self._waiting = self._waiting.slice(BLOCK_ROWS)
 
 
 @contextmanager
 def write_blocks(
     path: str | Path, schema: pa.Schema, *, dictionary: Sequence[str] = ()
 ) -> Iterator[BlockWriter]:
-    """Write a Parquet file that is whole or not there; a full disk is an `InputError`.
+    """Write a Parquet file that is either complete or absent; a full disk is an `InputError`.
 
-    The columns in `dictionary`, which have few distinct values, are stored as numbers of these; sentences
-    hardly repeat within a row group.
+    Only the columns in `dictionary`, which have few distinct values, are dictionary-encoded, because
+    sentences hardly repeat within a row group.
     """
     with (
         atomic_output(path) as temporary,

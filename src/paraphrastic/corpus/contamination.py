@@ -1,4 +1,4 @@
-"""Find training pairs with a sentence that stands in a test set, as it is or nearly so."""
+"""Find training pairs with a sentence that occurs in a test set, exactly or nearly."""
 
 import math
 from collections import Counter
@@ -34,9 +34,9 @@ _EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", 
 
 
 class Match(NamedTuple):
-    """A test sentence that is like a sentence: whether it is the same, their similarity, and its number.
+    """A test sentence that resembles a sentence: whether they are the same, their similarity, its number.
 
-    N-grams can all agree in sentences that are not the same.
+    A similarity of 1 does not mean that they are the same: different sentences can have the same n-grams.
     """
 
     exact: bool
@@ -45,20 +45,20 @@ class Match(NamedTuple):
 
 
 class TestSentences:
-    """An index of test sentences: by their normal form, and by their word n-grams.
+    """An index of test sentences by their normal form and by their word n-grams.
 
-    The test side is small and is all that is held in memory; the training data go past it. Near duplicates
-    are found exactly: a sentence is as similar to another as the share of their word n-grams, each counted
-    once, that both have (the Jaccard index). Two with a similarity of s share at least a part s of either's
-    n-grams, so that a sentence whose n-grams mostly stand in no test sentence need not be compared with any.
+    Only the test sentences, which are few, are held in memory; the training data stream past them. The search
+    for near duplicates is exact. Similarity is the Jaccard index: the share of the distinct word n-grams of
+    two sentences that both have. Two sentences with similarity s share at least a fraction s of the n-grams
+    of each. A sentence therefore needs no comparison if too few of its n-grams are in any test sentence.
 
     Args:
-        path: made by `testsets.gather_testsets`, whose rows are `rows`; `names` are the test sets.
-        ngram: words of an n-gram. Sentences of fewer words are near duplicates of none.
-        min_similarity: of near duplicates; None looks for exact ones only.
+        path: a file made by `testsets.gather_testsets`. Its rows become `rows`, its test sets `names`.
+        ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
+        min_similarity: least similarity of near duplicates; None looks for exact ones only.
     """
 
-    # Not tests of pytest's, in spite of its name.
+    # Keeps pytest from collecting the class because of its name.
     __test__ = False
 
     def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
@@ -94,14 +94,14 @@ class TestSentences:
     def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
         ngrams = ngrams_of(words, self._ngram)
         known = ngrams & self._known
-        # Rounding must not make one more of it: 0.56 times 25 is a little more than 14.
+        # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
         needed = max(1, math.ceil(min_similarity * len(ngrams) - 1e-9))
         if len(known) < needed:
             return
-        # With `needed` n-grams in common, one at least is among any len(known) - needed + 1 of them; the
-        # rarest of them lead to the fewest sentences.
+        # A match shares `needed` of the known n-grams, so at least one of any len(known) - needed + 1 of
+        # them. The rarest ones lead to the fewest sentences.
         rarest = sorted(known, key=self._frequencies.__getitem__)[: len(known) - needed + 1]
-        # In order: of equally similar ones the first is to be found, whatever the order of a set.
+        # Sorted, so that the first of equally similar sentences wins; the order of a set varies.
         for number in sorted(set(chain.from_iterable(map(self._postings.__getitem__, rarest)))):
             test = self._test_ngrams[number]
             shared = len(ngrams & test)
@@ -120,27 +120,24 @@ def mark_contamination(
     near_duplicates: Mapping[str, Any] | None,
     seed: int,
 ) -> dict[str, Any]:
-    """Write which pairs have a side that stands in a test set, and there what is most like it.
+    """Write which pairs have a side that occurs in a test set, and the test sentence most similar to it.
 
     Columns: `row` (of the pair in `selected`, from 0), `line`, `testset`, `dataset`, `kind` (`exact` or
-    `near`), `similarity`, `side`, `sentence`, `test_sentence`; one row for a pair and a test set. A pair is
-    exact where one of its sides is.
+    `near`), `similarity`, `side`, `sentence`, `test_sentence`. There is one row per pair and test set. A pair
+    is exact if one of its sides is.
 
     Args:
-        selected: made by `select_pairs`.
-        testsets: made by `testsets.gather_testsets`.
+        selected: a Parquet file made by `select_pairs`.
+        testsets: a Parquet file made by `testsets.gather_testsets`.
         output: the Parquet file.
-        counts: JSON: pairs `read`, and pairs found `exact` and `near`, in `all` and by test set;
-            without `near` where near duplicates were not looked for.
-        examples: TSV for reading: 20 random findings for each test set and kind.
-        near_duplicates: `ngram` and `min_similarity`, as `TestSentences` has them; None: exact ones only.
-        seed: of the examples.
-
-    Returns:
-        The counts.
+        counts: JSON file with the result, which is also returned: pairs `read`, and pairs found `exact` and
+            `near`, in `all` and by test set; without `near` if near duplicates were not looked for.
+        examples: TSV file for people to read: 20 random findings for each test set and kind.
+        near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
+        seed: seed for the examples.
 
     Raises:
-        InputError: a damaged input; a full disk.
+        InputError: an input is damaged, or the disk is full.
     """
     index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
     kinds = ("exact", "near") if near_duplicates else ("exact",)
@@ -156,7 +153,7 @@ def mark_contamination(
             writer.write(batch)
             numbers = [number_of[row["testset"], row["kind"]] for row in found]
             samples.add(batch, np.array(numbers, np.intp))
-            # The kinds of each pair's findings, exact ones last, so that these count.
+            # Exact findings come last, so they overwrite a near finding of the same pair.
             kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
             pairs.update(kind_of.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]

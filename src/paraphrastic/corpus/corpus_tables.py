@@ -1,4 +1,4 @@
-"""Tables of what the corpora hold and of what became of their pairs."""
+"""Tables that show what the corpora contain and what became of their pairs."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,14 +9,14 @@ from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.filters import REASONS
 from paraphrastic.corpus.statistics import WordStatistics
 
-# What becomes of the pairs of a corpus, in order.
+# Stages at which the pairs of a corpus are counted, in order.
 FUNNEL = ("read", *REASONS, "duplicates", "near_duplicates", "contaminated", "capped", "kept")
 _STATISTICS = (
     "length", "length_std", "idf", "idf_std", "vocabulary_entropy",
     "paraphrase_score", "paraphrase_score_std", "parse_entropy",
 )  # fmt: skip
 
-# Of contamination.
+# Kinds of contamination.
 KINDS = ("exact", "near")
 
 # A model and one of its corpora.
@@ -26,15 +26,15 @@ ModelCorpus = tuple[str, str]
 def tabulate_contamination(
     counts: Sequence[tuple[ModelCorpus, str | Path]], output: str | Path, *, drop: Sequence[str]
 ) -> None:
-    """Write how many pairs of each model and corpus stand in each test set, and in any (`all`).
+    """Write how many pairs of each model and corpus occur in each test set, and in any of them (`all`).
 
-    Columns: `model`, `corpus`, `testset`, `read` (selected pairs), `exact`, `near` (empty where it was not
-    looked for), `dropped` (by the setting) and `share` (found of read, in %).
+    Columns: `model`, `corpus`, `testset`, `read` (selected pairs), `exact`, `near` (empty if near duplicates
+    were not looked for), `dropped` (according to `drop`) and `share` (of the pairs read, in %).
 
     Args:
-        counts: JSON files of `mark_contamination`, in the order of the rows.
+        counts: JSON files written by `mark_contamination`, in the order of the rows.
         output: the CSV file.
-        drop: kinds that are left out of training.
+        drop: kinds of contamination that are left out of training.
     """
     rows = []
     for (model, corpus), path in counts:
@@ -56,13 +56,13 @@ def tabulate_corpora(
 
     Columns: `model`, `corpus`, `language` (of the side that is measured), `pairs`, `used`, and the figures
     of ParaNMT-50M's Table 2: `length` and `length_std` (tokens), `idf`, `idf_std` and `vocabulary_entropy`
-    (nats; on the sample), `paraphrase_score` and its `_std` (empty where there is none) and `parse_entropy`
-    (nats; `no parser` where none was set). A last row a model, whose corpus is `all`, has the pairs that it
-    is trained on, as Table 1 of *Paraphrastic Representations at Scale*.
+    (nats, on the sample), `paraphrase_score` and `paraphrase_score_std` (empty if there is no score) and
+    `parse_entropy` (nats, or `no parser`). The last row of each model has the corpus `all` and the number of
+    pairs that the model is trained on, as in Table 1 of *Paraphrastic Representations at Scale*.
 
     Args:
-        described: JSON and sample of `describe_corpus`, in the order of the rows.
-        merged: JSON of `merge_pairs` by model.
+        described: JSON file and sample written by `describe_corpus`, in the order of the rows.
+        merged: JSON file written by `merge_pairs`, by model.
         output: the CSV file.
     """
     statistics = {path: read_json(path) for _, path, _ in described}
@@ -95,14 +95,14 @@ def tabulate_corpora(
 
 
 def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What `merge_pairs` counted, by corpus: the name of the corpus's file."""
+    """The counts of `merge_pairs` by corpus, whose name is the stem of its file."""
     return {Path(each["file"]).stem: each for each in merged["corpora"]}
 
 
 def _word_statistics(
     statistics: Mapping[str | Path, Any], samples: Mapping[str | Path, str | Path]
 ) -> dict[str, WordStatistics]:
-    """Statistics of all samples in a language, by language; each sample by its corpus's statistics."""
+    """Word statistics by language; both arguments, and the samples inside, are keyed by statistics file."""
     texts: dict[str, dict[str | Path, list[str]]] = {}
     for path, sample in samples.items():
         for language, side in statistics[path]["sides"].items():
@@ -118,16 +118,16 @@ def tabulate_funnel(
     funnel: str | Path,
     overlap: str | Path,
 ) -> None:
-    """Write what became of the pairs of each model's corpora, and how many pairs two filters both drop.
+    """Write what became of the pairs of each model's corpora, and how many pairs two filters both reject.
 
-    Columns of `funnel`: `model`, `corpus`, and `FUNNEL`: pairs read, dropped by each filter as the first that
-    does not accept them (empty where it was not asked), dropped by the merge, and kept. Columns of `overlap`:
-    `model`, `corpus`, `filter`, and all filters: pairs that neither of the two accepts; where both are the
-    same, pairs that it does not accept, whatever the others say.
+    Columns of `funnel`: `model`, `corpus`, and `FUNNEL`: pairs read, pairs dropped by each filter as the
+    first to reject them (empty if the filter was not applied), pairs dropped by the merge, and pairs kept.
+    Columns of `overlap`: `model`, `corpus`, `filter`, and one per filter: pairs that both filters reject. If
+    both are the same filter, these are all pairs that it rejects.
 
     Args:
-        selected: JSON of `select_pairs`, in the order of the rows.
-        merged: JSON of `merge_pairs` by model.
+        selected: JSON files written by `select_pairs`, in the order of the rows.
+        merged: JSON file written by `merge_pairs`, by model.
         funnel: a CSV file.
         overlap: a CSV file.
     """

@@ -1,7 +1,7 @@
-"""Pairs of several Parquet files in DuckDB, out of core: where they stand, their duplicates, random choice.
+"""Out-of-core operations in DuckDB on pairs of several Parquet files: places, duplicates, random choice.
 
-A pair's place is the number of its file and its row there in one integer, which orders all pairs. All random
-choice is by the MD5 of the seed and the place, so that it depends on neither threads nor memory.
+A pair's place combines the number of its file and its row there in one integer, which orders all pairs. All
+random choices use the MD5 of the seed and the place, so they depend on neither threads nor memory.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from typing import TypedDict, Unpack
 import duckdb
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
 from paraphrastic.corpus.blocks import open_parquet
 
@@ -21,14 +21,16 @@ from paraphrastic.corpus.blocks import open_parquet
 MERGED_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("corpus", pa.int16()), ("line", pa.int64())]
 )
-# Up to 2^40 rows a file.
+# A file may have up to 2^40 rows.
 _FILE_SHIFT = 40
+# SQL expression for the number of the file that a place is in.
+CORPUS = f"(place >> {_FILE_SHIFT})"
 
 
 class Resources(TypedDict):
-    """What DuckDB may take: threads, memory, and a folder for what needs more.
+    """The memory and threads that DuckDB may use, and a folder for temporary data.
 
-    The folder is made if need be and left as it was.
+    The folder is made if it is missing, and keeps nothing afterwards.
     """
 
     memory_mb: int
@@ -38,10 +40,10 @@ class Resources(TypedDict):
 
 @contextmanager
 def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in a folder of its own in `temporary`, which is removed in the end.
+    """Open a database in a new folder inside `temporary`, which is removed at the end.
 
-    A full disk, too little memory and a damaged file are one line, which begins with the `purpose`: what
-    cannot be done where something fails, such as `pairs.parquet: cannot be merged`.
+    A full disk, too little memory or a damaged file is an `InputError`. DuckDB's errors begin with `purpose`,
+    which says what cannot be done, such as `pairs.parquet: cannot be merged`.
     """
     temporary = resources["temporary"]
     Path(temporary).mkdir(parents=True, exist_ok=True)
@@ -49,15 +51,18 @@ def open_database(purpose: str, **resources: Unpack[Resources]) -> Iterator[duck
     with (
         unwritable_named(temporary),
         TemporaryDirectory(dir=temporary, prefix=f"pairs-{OWNER}.") as folder,
-        _database_errors(f"{purpose}, with temporary data in {temporary}"),
-        duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database,
     ):
-        database.execute(f"SET memory_limit = '{resources['memory_mb']}MB'")
-        database.execute(f"SET threads = {resources['threads']}")
-        database.execute("SET temp_directory = ?", [folder])
-        database.execute("SET preserve_insertion_order = false")
-        database.execute("SET enable_progress_bar = false")
-        yield database
+        try:
+            with duckdb.connect(str(Path(folder) / "pairs.duckdb")) as database:
+                database.execute(f"SET memory_limit = '{resources['memory_mb']}MB'")
+                database.execute(f"SET threads = {resources['threads']}")
+                database.execute("SET temp_directory = ?", [folder])
+                database.execute("SET preserve_insertion_order = false")
+                database.execute("SET enable_progress_bar = false")
+                yield database
+        except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InvalidInputException) as error:
+            cause = on_one_line(str(error).split("\n\n")[0])
+            raise InputError(f"{purpose}, with temporary data in {temporary}: {cause}") from None
 
 
 def list_rows(
@@ -67,10 +72,10 @@ def list_rows(
     columns: Sequence[str] = (),
     numbered_through: bool = False,
 ) -> None:
-    """Define the view `rows`: all pairs, read from the files each time.
+    """Define the view `rows` of all pairs; each query reads the files anew.
 
-    Its columns are `source`, `target`, `corpus` (the number of the file), `line`, `place`, and `columns`.
-    Shards can be `numbered_through`: then a place does not depend on where one of them ends.
+    Its columns are `source`, `target`, `corpus` (the number of the file), `line`, `place`, and `columns`. If
+    `numbered_through` is set, rows are counted across files, so a place does not depend on shard boundaries.
     """
     parts, first = [], 0
     for number, path in enumerate(files):
@@ -94,39 +99,34 @@ def integer(database: duckdb.DuckDBPyConnection, query: str) -> int:
 
 
 def insert(database: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, columns: str = "*") -> None:
-    """Insert rows into a table; `columns` are SQL expressions of theirs."""
+    """Insert rows into a table; `columns` are SQL expressions over the columns of the rows."""
     database.register("new_rows", rows)
     database.execute(f"INSERT INTO {table} SELECT {columns} FROM new_rows")  # noqa: S608
     database.unregister("new_rows")
 
 
 def drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool, where: str = "true") -> None:
-    """Make the table `unique_rows`: place and number (of the file) of the pairs that are no duplicates.
+    """Make the table `kept` with the `place` of each pair that remains without duplicates.
 
-    Pairs with the same source and target are; the first of them is kept, or none. Rows that are not as
-    `where` says are left out before.
+    Among pairs with the same source and target, the first one is kept (`keep_one`) or none at all. Only rows
+    that satisfy the SQL condition `where` are considered.
     """
-    # Grouping by the digest, since the texts themselves would have to be held, or spilled, as a whole.
+    # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
     database.execute(
         f"""
-        CREATE TABLE unique_rows AS
-        SELECT min(place) AS place, (min(place) >> {_FILE_SHIFT})::SMALLINT AS number
-        FROM rows WHERE {where} GROUP BY md5_number(source || chr(10) || target)
+        CREATE TABLE kept AS
+        SELECT min(place) AS place FROM rows WHERE {where} GROUP BY md5_number(source || chr(10) || target)
         {"" if keep_one else "HAVING count(*) = 1"}
         """  # noqa: S608
     )
 
 
 def drop_contaminated(
-    database: duckdb.DuckDBPyConnection,
-    contaminated: Sequence[str | Path],
-    kinds: Sequence[str],
-    *,
-    among: str = "unique_rows",
+    database: duckdb.DuckDBPyConnection, contaminated: Sequence[str | Path], kinds: Sequence[str]
 ) -> None:
-    """Make the table `clean_rows`: the rows `among` without contamination of these kinds.
+    """Remove the pairs with these kinds of contamination from the table `kept`.
 
-    Copies of a pair are contaminated alike, so that it does not matter which of them was kept.
+    All copies of a pair are contaminated alike, so it does not matter which copy was kept.
     """
     database.execute("CREATE TABLE contaminated_rows (place BIGINT)")
     for number, path in enumerate(contaminated):
@@ -138,29 +138,24 @@ def drop_contaminated(
             """,  # noqa: S608
             [list(kinds)],
         )
-    database.execute(f"CREATE TABLE clean_rows AS FROM {among} ANTI JOIN contaminated_rows USING (place)")
+    drop_rows(database, "contaminated_rows")
+
+
+def drop_rows(database: duckdb.DuckDBPyConnection, table: str) -> None:
+    """Remove the places of another table from the table `kept`."""
+    database.execute(f"CREATE OR REPLACE TABLE kept AS FROM kept ANTI JOIN {table} USING (place)")
 
 
 def random_number(seed: int, purpose: str, column: str = "place") -> str:
-    """An SQL expression: a random integer of a column, the same in every run, another for each purpose.
+    """SQL expression for a random integer per value of `column`, the same in every run.
 
-    The purpose is hashed: another word for it makes another choice.
+    The purpose is hashed too, so each purpose gets its own numbers, and renaming one changes its choices.
     """
     return f"md5_number_lower('{seed} {purpose} ' || {column})"
 
 
 def quoted(path: str | Path) -> str:
-    """A Parquet file's name in SQL; a damaged file is an `InputError`, which names it better than DuckDB."""
+    """Quote a Parquet file's name for SQL; a damaged file gives a clearer error here than in DuckDB."""
     with open_parquet(path):
         name = str(path).replace("'", "''")
     return f"'{name}'"
-
-
-@contextmanager
-def _database_errors(purpose: str) -> Iterator[None]:
-    """Make one line of what DuckDB says about a full disk, too little memory or a damaged file."""
-    try:
-        yield
-    except (duckdb.IOException, duckdb.OutOfMemoryException, duckdb.InvalidInputException) as error:
-        cause = " ".join(str(error).split("\n\n")[0].split())
-        raise InputError(f"{purpose}: {cause}") from None

@@ -1,4 +1,4 @@
-"""Filters of scored pairs; each tells a pair's score apart from what it accepts."""
+"""Filters for scored pairs; each keeps a pair's scores separate from the bounds that it accepts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-# Why a pair can be dropped, in the order in which filters are asked.
+# Why a pair can be dropped, in the order in which the filters are applied.
 REASONS = ("empty", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
 
 TOKENS = ("source_tokens", "target_tokens")
@@ -20,15 +20,15 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What the selection asks about a pair.
+    """One condition that the selection puts on a pair.
 
     Attributes:
-        reason: why a pair that is not accepted was dropped.
+        reason: why a pair is dropped if this filter does not accept it.
         score: scores of each pair of a block, float32 [pairs, values]; NaN for null, which no filter accepts.
-        accept: whether the pairs with these scores are kept, bool [pairs]; bounds are included, and compared
-            in float32, as the scores are stored.
-        needs: columns that have to hold values for the filter to mean anything.
-        missing: what the corpus lacks where one of these columns is empty, and what to do about it.
+        accept: whether pairs with such scores are kept, bool [pairs]. Bounds are inclusive, and are compared
+            in float32, the type in which scores are stored.
+        needs: columns that must have values for the filter to make sense.
+        missing: what the corpus lacks if one of these columns is empty, and what to do about it.
     """
 
     reason: str
@@ -39,20 +39,20 @@ class Filter:
 
 
 def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Sequence[Filter]:
-    """The filters of a selection, in the order in which they are asked.
+    """The filters of a selection, in the order in which they are applied.
 
     Args:
-        settings: what is null or left out is not asked.
-            `length: {min, max, count}`: token counts of `both` sides, of the `first` (the sources), or their
-            `mean`. The original code asks for 3 to 100 tokens of the English side of bitext, which comes
-            first there, and for a mean of 5 to 40 in ParaNMT.
-            `language: {min_confidence}`: each side is identified as its language.
-            `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}`: bounds of these scores.
-            `near_copy: {max_changed_words, min_trigram_overlap}`: a pair with no more changed words and no
-            less overlap is a copy in which hardly a word is changed. In short sentences the overlap alone has
-            gaps: of five words with another one at the end, two of three trigrams are the same, which is
-            below the papers' 0.7. Changed words alone would take synonyms for copies.
-        languages: that the sources and the targets have to be in.
+        settings: bounds by filter; a filter that is null or left out is not applied.
+            `length: {min, max, count}` bounds the token counts of `both` sides, of the `first` side (the
+            sources), or their `mean`. The original code requires 3 to 100 tokens on the English side of
+            bitext, which comes first there, and a mean of 5 to 40 in ParaNMT.
+            `language: {min_confidence}` requires each side to be identified as its language.
+            `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}` bound these scores.
+            `near_copy: {max_changed_words, min_trigram_overlap}` drops a pair with no more changed words and
+            no less overlap, since it is nearly a copy. Overlap alone misses short copies: if the last of five
+            words differs, two of three trigrams are shared, which is below the papers' 0.7. Changed words
+            alone would mistake synonyms for copies.
+        languages: the languages that the sources and the targets must be in.
     """
     filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
     if bounds := settings.get("length"):
@@ -94,7 +94,7 @@ def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
 
 
 def _confidences(languages: tuple[str, str], block: pa.RecordBatch) -> Scores:
-    """The confidence of each side that is in its language, and -1 for one that is in another."""
+    """Confidence in the language of each side, or -1 for a side in another language than expected."""
     confidences = _columns(("source_confidence", "target_confidence"), block)
     for number, (side, language) in enumerate(zip(("source", "target"), languages, strict=True)):
         found = pc.fill_null(pc.equal(block[f"{side}_language"], language), False)

@@ -1,4 +1,4 @@
-"""Language identification of sentences with fastText: with a given model, or one trained here."""
+"""Language identification of sentences with fastText, with an existing model or one trained here."""
 
 import re
 import struct
@@ -16,11 +16,11 @@ from paraphrastic.base.files import atomic_output
 from paraphrastic.registry.archive import open_stream
 
 # A fastText file begins with a magic number, its version, twelve settings (the eighth is the kind of model)
-# and the sampling threshold. Its dictionary follows, which begins with the numbers of entries, words, labels,
-# tokens and pruned entries.
+# and the sampling threshold. Then comes the dictionary, which begins with the numbers of entries, words,
+# labels, tokens and pruned entries.
 _HEADER, _DICTIONARY = "<ii12id", "<iiiqq"
 _MAGIC, _VERSIONS, _CLASSIFIER = 793712314, (11, 12), 3
-_CENTROIDS = 256  # of each part of a quantised vector
+_CENTROIDS = 256  # for each part of a quantised vector
 _LABEL = "__label__"
 _LABEL_PATTERN = re.compile(rb"__label__[a-z]{2,3}")
 
@@ -41,29 +41,23 @@ class LanguageIdentifier:
         if not all(label.startswith(_LABEL) for label in self._model.get_labels()):
             raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
 
-    @property
-    def languages(self) -> list[str]:
-        """Codes of the languages that the model knows."""
-        return [label.removeprefix(_LABEL) for label in self._model.get_labels()]
-
     def identify(self, texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.float32]]:
-        """Most likely language of each text and the model's confidence.
+        """Most likely language of each text, and the model's confidence.
 
         Returns:
-            Codes, and float32 [texts] confidences in [0, 1]; an empty text is in the language "" with
-            confidence 0.
+            Language codes, and confidences in [0, 1] as float32 [texts]; an empty text has the language ""
+            and confidence 0.
         """
-        # fastText reads one line a text, and counts the end of a line as a word.
+        # fastText takes one line per text, and counts a newline as a word.
         lines = [" ".join(text.split("\n")) for text in texts]
         labels, confidences = self._model.predict(lines)
-        codes = [""] * len(lines)
-        values = np.zeros(len(lines), np.float32)
-        for index, (line, label, confidence) in enumerate(zip(lines, labels, confidences, strict=True)):
-            if label and not line.isspace() and line:
-                codes[index] = label[0].removeprefix(_LABEL)
-                values[index] = confidence[0]
-        # Rounding in the softmax can lead slightly above 1.
-        return codes, np.minimum(values, np.float32(1))
+        found = [
+            (label[0].removeprefix(_LABEL), confidence[0]) if label and line.strip() else ("", 0)
+            for line, label, confidence in zip(lines, labels, confidences, strict=True)
+        ]
+        # Rounding in the softmax can yield slightly more than 1.
+        values = np.array([confidence for _, confidence in found], np.float32)
+        return [code for code, _ in found], np.minimum(values, np.float32(1))
 
 
 def train_language_id(
@@ -71,21 +65,21 @@ def train_language_id(
 ) -> dict[str, int]:
     """Train a small fastText classifier on labelled text.
 
-    The model sees character n-grams of 1 to 4 and frequent words, in 16 dimensions: some megabytes. One
-    thread trains it, because with more the result would differ from run to run.
+    The model uses character n-grams of length 1 to 4 and frequent words, in 16 dimensions, and takes a few
+    megabytes. A single thread trains it, because with more the result would differ from run to run.
 
     Args:
         labelled: lines `__label__CODE text`; gzip, bzip2 or plain.
-        output: the model.
-        max_bytes: the text may have no more bytes than this, unpacked.
+        output: the model file.
+        max_bytes: most bytes that the text may have, unpacked.
         epochs: how often each line is seen.
-        seed: of the lines' order and of the training.
+        seed: seed for the order of the lines and for the training.
 
     Returns:
         Number of lines by language.
 
     Raises:
-        InputError: a line without label or text; text of fewer than two languages.
+        InputError: a line has no label or no text, or there is text in fewer than two languages.
     """
     with open_stream(labelled, max_bytes=max_bytes) as stream:
         lines = [_checked(line, f"{labelled}:{number}") for number, line in enumerate(stream, start=1)]
@@ -104,7 +98,7 @@ def train_language_id(
             )  # fmt: skip
         model.save_model(str(temporary))
         try:
-            _check_classifier(temporary)  # fastText does not notice a full disk
+            _check_classifier(temporary)  # fastText does not report a full disk
         except InputError:
             raise InputError(f"{output}: cannot be written as a whole: is the disk full?") from None
     return counts
@@ -118,10 +112,10 @@ def _checked(line: bytes, place: str) -> bytes:
 
 
 def _check_classifier(path: Path) -> None:
-    """Raise an `InputError` unless the file is a whole fastText classifier.
+    """Raise an `InputError` unless the file is a complete fastText classifier.
 
-    fastText trusts its files: of one that is cut short it makes a model with arbitrary values, or fills the
-    memory, or ends the process. The layout of a whole one says how long it has to be.
+    fastText trusts its files. If one is cut short, fastText loads arbitrary values, fills the memory or ends
+    the process. Therefore the length that the file's layout implies is compared with its size.
     """
     try:
         content = path.read_bytes()
@@ -136,7 +130,7 @@ def _check_classifier(path: Path) -> None:
 
 
 def _size_by_layout(path: Path, content: bytes) -> int:
-    """Bytes that the parts of a model say it has; a `struct.error` or another number if it is damaged."""
+    """Size in bytes that the layout implies; a damaged model gives another size or a `struct.error`."""
     place = 0
 
     def read(layout: str) -> tuple[int, ...]:
@@ -153,21 +147,21 @@ def _size_by_layout(path: Path, content: bytes) -> int:
     if not 0 < labels <= entries:
         raise struct.error
     for _ in range(entries):
-        # A word, which ends with a zero, its count and its type.
+        # Each entry is a zero-terminated word, an 8-byte count and a 1-byte type.
         end = content.find(b"\0", place)
         if end < 0:
             raise struct.error
         place = end + 1 + 8 + 1
     place += 8 * max(pruned, 0)
     quantised = True
-    for _ in range(2):  # the input's matrix and the output's, which is quantised only if the input's is
+    for _ in range(2):  # input matrix, then output matrix, which is quantised only if the first one is
         quantised = bool(read("<?")[0]) and quantised
         if not quantised:
             rows, columns = read("<qq")
             place += 4 * rows * columns
             continue
         has_norms, rows, _, codes = read("<?qqi")
-        # The quantiser of the vectors, and that of their norms.
+        # A quantiser for the vectors, and perhaps one for their norms.
         for size in (codes, rows)[: 1 + has_norms]:
             place += size
             dimension, *_ = read("<4i")
@@ -178,5 +172,5 @@ def _size_by_layout(path: Path, content: bytes) -> int:
 def _fasttext() -> Any:
     from fasttext import FastText
 
-    FastText.eprint = lambda *_: None  # a notice on every load, about the type that it returns
+    FastText.eprint = lambda *_: None  # silences a notice on every load about the type that it returns
     return FastText

@@ -12,6 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
+    CORPUS,
     MERGED_SCHEMA,
     Resources,
     drop_contaminated,
@@ -22,7 +23,7 @@ from paraphrastic.corpus.database import (
 )
 from paraphrastic.corpus.near_duplicates import drop_near_duplicates
 
-# Rows that are joined with their texts and sorted at a time, for each MB of DuckDB's.
+# Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
 _ROWS_PER_MB = 50_000
 
 
@@ -41,43 +42,43 @@ def merge_pairs(
 ) -> dict[str, Any]:
     """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
 
-    Pairs are duplicates where source and target are the same, within a corpus or across them, as the
-    selection wrote them: lower-cased if so set, white space collapsed.
+    Pairs are duplicates if their source and target are both the same, within a corpus or across corpora, in
+    the form that the selection wrote (white space collapsed, perhaps lower-cased).
 
     Args:
-        selected: Parquet files made by `select_pairs`; `corpus` is the number in this list, from 0.
-        counts: JSON: pairs `read`, `duplicates`, `near_duplicates`, `contaminated`, `capped` and `kept`, in
-            all and by corpus; a pair that is several of these counts as the first.
-        contaminated: Parquet files made by `mark_contamination`, one for each of `selected`; none where
+        selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
+        counts: JSON file with the result, which is also returned: pairs `read`, `duplicates`,
+            `near_duplicates`, `contaminated`, `capped` and `kept`, in total and by corpus. If a pair has
+            several reasons to be dropped, the first counts.
+        contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
             `drop` is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
-        duplicates: `keep_one` keeps the copy of the first corpus, there that of the first line;
-            `drop_all` drops every copy (the original's `sort | uniq -u`).
-        near_duplicates: `ngram` and `min_similarity` of pairs that are left out because an earlier one, by
-            corpus and line, is nearly the same, as in `drop_near_duplicates`; None keeps them.
-        max_pairs: of each corpus, at most so many are kept, chosen at random after duplicates were dropped.
+        duplicates: `keep_one` keeps the first copy, by corpus and then by line; `drop_all` drops every copy
+            (the original's `sort | uniq -u`).
+        near_duplicates: arguments `ngram` and `min_similarity` of `drop_near_duplicates`; None drops none.
+        max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
         output: the Parquet file.
-        seed: of the choice and of the order.
-        **resources: what DuckDB may take.
-
-    Returns:
-        The counts.
+        seed: seed for the random choice and order.
+        **resources: threads, memory and temporary folder for DuckDB.
 
     Raises:
-        InputError: nothing is left; a damaged input; a full disk.
+        InputError: no pair is left, an input is damaged, or the disk is full.
     """
     if duplicates not in ("keep_one", "drop_all"):
         raise ValueError(f"duplicates: {duplicates!r} is neither keep_one nor drop_all")
-    purpose = f"{output}: cannot be merged"
-    with open_database(purpose, **resources) as database:
+    with open_database(f"{output}: cannot be merged", **resources) as database:
         list_rows(database, selected)
+        left = [_count(database, "rows")]
         drop_duplicates(database, keep_one=duplicates == "keep_one")
+        left.append(_count(database, "kept"))
         if near_duplicates:
             drop_near_duplicates(database, **near_duplicates, seed=seed)
-        among = "distinct_rows" if near_duplicates else "unique_rows"
-        drop_contaminated(database, contaminated, drop, among=among)
+        left.append(_count(database, "kept"))
+        drop_contaminated(database, contaminated, drop)
+        left.append(_count(database, "kept"))
         _cap(database, max_pairs, seed)
-        result = _count(database, selected, near_duplicates=near_duplicates is not None)
+        left.append(_count(database, "kept"))
+        result = _describe(selected, left)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
             cause = "each has a duplicate" if not result["contaminated"] else "the rest stands in a test set"
@@ -89,15 +90,20 @@ def merge_pairs(
     return result
 
 
+def _count(database: duckdb.DuckDBPyConnection, table: str) -> dict[int, int]:
+    """Number of rows of a table, by corpus."""
+    return dict(database.execute(f"SELECT {CORPUS}, count(*) FROM {table} GROUP BY ALL").fetchall())  # noqa: S608
+
+
 def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], seed: int) -> None:
-    """Make the table `kept`: of each corpus, at most so many random places."""
+    """Reduce the table `kept` to at most `max_pairs` random places of each corpus."""
     parts = []
     for number, limit in enumerate(max_pairs):
-        part = f"SELECT place, number FROM clean_rows WHERE number = {number}"  # noqa: S608
+        part = f"SELECT place FROM kept WHERE {CORPUS} = {number}"  # noqa: S608
         if limit is not None:
             part += f" ORDER BY {random_number(seed, 'cap')}, place LIMIT {limit}"
         parts.append(f"({part})")
-    database.execute(f"CREATE TABLE kept AS {' UNION ALL '.join(parts)}")
+    database.execute(f"CREATE OR REPLACE TABLE kept AS {' UNION ALL '.join(parts)}")
 
 
 def _shuffled(
@@ -106,8 +112,8 @@ def _shuffled(
     """The kept rows in random order."""
     number = random_number(seed, "shuffle")
     database.execute(f"CREATE TABLE numbered AS SELECT place, {number} AS number FROM kept")  # noqa: S608
-    # More rows at a time are more than DuckDB can join and sort in its memory; reading the files again is
-    # quicker than to write the texts down in between.
+    # DuckDB cannot join and sort more rows at a time in its memory. Reading the files once per slice is
+    # faster than storing the texts in between.
     slices = 1 + size // (memory_mb * _ROWS_PER_MB)
     edges = [index * 2**64 // slices for index in range(slices)] + [2**64]
     for first, end in pairwise(edges):
@@ -121,25 +127,12 @@ def _shuffled(
         yield from part.to_arrow_reader(BLOCK_ROWS)
 
 
-def _count(
-    database: duckdb.DuckDBPyConnection, selected: Sequence[str | Path], *, near_duplicates: bool
-) -> dict[str, Any]:
-    def by_corpus(table: str, column: str) -> dict[int, int]:
-        query = f"SELECT {column}, count(*) FROM {table} GROUP BY {column}"  # noqa: S608
-        return dict(database.execute(query).fetchall())
-
-    # What is left after each step, which says why the others are not.
-    left = [
-        by_corpus("rows", "corpus"),
-        by_corpus("unique_rows", "number"),
-        by_corpus("distinct_rows" if near_duplicates else "unique_rows", "number"),
-        by_corpus("clean_rows", "number"),
-        by_corpus("kept", "number"),
-    ]
+def _describe(selected: Sequence[str | Path], left: Sequence[Mapping[int, int]]) -> dict[str, Any]:
+    """The counts by reason, from the number of pairs of each corpus that each step has left."""
     reasons = ("duplicates", "near_duplicates", "contaminated", "capped")
     corpora: list[dict[str, int]] = []
     for number in range(len(selected)):
-        pairs = [table.get(number, 0) for table in left]
+        pairs = [counts.get(number, 0) for counts in left]
         dropped = (before - after for before, after in pairwise(pairs))
         corpora.append({"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]})
     totals = {key: sum(each[key] for each in corpora) for key in ("read", *reasons, "kept")}

@@ -1,4 +1,4 @@
-"""Mine paraphrases from a bitext: translations of the same sentence (Dadas 2022, section III-A)."""
+"""Mine paraphrases from a bitext: different translations of one sentence (Dadas 2022, section III-A)."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -11,15 +11,14 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.corpus.blocks import BLOCK_ROWS, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.database import Resources, insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
-_MINED_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("line", pa.int64())])
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
-# The most sentences of a group that are shown.
+# Most sentences of a group among the examples.
 _SHOWN_SENTENCES = 10
 
 
@@ -35,31 +34,28 @@ def sample_paraphrases(
 ) -> dict[str, Any]:
     """Write pairs of targets that have the same source: `source`, `target`, `line`.
 
-    Sources are the same where they agree but for case and white space. Punctuation counts there: a
-    question and a statement have different translations. Targets of a group are the same where they agree
-    in `normal_form.words_of`, of which the first is kept: a pair that differs in punctuation teaches nothing.
+    Sources are the same if they differ only in case and white space. Punctuation counts here, because a
+    question and a statement have different translations. Within a group, only the first of the targets with
+    the same `normal_form.words_of` is kept: pairs that differ only in punctuation teach nothing.
 
-    The sentences of a group are shuffled and taken two by two; of an odd number, the last is paired with the
-    first. So every sentence occurs, none but one of a group twice, and a group of n has n / 2 pairs,
-    rounded up, however large it is. The output does not depend on how the bitexts are cut into shards.
+    The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
+    paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
+    n / 2 pairs, rounded up. The output does not depend on how the bitexts are divided into shards.
 
     Args:
-        measured: made by `measure_similarity`: the shards of all bitexts, in order.
-        output: the Parquet file; `line` is that of the bitext's pair which `source` comes from.
-        counts: JSON: pairs `read`, those `below_similarity`, `empty` (a side without a word), `repeated` (an
-            equal target of the same source came before) and `alone` (its source has no other target);
-            then the `groups`, their `sentences`, those of the `largest_group`, and the `pairs` sampled.
-            What is read is the sum of the four reasons and the sentences.
-        examples: TSV for reading: 20 random groups and as many pairs below the similarity.
-        min_similarity: pairs of the bitext with less are dropped (the paper's is 0.7).
-        seed: of the pairs and of the examples.
-        **resources: what DuckDB may take.
-
-    Returns:
-        The counts.
+        measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
+        output: the Parquet file; `line` is the line of the bitext's pair that `source` comes from.
+        counts: JSON file with the result, which is also returned: pairs `read`, `below_similarity`, `empty`
+            (a side has no word), `repeated` (the source had an equal target before) and `alone` (the source
+            has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, and
+            the `pairs` sampled. `read` is the sum of the four reasons and the sentences.
+        examples: TSV file for people to read: 20 random groups and as many pairs below the similarity.
+        min_similarity: least similarity of a pair of the bitext (0.7 in the paper).
+        seed: seed for the pairs and the examples.
+        **resources: memory, threads and temporary folder for DuckDB.
 
     Raises:
-        InputError: no group has two sentences; a damaged input; a full disk.
+        InputError: no group has two sentences, an input is damaged, or the disk is full.
     """
     below = Samples(["below_similarity"], seed)
     purpose = f"{output}: cannot be mined"
@@ -77,7 +73,7 @@ def sample_paraphrases(
             )
         _sample(database, seed)
         result["pairs"] = integer(database, "SELECT count(*) FROM sampled")
-        with write_blocks(output, _MINED_SCHEMA) as writer:
+        with write_blocks(output, PAIR_SCHEMA) as writer:
             pairs = database.sql(
                 """
                 SELECT one.target AS source, other.target AS target, one.line AS line
@@ -88,7 +84,7 @@ def sample_paraphrases(
                 """
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
-                writer.write(block.cast(_MINED_SCHEMA))
+                writer.write(block.cast(PAIR_SCHEMA))
         groups = _example_groups(database, seed)
     shown = [
         [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
@@ -104,12 +100,12 @@ def _read(
     min_similarity: float,
     below: Samples[str],
 ) -> int:
-    """Make the table `pairs` of those that can be grouped, and return how many have a side without a word.
+    """Make the table `pairs` of pairs to group, and return how many pairs have a side without a word.
 
-    Its columns are the place and digests of the forms of source and target. Pairs below the similarity are
-    counted and sampled in `below`.
+    Its columns are the place and the digests of the normalised source and target. Pairs below the similarity
+    are counted and sampled in `below`.
     """
-    # Grouped by digests, since the texts themselves would have to be held, or spilled, as a whole.
+    # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
     database.execute("CREATE TABLE pairs (source UHUGEINT, target UHUGEINT, place BIGINT)")
     empty = 0
     for block in chain.from_iterable(map(read_blocks, measured)):
@@ -136,12 +132,10 @@ def _read(
 
 
 def _group(database: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `sentences`, the different ones of each source, and `groups` of two and more."""
-    database.execute(
-        "CREATE TABLE sentences AS SELECT source, min(place) AS place FROM pairs GROUP BY source, target"
-    )
+    """Make the tables `sentences`, the distinct targets of each source, and `groups` of two or more."""
     database.execute(
         """
+        CREATE TABLE sentences AS SELECT source, min(place) AS place FROM pairs GROUP BY source, target;
         CREATE TABLE groups AS
         SELECT source, count(*) AS sentences, min(place) AS first FROM sentences
         GROUP BY source HAVING count(*) > 1
@@ -152,18 +146,14 @@ def _group(database: duckdb.DuckDBPyConnection) -> None:
 def _count(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
     kept = integer(database, "SELECT count(*) FROM pairs")
     different = integer(database, "SELECT count(*) FROM sentences")
-    grouped = integer(database, "SELECT coalesce(sum(sentences), 0) FROM groups")
-    return {
-        "repeated": kept - different,
-        "alone": different - grouped,
-        "groups": integer(database, "SELECT count(*) FROM groups"),
-        "sentences": grouped,
-        "largest_group": integer(database, "SELECT coalesce(max(sentences), 0) FROM groups"),
-    }
+    query = "SELECT count(*), coalesce(sum(sentences), 0)::BIGINT, coalesce(max(sentences), 0) FROM groups"
+    ((groups, grouped, largest),) = database.execute(query).fetchall()
+    numbers = {"groups": groups, "sentences": grouped, "largest_group": largest}
+    return {"repeated": kept - different, "alone": different - grouped, **numbers}
 
 
 def _sample(database: duckdb.DuckDBPyConnection, seed: int) -> None:
-    """Make the table `sampled`: the places of the two sentences of each pair."""
+    """Make the table `sampled` with the places of the two sentences of each pair."""
     database.execute(
         f"""
         CREATE TABLE sampled AS
@@ -179,7 +169,7 @@ def _sample(database: duckdb.DuckDBPyConnection, seed: int) -> None:
 
 
 def _example_groups(database: duckdb.DuckDBPyConnection, seed: int) -> list[tuple[Any, ...]]:
-    """Rows of random groups, numbered from 1."""
+    """Example rows of random groups; the groups are numbered from 1."""
     return database.execute(
         f"""
         WITH

@@ -1,4 +1,4 @@
-"""Pairs that are nearly the same as an earlier one, found by MinHash without comparing all with all."""
+"""Find pairs that are nearly the same as an earlier one with MinHash, without comparing all pairs."""
 
 from collections.abc import Iterator
 
@@ -9,38 +9,38 @@ import pyarrow as pa
 from rensa import RMinHash
 
 from paraphrastic.corpus.blocks import BLOCK_ROWS
-from paraphrastic.corpus.database import insert, integer
+from paraphrastic.corpus.database import drop_rows, insert, integer
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
 
 _PERMUTATIONS = 128
-# Of the pairs that are just as similar as asked for, at most this share may go unseen.
+# The largest share of pairs exactly at the least similarity that may be missed.
 _MISSED = 0.05
-# Pairs times bands that are looked at together: what is done with them must be in memory as a whole.
+# Pairs times bands that are processed together, since DuckDB must hold all of them in memory.
 _SLICE_ROWS = 10_000_000
 
 
 def drop_near_duplicates(
     database: duckdb.DuckDBPyConnection, *, ngram: int, min_similarity: float, seed: int
 ) -> None:
-    """Make the table `distinct_rows`: the unique pairs that are not nearly the same as an earlier one.
+    """Remove the pairs that are nearly the same as an earlier one from the table `kept`.
 
-    The similarity of two pairs is Jaccard's of their word n-grams, each together with the side that it stands
-    on, in the normal form of `words_of`. A side of fewer than `ngram` words is one n-gram. MinHash (Broder,
-    1997) with locality-sensitive hashing proposes which pairs to compare, and the n-grams themselves decide:
-    every pair that is dropped is as similar as asked for to an earlier one, and at least 95 % of those that
-    are will be dropped. In a bucket, a pair is compared with the one before it and with the first, so that
-    the work grows with the number of pairs and a chain of small changes counts as one sentence.
+    The similarity of two pairs is the Jaccard index of their word n-grams in the normal form of `words_of`,
+    each marked with its side. A side with fewer than `ngram` words is one n-gram. MinHash (Broder, 1997) with
+    locality-sensitive hashing proposes pairs to compare, and the n-grams themselves decide. Every dropped
+    pair is therefore at least `min_similarity` similar to an earlier one, and two such pairs share a bucket
+    with a probability of at least 95 %. Within a bucket, a pair is compared only with its predecessor and
+    with the first pair, so the work grows linearly with the number of pairs. A chain of small changes counts
+    as one sentence.
 
     Args:
-        database: with the view `rows` (`place`, `source`, `target`), and the table `unique_rows` (`place`,
-            `number`) of the pairs to look at.
-        ngram: words of an n-gram.
-        min_similarity: above 0, at most 1.
-        seed: of the hash functions.
+        database: a database with the view `rows` and the table `kept`.
+        ngram: number of words in an n-gram.
+        min_similarity: least similarity, above 0 and at most 1.
+        seed: seed for the hash functions.
     """
     rows = rows_per_band(min_similarity)
     database.execute("CREATE TABLE near_buckets (place BIGINT, bucket BIGINT)")
-    pairs = "SELECT place, source, target FROM rows SEMI JOIN unique_rows USING (place)"
+    pairs = "SELECT place, source, target FROM rows SEMI JOIN kept USING (place)"
     for block in _read(database, pairs):
         buckets = _buckets(block, ngram=ngram, rows=rows, seed=seed)
         places = np.repeat(block["place"].to_numpy(), buckets.shape[1])
@@ -63,15 +63,15 @@ def drop_near_duplicates(
         similarities = np.array([len(one & other) / len(one | other) for one, other in both])
         near = block["place"].to_numpy()[similarities >= min_similarity]
         insert(database, "near_rows", pa.table({"place": np.unique(near)}))
-    database.execute("CREATE TABLE distinct_rows AS FROM unique_rows ANTI JOIN near_rows USING (place)")
+    drop_rows(database, "near_rows")
 
 
 def _propose(database: duckdb.DuckDBPyConnection) -> None:
-    """Make the table `near_candidates` of what to compare: `place`, and an `earlier` one of its bucket."""
+    """Make the table `near_candidates` of pairs to compare: `place`, and an `earlier` place in its bucket."""
     database.execute("CREATE TABLE near_candidates (place BIGINT, earlier BIGINT)")
     slices = 1 + integer(database, "SELECT count(*) FROM near_buckets") // _SLICE_ROWS
     for number in range(slices):
-        # Comparing all pairs of a bucket would take the square of its size.
+        # The work of comparing all pairs of a bucket would grow with the square of its size.
         database.execute(
             f"""
             INSERT INTO near_candidates
@@ -90,36 +90,36 @@ def _propose(database: duckdb.DuckDBPyConnection) -> None:
 
 
 def _read(database: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.RecordBatch]:
-    """Blocks of a result, during which the database can be written to."""
+    """Stream a result in blocks; its own cursor allows writing to the database meanwhile."""
     with database.cursor() as cursor:
         yield from cursor.sql(query).to_arrow_reader(BLOCK_ROWS)
 
 
 def rows_per_band(min_similarity: float) -> int:
-    """Hashes that two pairs must share to be compared: as many as miss few enough of the similar ones."""
+    """The most hashes per band that still miss at most a share `_MISSED` of the similar pairs."""
     rows = 1
-    while (1 - min_similarity ** (rows + 1)) ** (_PERMUTATIONS // (rows + 1)) <= _MISSED:
+    while rows < _PERMUTATIONS // 2 and (
+        (1 - min_similarity ** (rows + 1)) ** (_PERMUTATIONS // (rows + 1)) <= _MISSED
+    ):
         rows += 1
-        if rows == _PERMUTATIONS // 2:
-            break
     return rows
 
 
 def pair_ngrams(source: str, target: str, n: int) -> set[str]:
-    """The word n-grams of a pair, each with its side; a side of fewer words is one n-gram."""
+    """The word n-grams of a pair, each marked with its side; a side with fewer words is one n-gram."""
     sides = (("<", words_of(source)), (">", words_of(target)))
     return {side + " ".join(gram) for side, words in sides for gram in ngrams_of(words, n) or (words,)}
 
 
 def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> npt.NDArray[np.int64]:
-    """The buckets of each pair, [pairs, bands]: a hash of the band's number and of its minima."""
+    """The buckets of each pair, int64 [pairs, bands]: hashes of the band's number and its minima."""
     grams = list(map(list, _ngrams(block, "source", "target", ngram=ngram)))
     minima = np.array(RMinHash.digests_from_token_sets(grams, _PERMUTATIONS, seed), np.uint64)
     bands = _PERMUTATIONS // rows
     minima = minima[:, : bands * rows].reshape(len(grams), bands, rows)
     hashes = np.broadcast_to(np.arange(bands, dtype=np.uint64), minima.shape[:2])
     for row in range(rows):
-        # A multiplication that spreads the bits upwards, and a shift that carries them down.
+        # The multiplication spreads bits upwards, and the shift carries them back down.
         hashes = (hashes ^ minima[:, :, row]) * np.uint64(0x9E3779B97F4A7C15)
         hashes = hashes ^ (hashes >> np.uint64(29))
     return hashes.view(np.int64)

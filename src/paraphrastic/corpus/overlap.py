@@ -1,4 +1,4 @@
-"""How far the words of two sentences are the same: trigram overlap, and how many words are changed."""
+"""How much the words of two sentences agree: trigram overlap, and the number of changed words."""
 
 from collections.abc import Sequence
 
@@ -17,20 +17,20 @@ def compare_words(
     *,
     tokenizer: Tokenizer = "word",
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """Trigram overlap and changed words of each pair; words are those of `tokens.tokenize`.
+    """Trigram overlap and changed words of each pair, with words split by `tokens.tokenize`.
 
     Returns:
-        `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that the other sentence
-        has too. "Paraphrastic Representations at Scale", section on data: "calculated by counting trigrams
-        in the two sentences, and then dividing the number of shared trigrams by the total number in the
-        sentence with fewer tokens". Trigrams are counted with repetition: one that occurs twice in both
-        sentences is shared twice, so the overlap is within [0, 1] and the same from either side. It is 0
-        where the shorter sentence has fewer than three words.
+        `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that also occur in the
+        other sentence. "Paraphrastic Representations at Scale", section on data: "calculated by counting
+        trigrams in the two sentences, and then dividing the number of shared trigrams by the total number in
+        the sentence with fewer tokens". Trigrams are counted with repetition: one that occurs twice in both
+        sentences is shared twice, so the overlap is symmetric and within [0, 1]. It is 0 if the shorter
+        sentence has fewer than three words.
 
-        `changed`, int32 [pairs]: words of the longer sentence that are left when all words with which both
-        begin, and then all with which both end, are taken off; 0 where both have the same words.
-        Punctuation does not count. In short sentences it tells copies that the overlap does not: *a dog on
-        the grass* and *a dog on the lawn* have two of three trigrams in common.
+        `changed`, int32 [pairs]: words of the longer sentence that are left after removing the common
+        beginning and then the common end of both sentences; 0 if their words are the same. Punctuation does
+        not count. This finds short copies that the overlap misses: *a dog on the grass* and *a dog on the
+        lawn* share only two of three trigrams.
     """
     sources, targets = (pa.array(side, pa.string()) for side in (sources, targets))
     pairs = len(sources)
@@ -52,7 +52,7 @@ def compare_words(
 
 
 def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
-    """Words that texts i and `pairs` + i do not begin or end with both: int32 [pairs]."""
+    """Words of the longer of texts i and `pairs` + i outside their common start and end: int32 [pairs]."""
     is_word = np.array([any(map(str.isalnum, word)) for word in tokens.words], bool)[tokens.ids]
     ids = tokens.ids[is_word]
     offsets = np.concatenate(([0], np.cumsum(is_word)))[tokens.offsets]
@@ -63,7 +63,7 @@ def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
     place = np.arange(shorter.sum()) - np.repeat(firsts, shorter)
 
     def run(sides: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Of [2, tokens] places to compare, how many of each pair's are the same before the first other."""
+        """Length of each pair's run of equal words; `sides` are the places to compare, [2, tokens]."""
         differ = np.flatnonzero(ids[sides[0]] != ids[sides[1]])
         found = np.append(differ, len(place))[np.searchsorted(differ, firsts)]
         return np.minimum(found - firsts, shorter)
@@ -81,8 +81,8 @@ def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> npt.NDArray[
     trigrams = ((ids[:-2] << word_bits | ids[1:-1]) << word_bits | ids[2:])[within]
     owners = owners[:-2][within]
 
-    # Pair and trigram in one integer, so that sorting brings a pair's equal trigrams together; as many
-    # pairs at a time as there are bits left.
+    # Pair and trigram are packed into one integer, so that sorting brings a pair's equal trigrams together.
+    # The bits that are left limit the number of pairs per step.
     trigram_bits = 3 * word_bits
     step = 1 << min(_KEY_BITS - trigram_bits, 32)
     shared = np.zeros(pairs, np.int64)

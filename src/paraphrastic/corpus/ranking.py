@@ -1,4 +1,4 @@
-"""Rank the pairs of a corpus by a measure, cut them into parts, and take a sample of each."""
+"""Rank the pairs of a corpus by a measure, cut the ranking into parts, and draw a sample from each."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -35,98 +35,80 @@ def rank_pairs(
     seed: int,
     **resources: Unpack[Resources],
 ) -> dict[str, Any]:
-    """Write random pairs of each part of the ranking: `source`, `target`, `corpus` (int16), `line`.
+    """Write random pairs from each part of the ranking: `source`, `target`, `corpus` (int16), `line`.
 
-    Pairs are ranked from the lowest to the highest value and cut into parts of equal size, as ParaNMT-50M's
-    tenths (section 3); where the number of pairs cannot be divided, the first parts have one more. Pairs with
-    the same value are ranked at random, so that where a cut falls among them, neither part has more of one
-    region of the corpus. Every pair counts once; pairs without a value and contaminated ones not at all.
+    Pairs are ranked from the lowest to the highest value and cut into parts of equal size, like the tenths of
+    ParaNMT-50M (section 3); if the pairs do not divide evenly, the first parts have one more. Pairs with the
+    same value are ranked at random: if a cut falls among them, neither part gets more of one region of the
+    corpus. Duplicates count once; pairs without a value and contaminated pairs do not count.
 
     Args:
-        candidates: Parquet files of `select_pairs` with the column `measure`; `corpus` is the number in this
-            list, from 0.
-        outputs: a Parquet file for each part, the lowest values first; the pairs of each are shuffled.
-        summary: JSON: the `measure`, pairs `read`, without a value (`unscored`), `duplicates`, `contaminated`
-            and `ranked`, and of each part its number (`part`, from 1), the lowest and highest value (`min`,
-            `max`), the `pairs` in it and how many were `sampled`.
+        candidates: Parquet files made by `select_pairs` with the column `measure`; `corpus` is the index in
+            this list, from 0.
+        outputs: one Parquet file per part, the lowest values first; the pairs of each are shuffled.
+        summary: JSON file with the result, which is also returned: the `measure`; pairs `read`, `unscored`
+            (without a value), `duplicates`, `contaminated` and `ranked`; and for each part its number
+            (`part`, from 1), lowest and highest value (`min`, `max`), `pairs` and `sampled` pairs.
         measure: a column of the candidates.
-        sample: pairs taken from each part, or all where it has fewer.
-        contaminated: Parquet files of `mark_contamination`, one for each of `candidates`; none where `drop`
-            is empty.
+        sample: number of pairs to draw from each part; a smaller part is taken as a whole.
+        contaminated: Parquet files made by `mark_contamination`, one per file of `candidates`, or none if
+            `drop` is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
-        seed: of the sample and of the order.
-        **resources: what DuckDB may take.
-
-    Returns:
-        What `summary` says.
+        seed: seed for the sample and its order.
+        **resources: memory, threads and temporary folder for DuckDB.
 
     Raises:
-        InputError: no pair has a value; there are fewer pairs than parts; a damaged input; a full disk.
+        InputError: no pair has a value, pairs are fewer than parts, an input is damaged, the disk is full.
     """
-    purpose = f"{summary}: pairs cannot be ranked"
-    with open_database(purpose, **resources) as database:
+    with open_database(f"{summary}: pairs cannot be ranked", **resources) as database:
         list_rows(database, candidates, columns=[measure])
+        read = integer(database, "SELECT count(*) FROM rows")
+        scored = integer(database, f"SELECT count({measure}) FROM rows")  # noqa: S608
+        names = ", ".join(map(str, candidates))
+        if not scored:
+            raise InputError(f"{names}: no pair has a {measure.replace('_', ' ')} to rank by")
         drop_duplicates(database, keep_one=True, where=f"{measure} IS NOT NULL")
+        unique = integer(database, "SELECT count(*) FROM kept")
         drop_contaminated(database, contaminated, drop)
-        counts = _count(database, measure)
-        _check(counts, candidates, measure, len(outputs))
+        ranked = integer(database, "SELECT count(*) FROM kept")
+        counts = {
+            "read": read,
+            "unscored": read - scored,
+            "duplicates": scored - unique,
+            "contaminated": unique - ranked,
+            "ranked": ranked,
+        }
+        if ranked < len(outputs):
+            found = ", ".join(f"{name} {count}" for name, count in counts.items())
+            raise InputError(f"{names}: too few pairs to cut into {len(outputs)} parts: {found}")
         _rank(database, measure, len(outputs), seed)
-        parts = _describe_parts(database, sample)
+        query = "SELECT part, min(value), max(value), count(*) FROM ranked GROUP BY part ORDER BY part"
+        parts = [
+            {"part": part, "min": low, "max": high, "pairs": pairs, "sampled": min(sample, pairs)}
+            for part, low, high, pairs in database.execute(query).fetchall()
+        ]
         _write(database, outputs, sample, seed)
     result = {"measure": measure, **counts, "parts": parts}
     write_json(summary, result)
     return result
 
 
-def _count(database: duckdb.DuckDBPyConnection, measure: str) -> dict[str, int]:
-    read = integer(database, "SELECT count(*) FROM rows")
-    scored = integer(database, f"SELECT count({measure}) FROM rows")  # noqa: S608
-    unique = integer(database, "SELECT count(*) FROM unique_rows")
-    ranked = integer(database, "SELECT count(*) FROM clean_rows")
-    return {
-        "read": read,
-        "unscored": read - scored,
-        "duplicates": scored - unique,
-        "contaminated": unique - ranked,
-        "ranked": ranked,
-    }
-
-
-def _check(counts: dict[str, int], candidates: Sequence[str | Path], measure: str, parts: int) -> None:
-    names = ", ".join(map(str, candidates))
-    if counts["unscored"] == counts["read"]:
-        raise InputError(f"{names}: no pair has a {measure.replace('_', ' ')} to rank by")
-    if counts["ranked"] < parts:
-        found = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise InputError(f"{names}: too few pairs to cut into {parts} parts: {found}")
-
-
 def _rank(database: duckdb.DuckDBPyConnection, measure: str, parts: int, seed: int) -> None:
-    """Make the table `ranked`: place, value and part (from 1) of every pair that counts."""
+    """Make the table `ranked` with place, value and part (from 1) of every pair that counts."""
     database.execute(
         f"""
         CREATE TABLE ranked AS
         SELECT place, {measure} AS value,
                ntile({parts}) OVER (ORDER BY {measure}, {random_number(seed, "tie")}, place) AS part
-        FROM rows JOIN clean_rows USING (place)
+        FROM rows JOIN kept USING (place)
         """  # noqa: S608
     )
-
-
-def _describe_parts(database: duckdb.DuckDBPyConnection, sample: int) -> list[dict[str, Any]]:
-    rows = database.execute(
-        "SELECT part, min(value), max(value), count(*) FROM ranked GROUP BY part ORDER BY part"
-    ).fetchall()
-    return [
-        {"part": part, "min": low, "max": high, "pairs": pairs, "sampled": min(sample, pairs)}
-        for part, low, high, pairs in rows
-    ]
 
 
 def _write(
     database: duckdb.DuckDBPyConnection, outputs: Sequence[str | Path], sample: int, seed: int
 ) -> None:
-    # In one pass over the texts, which are many times the size of all the rest.
+    # One pass over the texts, since they are many times larger than everything else.
     shuffled = database.sql(
         f"""
         WITH sampled AS (

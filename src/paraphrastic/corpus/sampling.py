@@ -1,6 +1,7 @@
-"""Random samples of a stream whose length is not known, and samples as tables for reading."""
+"""Random samples from a stream of unknown length, and samples written as tables for people to read."""
 
 from collections.abc import Hashable, Iterable, Sequence
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -10,74 +11,52 @@ import pyarrow as pa
 
 from paraphrastic.base.files import atomic_output
 
-# Rows of a kind that a person is shown.
+# Number of rows of each kind in a sample for people to read.
 EXAMPLES = 20
 Kind = TypeVar("Kind", bound=Hashable)
 
 
-class StreamSample:
-    """Keeps the `size` rows with the smallest keys; with random keys, that is a random sample."""
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._bound = np.inf
-        self._kept: list[tuple[float, dict[str, Any]]] = []
-
-    def offer(self, keys: npt.NDArray[np.float64], block: pa.RecordBatch, rows: npt.NDArray[np.intp]) -> None:
-        """Offer the rows of a block that are numbered `rows`, each with its key in [0, 1)."""
-        found = np.flatnonzero(keys < self._bound)
-        found = found[np.argsort(keys[found], kind="stable")[: self._size]]
-        chosen = block.take(pa.array(rows[found]))
-        self._kept.extend(zip(keys[found].tolist(), chosen.to_pylist(), strict=True))
-        if len(self._kept) >= 2 * self._size:
-            self._shrink()
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The sample, in the random order of its keys."""
-        self._shrink()
-        return [row for _, row in self._kept]
-
-    def _shrink(self) -> None:
-        self._kept.sort(key=lambda entry: entry[0])
-        del self._kept[self._size :]
-        if len(self._kept) == self._size:
-            self._bound = self._kept[-1][0]
-
-
 class Samples(Generic[Kind]):
-    """The numbers of a stream's rows by kind, and a random sample of `size` rows (20) of each kind.
+    """Count a stream's rows by kind, and draw a random sample of `size` rows (20) of each kind.
 
-    Each row has one key, whatever its kind: the samples do not depend on how the rows came in blocks.
+    Each row gets a random key, and a sample consists of its kind's rows with the smallest keys. It therefore
+    does not depend on how the rows were divided into blocks.
     """
 
     def __init__(self, kinds: Sequence[Kind], seed: int, *, size: int | None = None) -> None:
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
-        self._samples = {kind: StreamSample(size or EXAMPLES) for kind in kinds}
+        self._size = size or EXAMPLES
+        self._kept: dict[Kind, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
-        """Add a block; `kinds` has the number of each row's kind, or another number where it has none."""
+        """Add a block; `kinds` is each row's index into the list of kinds, or another number for no kind."""
         self.read += block.num_rows
         keys = self._random.random(block.num_rows)
-        for number, (kind, sample) in enumerate(self._samples.items()):
+        for number, (kind, kept) in enumerate(self._kept.items()):
             rows = np.flatnonzero(kinds == number)
             self.counts[kind] += len(rows)
-            sample.offer(keys[rows], block, rows)
+            bound = kept[-1][0] if len(kept) == self._size else np.inf
+            rows = rows[keys[rows] < bound]
+            rows = rows[np.argsort(keys[rows], kind="stable")[: self._size]]
+            kept.extend(zip(keys[rows].tolist(), block.take(pa.array(rows)).to_pylist(), strict=True))
+            kept.sort(key=itemgetter(0))
+            del kept[self._size :]
 
     def rows(self, *columns: str) -> list[tuple[Kind, dict[str, Any]]]:
-        """The kind and the cells of each row of the samples: by kind, then by columns, or at random."""
+        """The kind and the cells of each sampled row, sorted by kind, then by `columns`, if any are given."""
         return [
             (kind, row)
-            for kind, sample in self._samples.items()
-            for row in sorted(sample.rows(), key=lambda row: [row[name] for name in columns])
+            for kind, kept in self._kept.items()
+            for row in sorted((row for _, row in kept), key=lambda row: [row[name] for name in columns])
         ]
 
 
 def write_examples(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows for a person to read: tab-separated, with a header, white space in cells collapsed.
+    """Write rows for people to read: tab-separated, with a header, white space in cells collapsed.
 
-    Numbers that are no integers have four decimals, and a cell that is None is empty.
+    Floats have four decimals, and None becomes an empty cell.
     """
     with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines("\t".join(map(_cell, row)) + "\n" for row in (columns, *rows))

@@ -1,4 +1,4 @@
-"""What a corpus is like, in the figures of ParaNMT-50M's Table 2."""
+"""The statistics that describe a corpus in Table 2 of ParaNMT-50M."""
 
 import shlex
 import subprocess
@@ -20,10 +20,10 @@ from paraphrastic.corpus.sampling import Samples
 from paraphrastic.corpus.tokens import tokenize
 
 _SIDES = ("source", "target")
-# Names that parsers give the node above the sentence, and the levels below it that count.
+# Labels that parsers give to the node above the sentence, and the number of levels below it that count.
 _ROOTS, _LEVELS = ("ROOT", "TOP", "S1", ""), 2
 _SAMPLE_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string())])
-# Statistics are written with so many digits, in which sums do not depend on how the pairs came in blocks.
+# Statistics are rounded to so many digits that the division of pairs into blocks makes no difference.
 _DIGITS = 6
 
 
@@ -37,29 +37,28 @@ def describe_corpus(
     parsers: Mapping[str, str],
     seed: int,
 ) -> dict[str, Any]:
-    """Measure a corpus in one pass, and sample the sentences on which the other figures are measured.
+    """Measure a corpus in one pass, and sample the sentences for the other statistics.
 
-    Lengths, in tokens, and paraphrase scores are of all pairs; `std` is the standard deviation. The two sides
-    of paraphrases are in one language, and the sources stand for it, as in the paper (section 5, "we sampled
-    100k source sentences").
+    Lengths (in tokens) and paraphrase scores are measured on all pairs; `std` is the standard deviation. If
+    both sides are in one language, the sources represent it, as in the paper (section 5, "we sampled 100k
+    source sentences").
 
     Args:
-        scored: made by `score_pairs`; the shards of a corpus, in order.
-        output: JSON: `pairs`, `sampled`, `paraphrase_score` (`mean` and `std`; null where no pair has one),
-            and `sides`: by language its `side`, `length` (`mean` and `std`) and `parse_entropy` (or null).
-        sample: Parquet: `source` and `target` of `sentences` random pairs, or of all where there are fewer.
-        languages: of the sources and of the targets.
-        sentences: sampled.
+        scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
+        output: JSON file with the result, which is also returned: `pairs`, `sampled`, `paraphrase_score`
+            (`mean` and `std`, or null if no pair has one), and `sides`, which gives for each language its
+            `side`, `length` (`mean` and `std`) and `parse_entropy` (or null).
+        sample: Parquet file with `source` and `target` of `sentences` random pairs, or of all if fewer.
+        languages: languages of the sources and of the targets.
+        sentences: number of pairs to sample.
         parsers: a command by language; see `parse_entropy`.
-        seed: of the sample.
-
-    Returns:
-        What `output` says.
+        seed: seed for the sample.
 
     Raises:
-        InputError: a damaged or empty input, a full disk, a parser that fails.
+        InputError: the input is damaged or empty, the disk is full, or a parser fails.
     """
-    sides = dict(zip(reversed(languages), reversed(_SIDES), strict=True))
+    sides = {languages[0]: "source"}
+    sides.setdefault(languages[1], "target")
     moments = {name: np.zeros(3) for name in (*sides.values(), "paraphrase_score")}
     sampled = Samples(["pair"], seed, size=sentences)
     columns = [*_SIDES, "source_tokens", "target_tokens", "paraphrase_score"]
@@ -89,7 +88,7 @@ def describe_corpus(
                 if language in parsers
                 else None,
             }
-            for language, side in sorted(sides.items(), key=lambda item: item[1])
+            for language, side in sides.items()
         },
     }
     write_json(output, result)
@@ -99,8 +98,8 @@ def describe_corpus(
 class WordStatistics:
     """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
 
-    Every sentence is a document, and those of all samples together are the documents: as in the paper, which
-    took frequencies from Wikipedia, one yardstick for all corpora. Words are those of `tokens.tokenize`.
+    Every sentence of every sample is a document, so all corpora are measured alike, as in the paper, which
+    took its frequencies from Wikipedia. Words are split by `tokens.tokenize`.
     """
 
     def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
@@ -108,7 +107,7 @@ class WordStatistics:
         self._documents = sum(len(texts) for texts in samples.values())
         self._frequencies: Counter[str] = Counter()
         for tokens in self._tokens.values():
-            # Sentence and word in one integer, each of them once.
+            # Sentence and word are packed into one integer, to count each word once per sentence.
             vocabulary = max(1, len(tokens.words))
             distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
             counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words))
@@ -117,8 +116,8 @@ class WordStatistics:
     def idf(self, name: Any) -> tuple[float | None, float | None]:
         """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.
 
-        The IDF of a word in d of N documents is ln(N / d). Sentences without a word are left out; where
-        there is no other, there is no mean.
+        The IDF of a word in d of N documents is ln(N / d). Sentences without a word are left out; if no
+        sentence has a word, both values are None.
         """
         tokens = self._tokens[name]
         frequencies = np.array([self._frequencies[word] for word in tokens.words], np.float64)
@@ -134,25 +133,25 @@ class WordStatistics:
 
 
 def entropy(counts: npt.ArrayLike) -> float:
-    """Entropy, in nats, of the distribution that these counts stand for."""
+    """Entropy, in nats, of the distribution with these counts."""
     values = np.asarray(counts, np.float64)
     shares = values[values > 0] / values.sum()
     return float(-(shares * np.log(shares)).sum())
 
 
 def parse_entropy(sentences: Sequence[str], command: str) -> float:
-    """Entropy, in nats, of the sentences' parses, of which the top two levels below the root count.
+    """Entropy, in nats, of the top two levels of the sentences' parses.
 
     ParaNMT-50M, section 5: "To prevent sparsity in the parse tree statistics, we used only the top 2 levels
     of the parse tree (i.e. 2 levels after the ROOT)".
 
     Args:
-        sentences: those without a word are left out.
-        command: a program with its arguments, no shell: it reads a sentence a line and writes its bracketed
-            parse, such as `(ROOT (S (NP (PRP She)) (VP (VBZ sings))))`, on one line.
+        sentences: the sentences; blank ones are left out.
+        command: a program with its arguments, run without a shell. It reads one sentence per line, and writes
+            its bracketed parse, such as `(ROOT (S (NP (PRP She)) (VP (VBZ sings))))`, on one line.
 
     Raises:
-        InputError: the program is not there or fails, writes another number of lines or no parses.
+        InputError: the program is missing or fails, or its lines are too few, too many or not parses.
     """
     lines = [sentence for sentence in sentences if sentence.strip()]
     counts: Counter[str] = Counter()
@@ -167,8 +166,8 @@ def parse_entropy(sentences: Sequence[str], command: str) -> float:
 
 
 def top_levels(parse: str) -> str | None:
-    """A bracketed parse cut below its top two levels, without words: `(S(NP)(VP))`; None if it is none."""
-    # Not at the top: few corpora are parsed.
+    """The top two levels of a bracketed parse, without words: `(S(NP)(VP))`; None if it is not a parse."""
+    # Imported here, since few corpora are parsed.
     from nltk.tree import Tree
 
     def cut(tree: Tree, levels: int) -> str:
@@ -201,7 +200,7 @@ def _parses(lines: Sequence[str], command: str) -> list[str]:
 
 
 def _mean_and_std(moments: npt.NDArray[np.float64]) -> dict[str, float] | None:
-    """Of a number of values, their sum and the sum of their squares; None without values."""
+    """Mean and standard deviation from the count, sum and sum of squares; None without values."""
     n, total, squares = moments.tolist()
     if not n:
         return None

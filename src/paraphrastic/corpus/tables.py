@@ -1,12 +1,11 @@
 """Tables of sentence pairs: TSV, JSON lines and Parquet.
 
-Which columns hold the sides is said by their names (`columns`: one a side, and optionally one with the
-paraphrase score and one with the translation score), or found in the file: columns named by the two
-languages, the same within a column `translation`, or `source` and `target`; then columns `score` and
-`translation_score` are the scores. Each dot in a name leads into a nested object. In TSV, columns are numbers
-from 1, or names where the first line is a header; without either, there are two or three columns: source,
-target, paraphrase score. The first row decides, on its scores too; a later one that is otherwise cannot be
-read.
+`columns` names the columns: one for each side, then optionally the paraphrase score and the translation
+score. If it is empty, the sides are columns named after the two languages, the same inside `translation`, or
+`source` and `target`, and the scores are `score` and `translation_score`. A dot in a name leads into a nested
+object. In TSV, columns are numbers from 1, or names if the first line is a header; if none are given, the two
+or three columns are source, target and paraphrase score. The first row decides which columns and scores there
+are; a later row that differs is unreadable.
 """
 
 import json
@@ -34,12 +33,12 @@ from paraphrastic.base.lines import (
 )
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 
-# Scores that a corpus can come with, in the order of `columns`, and their columns where none are named.
+# Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
 _SCORES = ("paraphrase_score", "translation_score")
 _FOUND_SCORES = ("score", "translation_score")
-# Says in `columns` that there is no paraphrase score before a translation score.
+# Takes the place of the paraphrase score in `columns` if there is only a translation score.
 _NO_COLUMN = "-"
-# Scores are kept as float32.
+# Scores are stored as float32.
 _MAX_SCORE = float(np.finfo(np.float32).max)
 
 Raw = TypeVar("Raw")
@@ -48,7 +47,7 @@ Parsed = TypeVar("Parsed")
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows `source, target, line`, and then a number for each of `scores`."""
+    """Rows `source, target, line`, followed by one number for each of `scores`."""
 
     rows: Iterator[tuple[Any, ...]]
     scores: tuple[str, ...] = ()
@@ -64,7 +63,7 @@ def parse_rows(
     label: str,
     unreadable: UnreadableRows,
 ) -> Iterator[Parsed]:
-    """Parse numbered rows; those for which `parse` raises a `RowError` are noted as unreadable."""
+    """Parse numbered rows; a row for which `parse` raises a `RowError` is noted as unreadable."""
     for number, row in rows:
         try:
             parsed = parse(number, row)
@@ -75,7 +74,7 @@ def parse_rows(
 
 
 def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
-    """The cells of a line; unless their number is one of `widths`, a `RowError` says what is `expected`."""
+    """Split a line at tabs; if the cell count is not in `widths`, a `RowError` says what is `expected`."""
     cells = line.split("\t")
     if len(cells) not in widths:
         raise RowError(f"{len(cells)} columns, {expected}")
@@ -83,10 +82,10 @@ def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
 
 
 def finite_score(value: object) -> float:
-    """A score as a number that float32 holds.
+    """Convert a score to a float.
 
     Raises:
-        RowError: it is not a number, not finite, or too large.
+        RowError: the score is not a number, not finite, or too large for float32.
     """
     try:
         score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
@@ -107,7 +106,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
     header = first[1].split("\t")
     width, place = len(header), f"{label}:{first[0]}"
     columns, scores = _named(columns)
-    if all(column.isdecimal() for column in columns):  # also where none are named
+    if all(column.isdecimal() for column in columns):  # also true if there are none
         lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
         if not places and width not in (2, 3):
@@ -137,20 +136,22 @@ def jsonl_rows(
     columns: Sequence[str],
     unreadable: UnreadableRows,
 ) -> Rows:
-    """Rows of a file with one JSON object a line; empty lines are no rows."""
+    """Rows of a file with one JSON object per line; empty lines are skipped."""
     lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
     records = parse_rows(lines, _parse_json, label, unreadable)
     for number, record in records:
-        if found := _find_columns(_paths(record), languages, columns):
+        paths = [name for name, value in record.items() if not isinstance(value, dict)]
+        if found := _find_columns(paths, languages, columns):
             names, scores = found
             absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
             parse = partial(_json_row, names, absent)
             return Rows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
-        unreadable.add(label, number, _missing(columns, languages, _paths(record)))
+        unreadable.add(label, number, _missing(columns, languages, paths))
     return Rows(iter(()))
 
 
 def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
+    """A line's number and its JSON object, to which nested entries are added under dotted names."""
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
@@ -159,23 +160,32 @@ def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
         raise RowError("not JSON: nested too deeply, or a number too long") from None
     if not isinstance(record, dict):
         raise RowError("not a JSON object")
+    # A queue instead of recursion, since JSON may be nested as deeply as Python's stack allows.
+    waiting = deque((f"{key}.", value) for key, value in record.items() if isinstance(value, dict))
+    while waiting:
+        prefix, entries = waiting.popleft()
+        for key, value in entries.items():
+            if isinstance(value, dict):
+                waiting.append((f"{prefix}{key}.", value))
+            else:
+                record.setdefault(prefix + key, value)
     return number, record
 
 
 def _json_row(
     names: Sequence[str], absent: Sequence[str], number: int, record: dict[str, Any]
 ) -> tuple[Any, ...]:
-    """The row of `names`; a record with a score of `absent`, which the first one has not, cannot be read."""
+    """The row in columns `names`; `absent` scores were missing in the first record, and are errors later."""
     for name in absent:
         if not isinstance(record.get(name), dict | None):
             raise RowError(f"a {name}, which the first record has not")
-    return _row(names, number, [_value(record, name) for name in names])
+    return _row(names, number, [record.get(name) for name in names])
 
 
 def parquet_rows(
     path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: UnreadableRows
 ) -> Rows:
-    """Rows of a Parquet file; their lines are the numbers of its rows, from 1."""
+    """Rows of a Parquet file; the line of each is its row number, from 1."""
     with open_parquet(path) as file:
         fields = _flattened(file.schema_arrow.empty_table(), path).schema
     found = _find_columns(fields.names, languages, columns)
@@ -184,23 +194,24 @@ def parquet_rows(
     names, scores = found
     for name in names[:2]:
         kind = fields.field(name).type
-        if not _is_text(kind):
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if values not in (pa.string(), pa.large_string(), pa.string_view()):
             raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
     blocks = (pa.Table.from_batches([block]) for block in read_blocks(path, columns=names))
     tables = (_flattened(block, path) for block in blocks)
-    values = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
-    return Rows(parse_rows(enumerate(values, start=1), partial(_row, names), str(path), unreadable), scores)
+    rows = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
+    return Rows(parse_rows(enumerate(rows, start=1), partial(_row, names), str(path), unreadable), scores)
 
 
 def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any, ...]:
-    """A row of source, target and perhaps scores, whose columns are called `names`."""
+    """A row `source, target, line` and scores; `names` are the columns, for messages."""
     source, target, *scores = values
     sides = (_readable_text(source, names[0]), _readable_text(target, names[1]))
     return *sides, number, *map(finite_score, scores)
 
 
 def _readable_text(value: object, name: str) -> str:
-    """Text with a space for every control character, as `read_lines` has it."""
+    """Check a cell's text, and replace its control characters by spaces, like `read_lines`."""
     if isinstance(value, UnicodeDecodeError):
         raise RowError(f"{name}: not UTF-8: byte 0x{value.object[value.start]:02x}")
     if not isinstance(value, str):
@@ -216,7 +227,7 @@ def _readable_text(value: object, name: str) -> str:
 
 
 def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """The columns that `columns` names, and the scores among them."""
+    """The names in `columns`, and which scores they include."""
     scores = zip(_SCORES, columns[2:], strict=False)
     names = [column for column in columns if column != _NO_COLUMN]
     return names, tuple(score for score, column in scores if column != _NO_COLUMN)
@@ -225,19 +236,16 @@ def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
 def _find_columns(
     paths: Sequence[str], languages: tuple[str, str], columns: Sequence[str]
 ) -> tuple[list[str], tuple[str, ...]] | None:
-    """Names of the columns of source, target and scores, and these scores; None without the sides."""
+    """Names of the columns for source, target and scores, and which scores; None if a side is missing."""
     if columns:
-        names, named_scores = _named(columns)
-        return (names, named_scores) if set(names) <= set(paths) else None
-    candidates = [("source", "target")]
-    if languages[0] != languages[1]:
-        nested = (f"translation.{languages[0]}", f"translation.{languages[1]}")
-        candidates = [languages, nested, *candidates]
-    found = next((names for names in candidates if set(names) <= set(paths)), None)
-    if not found:
-        return None
-    scores = {name: score for name, score in zip(_FOUND_SCORES, _SCORES, strict=True) if name in paths}
-    return [*found, *scores], tuple(scores.values())
+        possible = [_named(columns)]
+    else:
+        scores = {name: score for name, score in zip(_FOUND_SCORES, _SCORES, strict=True) if name in paths}
+        sides = [("source", "target")]
+        if languages[0] != languages[1]:
+            sides = [languages, (f"translation.{languages[0]}", f"translation.{languages[1]}"), *sides]
+        possible = [([*names, *scores], tuple(scores.values())) for names in sides]
+    return next((found for found in possible if set(found[0]) <= set(paths)), None)
 
 
 def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
@@ -246,34 +254,8 @@ def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence
     return f"no columns {wanted}; it has {shown(', '.join(paths))}"
 
 
-def _paths(record: dict[str, Any]) -> list[str]:
-    """Names of an object's entries; those of an object in it follow a dot."""
-    paths = []
-    # Not by recursion: JSON may be nested as deeply as Python's stack.
-    waiting = deque([("", record)])
-    while waiting:
-        prefix, entries = waiting.popleft()
-        for key, value in entries.items():
-            if isinstance(value, dict):
-                waiting.append((f"{prefix}{key}.", value))
-            else:
-                paths.append(prefix + key)
-    return paths
-
-
-def _value(record: dict[str, Any], name: str) -> Any:
-    """The entry called `name` as by `_paths`, or None; a key may have dots of its own."""
-    if name in record:
-        return record[name]
-    for dot, character in enumerate(name):
-        inner = record.get(name[:dot]) if character == "." else None
-        if isinstance(inner, dict) and (value := _value(inner, name[dot + 1 :])) is not None:
-            return value
-    return None
-
-
 def _flattened(table: pa.Table, path: Path) -> pa.Table:
-    """The table with the columns of an object each as a column, whose name follows a dot."""
+    """Turn every field of a nested object into a column of its own, with a dotted name."""
     while True:
         for name, count in Counter(table.column_names).items():
             if count > 1:
@@ -283,13 +265,8 @@ def _flattened(table: pa.Table, path: Path) -> pa.Table:
         table = table.flatten()
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return kind in (pa.string(), pa.large_string(), pa.string_view())
-
-
 def _values(column: pa.ChunkedArray) -> list[Any]:
-    """A column's values; one that is not UTF-8 is the error that says so."""
+    """A column's values; a value that is not UTF-8 is replaced by its `UnicodeDecodeError`."""
     try:
         return column.to_pylist()
     except UnicodeDecodeError:

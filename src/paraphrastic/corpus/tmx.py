@@ -1,7 +1,7 @@
 """Translation memories (TMX 1.4), read as a stream.
 
-The parser is Expat itself, which knows the line of every unit and holds no tree. The usual document type is
-allowed but never fetched; a file that declares entities of its own is refused, since a few lines of them can
+Expat is used directly, because it knows the line of every unit and builds no tree. The usual document type
+is allowed but never fetched. A file that declares its own entities is refused, since a few lines of them can
 expand to gigabytes.
 """
 
@@ -16,7 +16,7 @@ from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows, clean
 from paraphrastic.corpus.tables import RowError, parse_rows
 
 _CHUNK_BYTES = 1 << 16
-# Elements in a segment whose content is the code of another format, no text.
+# Elements in a segment that contain markup of another format instead of text.
 _CODE_ELEMENTS = frozenset(("bpt", "ept", "it", "ph", "ut"))
 
 
@@ -25,25 +25,24 @@ def tmx_rows(
 ) -> Iterator[tuple[str, str, int]]:
     """Source, target and line of every unit (`tu`) that has both languages.
 
-    A variant's language is told by its primary subtag (`en-US` is `en`); of several variants in one language,
-    the first is taken, and the first two where both languages are the same.
+    Only the primary subtag of a variant's language counts (`en-US` is `en`). If a unit has several variants
+    in one language, the first is used; if both languages are the same, the first two are.
 
     Raises:
-        InputError: XML that is not well-formed, no TMX, declared entities, a unit without end.
+        InputError: the XML is not well-formed, is not TMX, declares entities, or has an overlong unit.
     """
     units = _Units(label)
     finished = False
     while not finished:
         chunk = stream.read(_CHUNK_BYTES)
         finished = not chunk
-        units.feed(chunk)
-        found = ((unit.line, unit) for unit in units.take())
+        found = ((unit.line, unit) for unit in units.feed(chunk))
         yield from parse_rows(found, partial(_row, languages), label, unreadable)
 
 
 @dataclass(slots=True)
 class _Unit:
-    """A translation unit: its variants as (language, text), and the first thing wrong with it."""
+    """A translation unit: its variants as (language, text), and its first fault, if any."""
 
     line: int
     variants: list[tuple[str, str]] = field(default_factory=list)
@@ -57,27 +56,28 @@ def _row(languages: tuple[str, str], line: int, unit: _Unit) -> tuple[str, str, 
     texts: dict[str, list[str]] = {}
     for language, text in unit.variants:
         texts.setdefault(language, []).append(text)
-    if source == target and len(texts.get(source, ())) >= 2:
-        return texts[source][0], texts[source][1], line
-    if source != target and source in texts and target in texts:
-        return texts[source][0], texts[target][0], line
-    wanted = f"two variants in {source}" if source == target else f"{source} and {target}"
-    have = ", ".join(list(texts)[:10]) or "no variant"
-    raise RowError(f"the unit needs {wanted}, it has {have}")
+    # A paraphrase consists of two variants in one language.
+    second = 1 if source == target else 0
+    try:
+        return texts[source][0], texts[target][second], line
+    except LookupError:
+        wanted = f"two variants in {source}" if source == target else f"{source} and {target}"
+        have = ", ".join(list(texts)[:10]) or "no variant"
+        raise RowError(f"the unit needs {wanted}, it has {have}") from None
 
 
 class _Units:
-    """Units of the XML that is fed, a chunk at a time."""
+    """Collects units from XML that is fed in chunks."""
 
     def __init__(self, label: str) -> None:
         self._label = label
         self._finished: list[_Unit] = []
         self._unit: _Unit | None = None
         self._language = ""
-        self._text: list[str] | None = None
+        self._text: list[str] = []
         self._characters = 0
-        self._code_depth = 0
-        self._depth = 0
+        # The names of the elements that are open.
+        self._open: list[str] = []
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -86,8 +86,9 @@ class _Units:
         parser.EntityDeclHandler = self._refuse_entity
         parser.SkippedEntityHandler = self._skip_entity
 
-    def feed(self, chunk: bytes) -> None:
-        """Parse more bytes; none at all are the end of the file."""
+    def feed(self, chunk: bytes) -> list[_Unit]:
+        """Return the units that end in the next bytes of the file; an empty chunk ends the file."""
+        self._finished = []
         try:
             self._parser.Parse(chunk, not chunk)
         except expat.ExpatError as error:
@@ -96,44 +97,34 @@ class _Units:
             ) from None
         except (LookupError, ValueError) as error:
             raise InputError(f"{self._label}: its encoding cannot be read: {error}") from None
-
-    def take(self) -> list[_Unit]:
-        """Units that have ended since the last call."""
-        units, self._finished = self._finished, []
-        return units
+        return self._finished
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if self._depth == 0 and name != "tmx":
+        if not self._open and name != "tmx":
             raise InputError(f"{self._label}: not TMX: its first element is {name[:40]!r}")
-        self._depth += 1
+        self._open.append(name)
         if name == "tu":
             self._unit = _Unit(self._parser.CurrentLineNumber)
             self._characters = 0
         elif name == "tuv":
             tag = attributes.get("xml:lang") or attributes.get("lang") or ""
             self._language = clean(tag).replace("_", "-").split("-")[0].strip().lower()
-        elif name == "seg" and self._unit is not None:
+        elif name == "seg":
             self._text = []
-            self._code_depth = 0
-        elif self._text is not None and (self._code_depth or name in _CODE_ELEMENTS):
-            self._code_depth += 1
 
     def _end(self, name: str) -> None:
-        self._depth -= 1
+        self._open.pop()
         if name == "tu" and self._unit is not None:
             self._finished.append(self._unit)
             self._unit = None
-        elif name == "seg" and self._text is not None and self._unit is not None:
+        elif name == "seg" and self._unit is not None:
             self._unit.variants.append((self._language, clean("".join(self._text))))
-            self._text = None
-        elif self._text is not None and self._code_depth:
-            self._code_depth -= 1
 
     def _add_text(self, text: str) -> None:
-        if self._text is not None and not self._code_depth:
+        if self._unit is not None and "seg" in self._open and _CODE_ELEMENTS.isdisjoint(self._open):
             self._text.append(text)
             self._characters += len(text)
-            if self._unit is not None and self._characters > MAX_LINE_BYTES:
+            if self._characters > MAX_LINE_BYTES:
                 raise InputError(
                     f"{self._label}:{self._unit.line}: a unit longer than {MAX_LINE_BYTES} characters"
                 )

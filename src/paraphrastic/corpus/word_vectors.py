@@ -1,4 +1,4 @@
-"""Word vectors, and the paraphrase score that they give a sentence pair."""
+"""Word vectors, and the paraphrase score of a sentence pair that is computed from them."""
 
 from collections.abc import Iterator, Sequence, Set
 from itertools import chain, islice
@@ -22,21 +22,21 @@ _LARGEST = float(np.finfo(np.float32).max)
 class WordVectors:
     """Vectors of words from a text file, plain or compressed.
 
-    Lines are `word v1 … vn`, after an optional first line with the number of words and the dimension. The
-    first of several lines for a word counts.
+    Lines are `word v1 … vn`, after an optional first line with the number of words and the dimension. If a
+    word has several lines, the first one counts.
 
     Args:
         path: the file.
-        max_bytes: no more than this is read of it.
-        only: words to keep; None keeps all. Lines of others are not checked but for their number of values.
+        max_bytes: most bytes that the file may have, unpacked.
+        only: words to keep; None keeps all. For other words, only the number of values is checked.
 
     Attributes:
-        words: row of each word.
+        words: row of each word in `vectors`.
         vectors: float32 [words, dim].
 
     Raises:
-        InputError: `PATH:LINE: cause` for a line with another number of values or with one that is no
-            finite number; a file without words.
+        InputError: `PATH:LINE: cause` if a line has another number of values than the first, or a value that
+            is not a finite number; also if the file has no words.
     """
 
     def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36, only: Set[str] | None = None) -> None:
@@ -58,11 +58,11 @@ class WordVectors:
     def _read(
         self, path: str | Path, lines: Iterator[tuple[int, bytes]], dim: int, only: Set[str] | None
     ) -> Iterator[FloatArray]:
-        """Blocks of vectors, in the order in which their words enter `self.words`."""
+        """Yield blocks of vectors, in the order in which their words are added to `self.words`."""
         while block := list(islice(lines, _BLOCK_LINES)):
             values = []
             for number, line in block:
-                # A word may hold spaces, as those of GloVe's largest files do: the values are the last cells.
+                # Words in GloVe's largest files can contain spaces, so the values are the last cells.
                 cells = line.rstrip().rsplit(b" ", dim)
                 if len(cells) != dim + 1:
                     raise InputError(f"{path}:{number}: {len(cells) - 1} values, expected {dim}")
@@ -80,14 +80,14 @@ class WordVectors:
     ) -> FloatArray:
         """Cosine of the two sentences' averaged word vectors: float32 [pairs] in [-1, 1].
 
-        Words are those of `tokens.tokenize`. The score is NaN where a side has no known word, or only
-        words whose vectors add up to zero: there is no angle to measure.
+        Words are split by `tokens.tokenize`. The score is NaN if a side has no known word, or if its word
+        vectors add up to zero, because there is no angle to measure.
         """
         one, other = self._unit_sums(sources), self._unit_sums(targets)
         return np.clip(np.einsum("nd,nd->n", one, other), -1, 1)
 
     def _unit_sums(self, texts: pa.Array | Sequence[str]) -> FloatArray:
-        """Sums of the texts' vectors at length one, or NaN: float32 [texts, dim]."""
+        """Sums of the texts' word vectors, scaled to length one, or NaN: float32 [texts, dim]."""
         tokens = tokenize(texts)
         rows = np.array([self.words.get(word, -1) for word in tokens.words], np.int64)
         vectors = np.zeros((len(rows), self.vectors.shape[1]), np.float32)
@@ -112,13 +112,10 @@ def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) ->
     if not np.isfinite(parsed).all():
         for number, cells in values:
             for cell in cells:
-                if not _is_finite(cell):
+                try:
+                    is_finite = abs(float(cell)) <= _LARGEST
+                except ValueError:
+                    is_finite = False
+                if not is_finite:
                     raise InputError(f"{path}:{number}: {cell.decode(errors='replace')!r} is not a number")
     return parsed
-
-
-def _is_finite(cell: bytes) -> bool:
-    try:
-        return abs(float(cell)) <= _LARGEST
-    except ValueError:
-        return False

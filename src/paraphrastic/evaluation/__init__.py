@@ -1,1 +1,1 @@
-"""Evaluation of sentence encoders by the protocols of the papers."""
+"""Evaluation of sentence encoders with the papers' protocols."""

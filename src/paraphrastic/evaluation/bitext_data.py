@@ -1,4 +1,4 @@
-"""Test sets of mining, Tatoeba's and BUCC's: read from their files, identified by their content."""
+"""Readers of the Tatoeba and BUCC test sets."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,14 +15,14 @@ _MAX_BYTES = 1 << 30
 
 
 def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
-    """Write sentences and their translations: Parquet with columns `line`, `sentence`, `english`.
+    """Write sentences and their translations to a Parquet file with columns `line`, `sentence`, `english`.
 
     Args:
         files: the sentences of a language and their English translations, aligned by line.
         output: the Parquet file.
 
     Raises:
-        InputError: files of unequal length, a blank line, one that is not UTF-8, fewer than two pairs.
+        InputError: files of unequal length, a line that is blank or not UTF-8, fewer than two pairs.
     """
     sides: list[list[str]] = []
     for path in files:
@@ -48,19 +48,19 @@ def prepare_bucc(
     languages: tuple[str, str],
     members: tuple[str, str, str],
 ) -> None:
-    """Write the sentences of a pair of languages, and which of them are translations.
+    """Write the sentences of two languages, and the gold pairs of translations among them.
 
     Args:
-        archive: of the task's data, in which `members` are the lines `id TAB sentence` of both languages and
-            the lines `id TAB id` of the gold standard.
-        sentences: Parquet with columns `language`, `id`, `sentence`.
-        gold: Parquet with columns `source` and `target`, ids.
+        archive: the task's data.
+        sentences: Parquet file to write, with columns `language`, `id`, `sentence`.
+        gold: Parquet file to write, with the ids in columns `source` and `target`.
         languages: codes of source and target.
-        members: their names.
+        members: names of three members of the archive: the source and the target sentences, with lines
+            `id TAB sentence`, and the gold standard, with lines `id TAB id`.
 
     Raises:
-        InputError: a missing member, a line of another form, an id that occurs twice or, in the gold
-            standard, not among the sentences, no sentence, no gold pair.
+        InputError: a missing or empty member, a line in another format, a repeated sentence id, or a gold
+            pair with an unknown id.
     """
     known: list[dict[str, str]] = []
     with open_members(archive, members, max_bytes=_MAX_BYTES) as streams:
@@ -78,9 +78,7 @@ def prepare_bucc(
                     raise InputError(f"{at}: the id {key!r} is not in {member}")
             pairs.append(pair)
     frames = [
-        pl.DataFrame({"id": list(side), "sentence": list(side.values())}).select(
-            pl.lit(language).alias("language"), pl.all()
-        )
+        pl.DataFrame({"language": language, "id": list(side), "sentence": list(side.values())})
         for language, side in zip(languages, known, strict=True)
     ]
     with atomic_output(sentences) as temporary:
@@ -90,7 +88,7 @@ def prepare_bucc(
 
 
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Both cells of every line, without the white space around them, after where the line is."""
+    """The location of each line, for errors, and its two cells, stripped of white space."""
     found = False
     for number, line in readable_lines(stream, label):
         first, tab, second = line.partition("\t")

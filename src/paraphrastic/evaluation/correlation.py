@@ -1,4 +1,4 @@
-"""Correlations with people's judgements."""
+"""Correlations of scores with human judgements."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,20 +8,20 @@ from paraphrastic.base.errors import InputError
 
 Float64 = npt.NDArray[np.float64]
 
-# Two pairs are always on a line.
+# Two points always lie on a line, so their correlation says nothing.
 MIN_PAIRS = 3
-# Scores that differ by less, from largest to smallest, differ by the rounding of single precision alone.
+# If the relative range of the scores is no larger, it is only the rounding of single precision.
 _ROUNDING = 1e-6
 
 
 def pearson(scores: Float64, gold: Float64, *, name: str) -> float:
-    """Pearson's r of two vectors [n]; an `InputError` that says `name` where it is not defined."""
+    """Pearson's r of two vectors [n]; an `InputError` that mentions `name` if r is not defined."""
     _check(scores, gold, name=name)
     return float(stats.pearsonr(scores, gold).statistic)
 
 
 def spearman(scores: Float64, gold: Float64, *, name: str) -> float:
-    """Spearman's ρ of two vectors [n], ties at their mean rank; errors as in `pearson`."""
+    """Spearman's ρ of two vectors [n], with tied values at their mean rank; errors as in `pearson`."""
     _check(scores, gold, name=name)
     return float(stats.spearmanr(scores, gold).statistic)
 

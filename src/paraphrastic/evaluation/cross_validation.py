@@ -1,4 +1,8 @@
-"""SentEval's ways to choose the penalty of a classifier, and to test it (Conneau and Kiela 2018)."""
+"""SentEval's protocols for choosing a classifier's penalty and for testing it (Conneau and Kiela 2018).
+
+Rows are features [n, d] with their classes, 0 to c - 1. Error messages name the classes by `names` and the
+data by `at`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +13,30 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.correlation import Float64
 from paraphrastic.evaluation.logistic import predict_labels
-from paraphrastic.evaluation.networks import SEED, Classes, Float64, Int64, predict_classes
-
-Bool = npt.NDArray[np.bool_]
+from paraphrastic.evaluation.measurement import Bool, Int64
+from paraphrastic.evaluation.networks import SEED, Classes, predict_classes
+from paraphrastic.model.encoder import Float32
 
 FOLDS = 10
 # Values of C, the inverse of the penalty.
 STRENGTHS = tuple(2.0**power for power in range(-2, 4))
-# The same where the training data are cross-validated, and test data are apart.
+# Values of C if the training data are cross-validated and the test data are separate.
 FOLD_STRENGTHS = tuple(2.0**power for power in range(-1, 6))
-# λ of networks' decay.
+# Values of λ, the weight decay of networks.
 PENALTIES = (1e-5, 1e-4, 1e-3, 1e-2)
 
 
 @dataclass(frozen=True, slots=True)
 class Classified:
-    """Predictions of a test.
+    """Predictions for the tested rows.
 
     Attributes:
-        predicted: classes of the rows that were tested, in their order.
-        folds: of these rows; zeros where there is one test set.
-        chosen: C or λ, for each fold.
-        development: accuracy by which it was chosen, the mean over the folds.
+        predicted: predicted classes of the tested rows, in order.
+        folds: fold of each tested row; all 0 if there is a single test set.
+        chosen: the chosen C or λ of each fold.
+        development: accuracy of the chosen values on held-out data, the mean over the folds.
     """
 
     predicted: Int64
@@ -41,12 +46,7 @@ class Classified:
 
 
 def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str) -> Classified:
-    """Test every row by the regression of the other nine folds, whose C a cross-validation of theirs chose.
-
-    Args:
-        rows: features [n, d] and classes.
-        names: of the classes, for errors.
-        at: the data, for errors.
+    """Test each fold with a regression trained on the other nine; cross-validation of these chooses its C.
 
     Raises:
         InputError: a class has too few rows.
@@ -69,13 +69,7 @@ def nested_cross_validation(rows: Classes, *, names: Sequence[str], at: str) -> 
 
 
 def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at: str) -> Classified:
-    """Test by the regression of all training rows, whose C a cross-validation of these chose.
-
-    Args:
-        train: features [n, d] and classes.
-        test: the same of the test data.
-        names: of the classes, for errors.
-        at: the data, for errors.
+    """Test a regression trained on all training rows; cross-validation of these rows chooses its C.
 
     Raises:
         InputError: a class has too few rows.
@@ -84,35 +78,25 @@ def cross_validation(train: Classes, test: Classes, *, names: Sequence[str], at:
     is_train = np.arange(len(labels)) < len(train[1])
     folds = np.pad(_folds(train[1], names, at), ((0, 0), (0, len(test[1]))))
     subsets = np.concatenate([is_train[None], is_train & ~folds])
-    predicted = predict_labels(features, labels, subsets, FOLD_STRENGTHS)
-    best, score = _best(_accuracies(predicted[:, 1:], labels, folds).mean(axis=1))
-    return _tested(predicted[best, 0, ~is_train], FOLD_STRENGTHS[best], score)
+    return _tested(features, labels, subsets, folds, ~is_train, FOLD_STRENGTHS)
 
 
 def split_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
-    """Test by the regression of the training rows whose C is best on the development data.
-
-    Args:
-        train: features [n, d] and classes, each at least once.
-        dev: the same of the development data.
-        test: the same of the test data.
-    """
+    """Test a regression with the C that is best on `dev`; the training rows must contain all classes."""
     features, labels = _together(train, dev, test)
     part = np.repeat([0, 1, 2], [len(train[1]), len(dev[1]), len(test[1])])
-    predicted = predict_labels(features, labels, (part == 0)[None], STRENGTHS)
-    best, score = _best(_accuracies(predicted, labels, [part == 1])[:, 0])
-    return _tested(predicted[best, 0, part == 2], STRENGTHS[best], score)
+    return _tested(features, labels, (part == 0)[None], (part == 1)[None], part == 2, STRENGTHS)
 
 
 def network_validation(train: Classes, dev: Classes, test: Classes) -> Classified:
-    """The same of a network with a hidden layer, and its λ (Dadas 2022, section V)."""
+    """Test a network with one hidden layer and the λ that is best on `dev` (Dadas 2022, section V)."""
     found = [predict_classes(train, dev, test[0], penalty=penalty) for penalty in PENALTIES]
     best, score = _best(np.array([accuracy for _, accuracy in found]))
-    return _tested(found[best][0], PENALTIES[best], score)
+    return _one_test(found[best][0], PENALTIES[best], score)
 
 
 def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
-    """Which rows each fold tests, [folds, n]."""
+    """Masks of the rows that each fold tests, [folds, n]."""
     counts = np.bincount(labels, minlength=len(names))
     if counts.min() < FOLDS:
         name, count = names[int(counts.argmin())], counts.min()
@@ -124,14 +108,14 @@ def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
     return folds
 
 
-def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Sequence[Bool] | Bool) -> Float64:
-    """Of the predictions [s, k, n], on the rows of one test for each k; [s, k]."""
+def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Bool) -> Float64:
+    """Accuracies [s, k] of the predictions [s, k, n]; `tests` [k, n] masks the rows to count for each k."""
     hits = predicted == labels
     return np.stack([hits[:, index, test].mean(axis=1) for index, test in enumerate(tests)], axis=1)
 
 
 def _best(accuracies: Float64) -> tuple[int, float]:
-    """The highest accuracy; of those equal to two decimals of a per cent, as SentEval rounds, the first."""
+    """Index and value of the highest accuracy; the first in a tie after SentEval's rounding to 0.01 %."""
     best = int(np.argmax([round(100 * accuracy, 2) for accuracy in accuracies]))
     return best, float(accuracies[best])
 
@@ -140,5 +124,14 @@ def _together(*parts: Classes) -> Classes:
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _tested(predicted: npt.NDArray[np.integer[Any]], chosen: float, score: float) -> Classified:
+def _tested(
+    features: Float32, labels: Int64, subsets: Bool, tests: Bool, tested: Bool, strengths: Sequence[float]
+) -> Classified:
+    """Test the first subset's regression, with the C at which the last subsets do best on their `tests`."""
+    predicted = predict_labels(features, labels, subsets, strengths)
+    best, score = _best(_accuracies(predicted[:, -len(tests) :], labels, tests).mean(axis=1))
+    return _one_test(predicted[best, 0, tested], strengths[best], score)
+
+
+def _one_test(predicted: npt.NDArray[np.integer[Any]], chosen: float, score: float) -> Classified:
     return Classified(predicted.astype(np.int64), np.zeros(len(predicted), np.int64), (chosen,), score)

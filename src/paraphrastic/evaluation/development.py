@@ -1,9 +1,8 @@
-"""The score on development data, by which training is watched and models are chosen."""
+"""The score on development data, used to watch training and to choose models."""
 
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from paraphrastic.evaluation.correlation import pearson
@@ -15,18 +14,18 @@ from paraphrastic.model.folder import open_files
 
 
 def development_score(model: SentenceEncoder, testsets: Path) -> float:
-    """Pearson's r × 100 on STS 2017 en-en, on which models are chosen (Wieting et al. 2021, section 5.1)."""
+    """Pearson's r × 100 on STS 2017 en-en, used to choose models (Wieting et al. 2021, section 5.1)."""
     pairs = read_testsets(testsets).filter(year="2017", dataset=DEVELOPMENT).drop_nulls("gold")
     return _pearson(model, pairs, name=f"{testsets}: STS 2017 en-en")
 
 
 def score_in_training(files: ModelFiles, testsets: Path) -> float:
-    """`development_score` of the model that training has reached."""
+    """`development_score` of a model in the middle of its training."""
     return development_score(open_files(files), testsets)
 
 
 def average_score(model: SentenceEncoder, testsets: Path) -> float:
-    """Pearson's r × 100 averaged over the data sets of a year of STS 2012–2016, and over the years."""
+    """Pearson's r × 100 on STS 2012–2016, averaged over each year's data sets and then over the years."""
     pairs = read_testsets(testsets).filter(pl.col("year").is_in(YEARS)).drop_nulls("gold")
     years: dict[str, list[float]] = {}
     for (year, name), group in pairs.group_by("year", "dataset", maintain_order=True):
@@ -39,5 +38,4 @@ def _pearson(model: SentenceEncoder, pairs: pl.DataFrame, *, name: str) -> float
         model.embed_raw_text(pairs[column].to_list(), language="en", threads=1)
         for column in ("sentence1", "sentence2")
     )
-    scores: npt.NDArray[np.float64] = cosines(first, second)
-    return 100.0 * pearson(scores, pairs["gold"].to_numpy(), name=name)
+    return 100.0 * pearson(cosines(first, second), pairs["gold"].to_numpy(), name=name)

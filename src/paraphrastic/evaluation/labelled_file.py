@@ -1,4 +1,4 @@
-"""Files with a sentence or a pair of sentences on each line, and what people said of it."""
+"""Files with a sentence or a pair of sentences on each line, labelled by people."""
 
 import logging
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LabelledFile:
-    """The content of a file, and the name that errors call it by."""
+    """The content of a file, and its name in error messages."""
 
     name: str
     content: bytes
 
     def lines(self, *, latin: bool = False) -> list[str]:
-        """Its lines, in UTF-8; with `latin`, in ISO 8859-1 if they are not."""
+        """The lines of a file in UTF-8; with `latin`, any other file is read as ISO 8859-1."""
         content = self.content
         if latin:
             try:
@@ -28,11 +28,11 @@ class LabelledFile:
         return text_lines(content, self.name)
 
     def fault(self, number: int, cause: str) -> InputError:
-        """The error of a line."""
+        """An error about the line with this number."""
         return InputError(f"{self.name}:{number}: {cause}")
 
     def score(self, number: int, text: str, *, lowest: float = 0.0, what: str = "score") -> float:
-        """The score from `lowest` to 5 that a line has; any other text is an `InputError`."""
+        """Parse a score from `lowest` to 5; any other text is an `InputError` that names the line."""
         try:
             score = float(text)
         except ValueError:

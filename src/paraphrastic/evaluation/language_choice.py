@@ -1,6 +1,6 @@
-"""Which language to pair with English: how the scores of models of many pairs correlate with their languages.
+"""Which language to pair with English: how models' scores correlate with properties of the other language.
 
-Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
+This is the study of Wieting et al. 2019, section 4.2: Table 5 and Figure 1.
 """
 
 import logging
@@ -11,18 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import stats
 
 from paraphrastic.base.files import read_csv, read_json, write_csv
-from paraphrastic.evaluation.bootstrap import bootstrap_spearman, interval
-from paraphrastic.evaluation.correlation import spearman
+from paraphrastic.evaluation.correlation import Float64, spearman
+from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic.evaluation.tables import sts_cells
 from paraphrastic.evaluation.uriel import KINDS, distances_to_english
 
 log = logging.getLogger(__name__)
-
-Float64 = npt.NDArray[np.float64]
 
 OVERLAP = "sp_overlap"
 LANGUAGE_COLUMNS = [
@@ -32,25 +29,25 @@ LANGUAGE_COLUMNS = [
 CORRELATION_COLUMNS = [
     "source", "data", "embeddings", "languages", "predictor", "n", "spearman", "low", "high", "p",
 ]  # fmt: skip
-# The paper splits the languages where the plot suggests it, "approximately 0.3".
+# The paper splits the languages at "approximately 0.3", where its plot suggests two groups.
 THRESHOLD = 0.3
-# The names of the paper's Table 5.
+# The names in the paper's Table 5.
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
 MIN_LANGUAGES = 3
-# The names of the published columns: the paper's language distance is the featural one.
+# The names of the published columns: "language distance" in the paper is the featural distance.
 PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in KINDS}
-# Up to so many orders of the languages, all of them are tried.
+# Largest number of pairings of a permutation test; if there are more, random ones are drawn.
 _PERMUTATIONS = 9999
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Files of one model.
+    """The result files for one language.
 
     Attributes:
         overlap: JSON file of `measure_overlap`.
         sts: JSON file of `evaluate_sts`.
-        prefixed: the same of the model whose other language has prefixed tokens; None where there is none.
+        prefixed: JSON file of `evaluate_sts` for the model with prefixed tokens; None if there is none.
     """
 
     overlap: Path
@@ -70,24 +67,24 @@ def tabulate_language_choice(
 ) -> None:
     """Write a row for each language, and Spearman's correlations over the languages.
 
-    `table`: overlap of the pieces, from 0 to 1; distances from English, from 0 to 1, empty where URIEL has
-    none; Pearson's r × 100 on STS 2012–2016, average, with its 95 % interval over the test pairs.
+    `table` has the overlap of the pieces, from 0 to 1; the distances from English, from 0 to 1 or empty if
+    URIEL has none; and the average Pearson's r × 100 on STS 2012–2016 with its 95 % interval over test pairs.
 
-    `correlations`: of each predictor with that average, for models whose `embeddings` are `shared` where
-    pieces are spelled alike, and for prefixed ones, `separate`; over all languages, and over those with an
-    overlap up to 0.3 and above. ρ × 100, its 95 % interval by the bootstrap over languages, and the
-    probability p of a ρ as far from 0 if scores and predictor were paired at random. Fewer than three
-    languages, or a predictor that is the same for all, leave these cells empty. The paper's figures stand
-    before measured ones where all test data are official.
+    `correlations` compares each predictor with that average. `embeddings` is `shared` for models in which
+    pieces spelled alike share an embedding, and `separate` for models with prefixed tokens. The rows cover
+    all languages, those with an overlap up to 0.3, and those above. They give ρ × 100, its 95 % interval by
+    the bootstrap over languages, and the probability p of a ρ at least as far from 0 under random pairing.
+    These cells are empty for fewer than three languages, or if the predictor or the score is constant.
+    The paper's figures precede the measured ones if all test data are official.
 
     Args:
-        models: one a language.
-        uriel: files of the data set with the distances; empty for none.
+        models: the result files, one entry per language.
+        uriel: files of the data set with the distances; if empty, distances are left out.
         published: CSV file of the paper's figures.
         table: the CSV file with the languages.
         correlations: the CSV file with the correlations.
         bootstrap_samples: resamples of the languages.
-        max_bytes: bound of each member of URIEL's archive, unpacked.
+        max_bytes: largest unpacked size of a member of URIEL's archive.
     """
     overlaps = [read_json(model.overlap) for model in models]
     languages = [overlap["language"] for overlap in overlaps]
@@ -147,7 +144,7 @@ def _correlations(
 
 
 def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> dict[str, str]:
-    """The cells of a correlation; none where there is no correlation."""
+    """The cells of a correlation; none if it is not defined."""
     if len(values) < MIN_LANGUAGES:
         log.info("%s: no correlation of %d languages; %d are needed", name, len(values), MIN_LANGUAGES)
         return {}
@@ -155,7 +152,7 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
         if np.ptp(same) == 0:
             log.info("%s: no correlation: the %s is %g for all %d languages", name, what, same[0], len(same))
             return {}
-    low, high = interval(bootstrap_spearman(values, scores, name=name, samples=samples))
+    low, high = interval(bootstrap(row_spearman, values, scores, name=name, samples=samples))
     return {
         "spearman": f"{100 * spearman(values, scores, name=name):.1f}",
         "low": f"{100 * low:.1f}",
@@ -165,9 +162,9 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
 
 
 def permutation_p(x: Float64, y: Float64, *, name: str) -> float:
-    """The probability, two-sided, of a Spearman's ρ as far from 0 if the n values of x and y were unrelated.
+    """Two-sided p of a permutation test of Spearman's ρ between x and y, [n] each.
 
-    All pairings are looked at, or 9,999 random ones, drawn by `name`, where there are more.
+    All pairings are tried, or 9,999 random ones, seeded by `name`, if there are more.
     """
     ranks, others = (stats.zscore(stats.rankdata(values)) for values in (x, y))
     result = stats.permutation_test(

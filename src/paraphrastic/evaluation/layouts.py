@@ -1,67 +1,84 @@
-"""The tasks that systems are evaluated on: which systems they are for, what they take, and their tables.
+"""The tasks that systems are evaluated on: which systems they suit, what they cost, and their tables.
 
-`TASKS` is the one place in the library that names a task. A rule and its script evaluate a system on it; the
-catalogue of the pipeline, the page, the ledger and the plan take from here whatever else they need.
+`TASKS` is the one place in the library that names a task. To add one, add it here, with a rule and a script
+that evaluate a system. The pipeline, the page, the ledger and the plan take everything else from here.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log10
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from paraphrastic.evaluation.tasks import BENCHMARK, TRACKS, YEARS
 
-# The track of translation quality, apart from the others.
+# The track of translation quality, which has a table of its own.
 TRANSLATION_QUALITY = "es-en-4b"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row that a table has of a result.
-
-    Attributes:
-        columns: names of measurements by column.
-        fields: what other columns say.
-        suffix: of the system's name.
-    """
+class Line(NamedTuple):
+    """One row of a result: measurement names by column, other cells, and a suffix of the system's name."""
 
     columns: Mapping[str, str]
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = {}
     suffix: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Layout:
     """A table of systems.
 
     Attributes:
-        title: above it in the page of results.
-        caption: which statistic it shows, of what.
-        lines: the rows of a result, from the content of its JSON file.
-        columns: all columns of figures, from the contents of all results.
-        fields: other columns, between `data` and the figures.
-        average: whether a column `avg` has the mean of a row's figures.
-        digits: after the point.
-        published_scale: what published figures of a column are multiplied by, to be in the table's unit.
+        title: the heading above the table in the page of results.
+        caption: which statistic the table shows, and on which data.
+        columns: names of measurements by column.
+        fields: other columns, between `data` and the figures. If `pair` is one of them, a result has a row
+            for each pair of languages and scoring, and both are appended to the names of its measurements.
+        prefix: if not empty, there is a column for each measurement named `{prefix} {column}`, where the
+            column has no hyphen, and `avg`, the mean of a row's figures.
+        digits: decimal places.
+        published_scale: factors by column that convert published figures to the table's unit.
         lower_is_better: whether the figures count errors.
-        needs: the part of the task that a system must be evaluated on to have a row; any if it is empty.
-        task: whose results it shows; `LAYOUTS` has filled it in.
+        needs: the part of the task that a system must be evaluated on to have a row; if empty, any part.
+        task: the task whose results the table shows; filled in by `LAYOUTS`.
     """
 
     title: str
     caption: str
-    lines: Callable[[Mapping[str, Any]], Sequence[Line]]
-    columns: Callable[[Sequence[Mapping[str, Any]]], Sequence[str]]
+    columns: Mapping[str, str] = field(default_factory=dict)
     fields: tuple[str, ...] = ()
-    average: bool = False
+    prefix: str = ""
     digits: int = 1
     published_scale: Mapping[str, float] = field(default_factory=dict)
     lower_is_better: bool = False
     needs: str = ""
     task: str = ""
 
+    def lines(self, content: Mapping[str, Any]) -> list[Line]:
+        """The rows of a result, from the content of its JSON file."""
+        if self.prefix:
+            return [Line({name: f"{self.prefix} {name}" for name in self._names([content])})]
+        if "pair" not in self.fields:
+            return [Line(self.columns)]
+        return [
+            Line(
+                {column: f"{name} {pair} {scoring}" for column, name in self.columns.items()},
+                {"pair": pair, "threshold": f"{found['threshold']:.4f}"},
+                f" ({scoring})",
+            )
+            for pair, scorings in content["pairs"].items()
+            for scoring, found in scorings.items()
+        ]
+
+    def header(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
+        """All columns of figures, from the contents of all results."""
+        return [*self._names(contents), "avg"] if self.prefix else list(self.columns)
+
+    def _names(self, contents: Sequence[Mapping[str, Any]]) -> list[str]:
+        split = [name.split(" ") for content in contents for name in content["measurements"]]
+        return sorted({words[1] for words in split if words[0] == self.prefix and "-" not in words[1]})
+
     def published(self, column: str, printed: str) -> str:
-        """A published figure in the table's unit, with as many digits as are printed."""
+        """A published figure in the table's unit, as precise as the paper prints it."""
         if not printed or column not in self.published_scale:
             return printed
         scale = self.published_scale[column]
@@ -75,14 +92,14 @@ class Task:
 
     Attributes:
         tables: the tables of its results, by name.
-        memory_mb: what evaluating a system takes at most, beside the system's weights.
-        seconds: of one core, usually; both measured as `pipeline/resources.py` says.
-        testsets: the prepared test sets; `{part}` in the path is a part of the task.
-        languages: a system must know them.
-        related: whether a system that `evaluation.only` names may know a related language instead.
-        parts: what a task in several languages is made of, of which a system is evaluated on those in its
-            languages: `tracks` of STS 2017; `languages` or `pairs` of the data set in the section
-            `evaluation.TASK`, whose key of that name may choose among them.
+        memory_mb: most memory that an evaluation takes, in MB, without the system's weights.
+        seconds: usual time of an evaluation on one core. `pipeline/resources.py` says how both were measured.
+        testsets: path of the prepared test sets; `{part}` in it stands for a part of the task.
+        languages: languages that a system must know.
+        related: whether a system named in `evaluation.only` may know a related language instead.
+        parts: the kind of parts that a task in several languages has. A system is evaluated on those in its
+            languages. They are the `tracks` of STS 2017, or the `languages` or `pairs` of the data set in
+            section `evaluation.TASK`; the key of the same name in that section can choose some of them.
     """
 
     tables: Mapping[str, Layout]
@@ -94,50 +111,6 @@ class Task:
     parts: Literal["", "tracks", "languages", "pairs"] = ""
 
 
-def _fixed(
-    title: str, caption: str, columns: Mapping[str, str], fields: tuple[str, ...] = (), **others: Any
-) -> Layout:
-    """A table with a row for each result, and the same columns whatever these have."""
-    return Layout(
-        title=title,
-        caption=caption,
-        lines=lambda _: [Line(columns)],
-        columns=lambda _: list(columns),
-        fields=fields,
-        **others,
-    )
-
-
-def _named(title: str, caption: str, prefix: str, **others: Any) -> Layout:
-    """A table with a column for every measurement whose name is a word and one more, and their mean."""
-
-    def names(contents: Sequence[Mapping[str, Any]]) -> list[str]:
-        split = [name.split(" ") for content in contents for name in content["measurements"]]
-        return sorted({words[1] for words in split if words[0] == prefix and "-" not in words[1]})
-
-    return Layout(
-        title=title,
-        caption=caption,
-        lines=lambda content: [Line({name: f"{prefix} {name}" for name in names([content])})],
-        columns=lambda contents: [*names(contents), "avg"],
-        average=True,
-        **others,
-    )
-
-
-def _bucc(content: Mapping[str, Any]) -> list[Line]:
-    """A row for each pair of languages and way of scoring."""
-    return [
-        Line(
-            {figure: f"{figure} {pair} {scoring}" for figure in ("precision", "recall", "f1")},
-            {"pair": pair, "threshold": f"{found['threshold']:.4f}"},
-            f" ({scoring})",
-        )
-        for pair, scorings in content["pairs"].items()
-        for scoring, found in scorings.items()
-    ]
-
-
 def _correlations(
     name: str,
     title: str,
@@ -145,9 +118,9 @@ def _correlations(
     *captions: str,
     fields: tuple[str, ...] = ("dim",),
 ) -> dict[str, Layout]:
-    """A table of Pearson's r and one of Spearman's ρ, with columns by the data; one caption, or one each."""
+    """A table of Pearson's r and one of Spearman's ρ, with a column per data set; one caption, or two."""
     return {
-        f"{name}{end}": _fixed(
+        f"{name}{end}": Layout(
             title.partition(",")[0] + more if more else title,
             f"{statistic} × 100 {caption}",
             {column: f"{kind} {data}" for column, data in columns.items()},
@@ -181,7 +154,7 @@ _POLISH = {
     "8TAGS": "accuracy 8TAGS",
 }
 
-# In the order of the tables.
+# The order of the tables on the page.
 TASKS = {
     "sts": Task(
         tables=_correlations(
@@ -204,7 +177,7 @@ TASKS = {
                 {track: f"2017/{track}" for track in TRACKS if track != TRANSLATION_QUALITY},
                 "on the tracks of STS 2017",
             ),
-            "xling_sts_4b": _fixed(
+            "xling_sts_4b": Layout(
                 "STS 2017, quality of translations",
                 "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of "
                 "translation quality",
@@ -231,11 +204,11 @@ TASKS = {
     ),
     "tatoeba": Task(
         tables={
-            "tatoeba": _named(
+            "tatoeba": Layout(
                 "Tatoeba",
                 "Error rate × 100 on Tatoeba: sentences whose nearest English neighbour is not their "
                 "translation",
-                "error",
+                prefix="error",
                 lower_is_better=True,
             )
         },
@@ -247,16 +220,14 @@ TASKS = {
     "bucc": Task(
         tables={
             "bucc": Layout(
-                title="BUCC 2018",
-                caption="Precision, recall and F1 × 100 of the translations mined from BUCC 2018's "
-                "sentences, "
-                "at the threshold of the highest F1",
-                lines=_bucc,
-                columns=lambda _: ["precision", "recall", "f1", "threshold"],
-                fields=("pair",),
+                "BUCC 2018",
+                "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the "
+                "threshold of the highest F1",
+                {name: name for name in ("precision", "recall", "f1", "threshold")},
+                ("pair",),
             )
         },
-        # For so many sentences that they do not count.
+        # A fixed cost; `resources.bucc_need` adds the cost of the sentences.
         memory_mb=690,
         seconds=4,
         testsets="results/testsets/bucc/{part}.parquet",
@@ -264,13 +235,13 @@ TASKS = {
     ),
     "senteval": Task(
         tables={
-            "senteval": _fixed(
+            "senteval": Layout(
                 "SentEval",
                 "SentEval's tasks, a logistic regression on fixed vectors: accuracy × 100, of MRPC also "
                 "F1 × 100; of SICK-R Pearson's r × 100",
                 _SENTEVAL,
                 ("dim",),
-                # The papers print it as a share, beside accuracies in per cent.
+                # The papers print r itself, but accuracies in per cent.
                 published_scale={"SICK-R": 100.0},
             )
         },
@@ -281,7 +252,7 @@ TASKS = {
     ),
     "polish": Task(
         tables={
-            "polish": _fixed(
+            "polish": Layout(
                 "Polish tasks",
                 "Polish tasks, a network with a hidden layer on fixed vectors: accuracy × 100; of CDSC-R and "
                 "SICK-R Spearman's ρ × 100",

@@ -1,10 +1,9 @@
-"""The ledger: every published figure beside what was measured here, and whether it was reproduced."""
+"""The ledger: every published figure beside the measured one, and whether it was reproduced."""
 
 import hashlib
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraphrastic.base.files import read_csv, write_csv
@@ -17,43 +16,16 @@ LEDGER_COLUMNS = [
     "table", "paper", "printed_in", "system", "row", "column", "published", "name", "measured", "low", "high",
     "difference", "verdict", "why", "protocol", "test_digest", "model_digest", "config_digest",
 ]  # fmt: skip
-# Columns of published files that are no figures, beside the keys of their rows.
+# Columns of published files that hold neither figures nor keys of rows.
 _ABOUT = ("system", "paper", "table", "protocol", "model", "note", "group", "dim", "training_data",
           "training_pairs", "sentences")  # fmt: skip
-# Columns of tables without intervals that are no figures either.
+# Further columns without figures, in tables that have no file of intervals.
 _NO_FIGURES = ("datasets", "test_digest", "model_digest")
-# BUCC's figures are of cosines, as those that it is compared with (Schwenk 2018).
+# BUCC's published figures (Schwenk 2018) are scored by the cosine, so they are compared with that scoring.
 _SCORING = " (cosine)"
 
 
-@dataclass(frozen=True, slots=True)
-class Reproduction:
-    """What of the configuration stands for published systems.
-
-    Attributes:
-        published_as: names of published systems, by the name of ours.
-        config_digests: digest of what defines a system, by its name.
-        gathered: the models of which tables have one row together.
-    """
-
-    published_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    config_digests: Mapping[str, str] = field(default_factory=dict)
-    gathered: Sequence[str] = ()
-
-    def candidates(self, row: Mapping[str, str]) -> list[str]:
-        """Our systems that stand for a published row; its column `model` names one of the papers' models."""
-        named = [name for name, systems in self.published_as.items() if row["system"] in systems]
-        return named or ([row["model"]] if row["model"] else [])
-
-    def config_digest(self, name: str) -> str:
-        """Digest of what defines a system; of a row of several models (`*`), of all of them."""
-        if name != "*":
-            return self.config_digests.get(name, "")
-        digests = "".join(self.config_digests[each] for each in self.gathered)
-        return hashlib.sha256(digests.encode()).hexdigest()
-
-
-# A measured figure by name of the system, key of the row, and column.
+# Measured figures by the system's name, the row's key, and the column.
 _Figures = dict[tuple[str, str, str], Mapping[str, str]]
 
 
@@ -61,33 +33,39 @@ def write_ledger(
     published: Sequence[Path],
     intervals: Mapping[str, Path],
     tables: Mapping[str, Path],
-    reproduction: Reproduction,
     output: Path,
     *,
+    published_as: Mapping[str, Sequence[str]],
+    config_digests: Mapping[str, str],
+    gathered: Sequence[str],
     off: Mapping[str, str],
 ) -> None:
     """Write a row for each cell of each published table.
 
-    Columns: the pipeline's `table`; `paper` and where in it the figure is `printed_in`; `system`, `row` and
-    `column`; the figure as `published`; the `name` of our system that stands for it, and what it `measured`
-    with the 95 % interval `low` to `high`; the `difference`, measured less published; the `verdict` and `why`
-    it is not another; the published `protocol`; digests of the test data, the model and its configuration.
+    The columns `paper` and `printed_in` say where a figure is printed; `table`, `system`, `row` and `column`
+    say which cell of the pipeline's tables it belongs to. Beside the `published` figure stand the `name` of
+    our corresponding system, the `measured` figure, its 95 % interval `low` to `high`, and the `difference`,
+    measured minus published. `why` explains a verdict `not run`; `protocol` is the published one. The last
+    columns are digests of the test data, the model and its configuration.
 
-    The verdict is `reproduced` where the published figure, as far as it is printed, lies in the interval, or
-    else `better` or `worse`; it is `not run` where nothing of ours stands for the system, where its table is
-    not made, or where the test data are others.
+    The `verdict` is `reproduced` if the published figure lies in the interval, up to the rounding in print,
+    and otherwise `better` or `worse`. It is `not run` if we have no such system or table, or other data.
 
     Args:
         published: CSV files of published figures, each named after its table.
-        intervals: CSV files of `tabulate_systems` by table, of those that were made.
+        intervals: intervals of `tabulate_systems`, CSV files by table, as far as they were made.
         tables: all other tables that were made, CSV files by name.
-        reproduction: what stands for published systems.
         output: the CSV file.
+        published_as: names of the published systems that correspond to ours, by our name.
+        config_digests: digest of each system's definition, by its name.
+        gathered: models that share one row in tables; its name is `*`.
         off: why a table was not made, by table.
     """
     labels = {
         row["system"]: row["name"] for path in intervals.values() for row in read_csv(path) if row["name"]
     }
+    of_all = "".join(config_digests.get(name, "") for name in gathered)
+    digests = {**config_digests, "*": hashlib.sha256(of_all.encode()).hexdigest()}
     rows = []
     for path in published:
         table = path.stem
@@ -95,7 +73,7 @@ def write_ledger(
         if table in intervals:
             measured = _figures(intervals[table])
         elif table in tables:
-            measured = _plain_figures(tables[table], table, labels, reproduction)
+            measured = _plain_figures(tables[table], table, labels, published_as)
         for row in read_csv(path):
             about = {
                 "table": table,
@@ -105,17 +83,24 @@ def write_ledger(
                 "row": _row_key(table, row),
                 "protocol": row["protocol"],
             }
+            # Our systems that correspond to the row; if none does, its column `model` may name one.
+            names = [name for name, systems in published_as.items() if about["system"] in systems]
+            if not about["system"]:
+                names = [""]
+            elif not names and row["model"]:
+                names = [row["model"]]
             for column in (name for name, value in row.items() if value and _is_figure(name, table)):
-                # In the unit of the pipeline's table.
+                # Papers may print a figure in another unit than the pipeline's table.
                 figure = LAYOUTS[table].published(column, row[column]) if table in LAYOUTS else row[column]
                 cell = about | {"column": column, "published": figure}
-                rows.append(cell | _verdict(cell, row, measured, reproduction, off))
+                verdict = _verdict(cell, row, names, measured, off)
+                rows.append(cell | verdict | {"config_digest": digests.get(verdict.get("name", ""), "")})
     write_csv(output, LEDGER_COLUMNS, rows)
     counts = Counter(row["verdict"] for row in rows).most_common()
     log.info("%s: %s", output, ", ".join(f"{count} {verdict}" for verdict, count in counts))
 
 
-# What tells the rows of a table apart, beside the system.
+# Columns that tell apart the rows of one system in a table.
 _KEYS = {
     "studies": ("study", "setting"),
     "filter_study": ("rank_by",),
@@ -125,19 +110,16 @@ _KEYS = {
     "corpus_choice": ("corpus",),
     "corpora": ("corpus", "language"),
     "speed": ("device", "cores", "batch_size", "preprocessing"),
+    **{table: layout.fields for table, layout in LAYOUTS.items()},
 }
 
 
-def _keys(table: str) -> tuple[str, ...]:
-    return LAYOUTS[table].fields if table in LAYOUTS else _KEYS.get(table, ())
-
-
 def _is_figure(column: str, table: str) -> bool:
-    return column not in (*_ABOUT, *_keys(table))
+    return column not in (*_ABOUT, *_KEYS.get(table, ()))
 
 
 def _row_key(table: str, row: Mapping[str, str]) -> str:
-    return ", ".join(row[key] for key in _keys(table) if key != "dim" and row.get(key))
+    return ", ".join(row[key] for key in _KEYS.get(table, ()) if key != "dim" and row.get(key))
 
 
 def _figures(path: Path) -> _Figures:
@@ -148,24 +130,26 @@ def _figures(path: Path) -> _Figures:
     }
 
 
-def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproduction: Reproduction) -> _Figures:
-    """Figures of a table that has its intervals, if any, in columns of its own."""
+def _plain_figures(
+    path: Path, table: str, labels: Mapping[str, str], published_as: Mapping[str, Sequence[str]]
+) -> _Figures:
+    """Figures of a table whose intervals, if it has any, are columns of the table itself."""
     found: _Figures = {}
     for row in read_csv(path):
         if row.get("source", "measured") != "measured":
             continue
         if predictor := row.get("predictor"):
-            # A row a figure: its column is named in the row.
+            # Such a row holds a single figure; the ledger's column is the predictor's name.
             row |= {
                 predictor: row["spearman"],
                 f"{predictor}_low": row["low"],
                 f"{predictor}_high": row["high"],
             }
         name = labels.get(row.get("system", ""), "")
-        # What a difference of two systems over so many data sets of STS is without.
+        # Differences may lack STS data sets, such as one that needs a licence.
         missing = STS_DATASETS - int(row.get("datasets") or STS_DATASETS)
-        # A system that stands beside another one goes by the names of published ones too.
-        other = reproduction.published_as.get(labels.get(row.get("other", ""), ""), [])
+        # Published rows call the other system of a difference by its published names.
+        other = published_as.get(labels.get(row.get("other", ""), ""), [])
         for keys in [row, *({**row, "other": published} for published in other)]:
             for column, value in row.items():
                 if value and _is_figure(column, table) and column not in _NO_FIGURES:
@@ -184,32 +168,32 @@ def _plain_figures(path: Path, table: str, labels: Mapping[str, str], reproducti
 def _verdict(
     cell: Mapping[str, str],
     row: Mapping[str, str],
+    names: Sequence[str],
     measured: _Figures | None,
-    reproduction: Reproduction,
     off: Mapping[str, str],
 ) -> dict[str, str]:
-    """What the row of a published figure says of ours; `row` is the one that it is printed in."""
+    """The ledger's cells about our figure for a published one, which is printed in `row`."""
     table, column, text = cell["table"], cell["column"], cell["published"]
-    names = reproduction.candidates(row) if row.get("system") else [""]
-    name = next((name for name in names if (name, cell["row"], column) in (measured or ())), None)
+    known = measured or {}
+    name = next((name for name in names if (name, cell["row"], column) in known), "")
+    figure = known.get((name, cell["row"], column), {})
     why = ""
     if not names:
         why = f"nothing in the configuration is published_as {row['system']!r}"
     elif measured is None:
         why = off.get(table, "the pipeline has no such table")
-    elif name is None:
+    elif not figure:
         why = f"no figure of {' or '.join(names) or 'this row'} in this column"
-    elif measured[name, cell["row"], column]["data"] != "official":
+    elif figure["data"] != "official":
         why = f"the test data of {name} are not those of the published figures"
-    if why or measured is None or name is None:
+    if why:
         return {"verdict": "not run", "why": why}
-    figure = measured[name, cell["row"], column]
     value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
     printed = float(text)
-    # Half a unit of the last digit that is printed.
+    # A printed figure may have been rounded by half a unit of its last digit.
     slack = 0.5 * 10.0 ** -len(text.partition(".")[2])
     lower_is_better = table in LAYOUTS and LAYOUTS[table].lower_is_better
-    why = _other_data(table, row, column, figure, {key[2] for key in measured if key[0] == name})
+    why = _other_data(table, row, column, figure, {key[2] for key in known if key[0] == name})
     if why:
         verdict = "not run"
     elif low - slack <= printed <= high + slack:
@@ -226,17 +210,16 @@ def _verdict(
         "verdict": verdict,
         "test_digest": figure["test_digest"],
         "model_digest": figure["model_digest"],
-        "config_digest": reproduction.config_digest(name),
     }
 
 
 def _other_data(
     table: str, row: Mapping[str, str], column: str, figure: Mapping[str, str], columns: Collection[str]
 ) -> str:
-    """Why a measured mean is not of the same data sets as the published one; empty if it is."""
+    """Why a measured mean covers other data than the published one; empty if both cover the same."""
     if figure.get("without"):
         return f"what was measured is without {figure['without']}, which the published figure is with"
-    if table in LAYOUTS and LAYOUTS[table].average and column == "avg":
+    if table in LAYOUTS and LAYOUTS[table].prefix and column == "avg":
         of_row = {name for name, value in row.items() if value and name not in (*_ABOUT, "avg")}
         if others := sorted(of_row ^ (set(columns) - {"avg"})):
             return f"the two means are not over the same columns: only one of them has {', '.join(others)}"

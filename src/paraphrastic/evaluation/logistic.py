@@ -1,9 +1,9 @@
 """Logistic regression trained on many subsets of the same rows at once, as cross-validation needs it.
 
-The subsets of a cross-validation have most rows in common: one product with the features serves all of them,
-and the mean of their Hessians, inverted once, is so close to each of them that Newton's equations are solved
-in a few steps of conjugate gradients. The objective is that of scikit-learn's `LogisticRegression`, strictly
-convex in the weights, so that the solution is the same.
+The subsets of a cross-validation share most rows, so one product with the features serves all of them. Their
+Hessians are close to the mean Hessian, which is inverted once; preconditioned with this inverse, a few steps
+of conjugate gradients solve Newton's equations. The objective is the same as in scikit-learn's
+`LogisticRegression` and strictly convex in the weights, so the solution is the same too.
 """
 
 import logging
@@ -12,66 +12,62 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 from torch.nn.functional import one_hot, softplus
+
+from paraphrastic.evaluation.measurement import Bool, Int64
+from paraphrastic.model.encoder import Float32
 
 log = logging.getLogger(__name__)
 
-# Nats that another step of Newton's would gain, at which a fit is done.
+# A fit is done when another Newton step would gain less than this, in nats.
 _TOLERANCE = 1e-6
 _MAX_STEPS = 200
 _MAX_INNER_STEPS = 50
-# Of the squared residual of Newton's equations.
+# Conjugate gradients stop when the squared residual of Newton's equations is down to this share.
 _INNER_REDUCTION = 0.03
-# No inverse of the Hessians makes steps of conjugate gradients fewer than these.
+# Even new inverses do not bring the steps of conjugate gradients below this number.
 _FEW = 3
-# A product with fewer vectors takes no less time.
+# A product of the features with fewer vectors than this takes no less time.
 _WIDTH = 16
 _TINY = torch.finfo(torch.float32).tiny
-# Of the mean of a Hessian's diagonal.
+# Added to a Hessian's diagonal, relative to the diagonal's mean.
 _JITTER = 1e-12
-# Of Armijo's rule; the second allows for rounding.
+# Armijo's rule: the share of the expected decrease that is required, and an allowance for rounding.
 _DECREASE, _SLACK = 1e-4, 1e-12
 _MAX_HALVINGS = 40
-# Rows that are weighted at a time, so that no copy of all features is needed.
+# Rows that are weighted at a time, to avoid a copy of all features.
 _BLOCK = 1 << 13
 
 
 def predict_labels(
-    features: npt.NDArray[np.float32],
-    labels: npt.NDArray[np.int64],
-    subsets: npt.NDArray[np.bool_],
-    strengths: Sequence[float],
+    features: Float32, labels: Int64, subsets: Bool, strengths: Sequence[float]
 ) -> npt.NDArray[np.int8]:
-    """Predict all rows by the regressions that were trained on each subset of them with each strength.
+    """Train a regression on each subset with each strength, and predict all rows with each regression.
 
     The objective is C times the sum of the rows' cross-entropies plus half the squared weights; the intercept
-    is not penalised. Two classes have one logit, more have one each.
+    is not penalised. Two classes share one logit; three or more have one each.
 
     Args:
-        features: of all rows, [n, d].
-        labels: their classes, 0 to c - 1; all classes are in every subset. [n]
-        subsets: whether a row is in a subset, [k, n].
-        strengths: values of C, in ascending order: each begins at the solution of the one before.
+        features: features of all rows, [n, d].
+        labels: classes of the rows, 0 to c - 1, [n]. Every subset contains all classes.
+        subsets: masks of the rows in each subset, [k, n].
+        strengths: values of C, in ascending order; each fit starts at the previous solution.
 
     Returns:
-        Classes, [len(strengths), k, n].
+        Predicted classes, [len(strengths), k, n].
     """
     regression = _Regression(features, labels, subsets)
     return np.stack([regression.fit(strength) for strength in strengths])
 
 
 class _Regression:
-    """The weights for all k subsets, [k, m, d + 1], and what they give all rows, [k, m, n], of m logits.
+    """The weights of m logits for all k subsets, [k, m, d + 1], and the logits of all rows, [k, m, n].
 
-    Weights, gradients and objectives are in double precision; directions need not be.
+    Weights, gradients and objectives are in double precision; for directions, single precision is enough.
     """
 
-    def __init__(
-        self,
-        features: npt.NDArray[np.float32],
-        labels: npt.NDArray[np.int64],
-        subsets: npt.NDArray[np.bool_],
-    ) -> None:
+    def __init__(self, features: Float32, labels: Int64, subsets: Bool) -> None:
         n, d = features.shape
         self.features = torch.ones((n, d + 1), dtype=torch.float64)
         self.features[:, :d] = torch.from_numpy(features)
@@ -86,7 +82,7 @@ class _Regression:
         self.penalty = torch.zeros(d + 1, dtype=torch.float64)
 
     def fit(self, strength: float) -> npt.NDArray[np.int8]:
-        """Train on every subset from where the weights stand; the classes of all rows, [k, n]."""
+        """Train on every subset, starting at the current weights; return the classes of all rows, [k, n]."""
         self.penalty[:-1] = 1 / strength
         active = torch.arange(len(self.subsets))
         inverses, spent = self._inverse_hessians(), 0
@@ -95,7 +91,7 @@ class _Regression:
             if not len(active):
                 break
             spent += steps * max(len(active), _WIDTH)
-            # As much was spent inside as new inverses cost, which may make it less.
+            # The steps have cost as much as new inverses would, and new inverses may save some.
             if steps > _FEW and spent > len(self.penalty):
                 inverses, spent = self._inverse_hessians(), 0
         else:
@@ -103,8 +99,8 @@ class _Regression:
         classes = self.logits[:, 0] > 0 if self.binary else self.logits.argmax(1)
         return classes.to(torch.int8).numpy()
 
-    def _newton_step(self, active: torch.Tensor, inverses: torch.Tensor) -> tuple[torch.Tensor, int]:
-        """Move the weights of those active subsets that have not converged; these, and the steps inside."""
+    def _newton_step(self, active: Tensor, inverses: Tensor) -> tuple[Tensor, int]:
+        """Move the active subsets that have not converged; return them and the conjugate-gradient steps."""
         probabilities = self._probabilities(self.logits[active])
         gradient = _pulled(self.features, self.subsets[active] * (probabilities - self.targets))
         gradient.addcmul_(self.penalty, self.weights[active])
@@ -118,7 +114,7 @@ class _Regression:
             narrow[going], subsets.float(), probabilities[going].float(), inverses
         )
 
-        def objective(step: torch.Tensor) -> torch.Tensor:
+        def objective(step: Tensor) -> Tensor:
             moved = torch.addcmul(weights, step, direction)
             losses = self._losses(torch.addcmul(logits, step, change)).mul_(subsets[:, 0])
             return losses.sum(1) + _inner(moved, self.penalty * moved) / 2
@@ -129,13 +125,9 @@ class _Regression:
         return active, steps
 
     def _direction(
-        self,
-        gradient: torch.Tensor,
-        subsets: torch.Tensor,
-        probabilities: torch.Tensor,
-        inverses: torch.Tensor,
-    ) -> tuple[torch.Tensor, torch.Tensor, int]:
-        """Newton's direction by conjugate gradients, the change of the logits along it, and the steps."""
+        self, gradient: Tensor, subsets: Tensor, probabilities: Tensor, inverses: Tensor
+    ) -> tuple[Tensor, Tensor, int]:
+        """Newton's direction, the change of the logits along it, and the steps of conjugate gradients."""
         residual, penalty = -gradient, self.penalty.float()
         conjugate = _solved(inverses, residual)
         error = _inner(residual, conjugate)
@@ -159,8 +151,8 @@ class _Regression:
             conjugate = solved.addcmul_(_wide(error / previous.clamp_min(_TINY)), conjugate)
         return direction.double(), change.double(), steps
 
-    def _inverse_hessians(self) -> torch.Tensor:
-        """Inverse of the mean of the subsets' Hessians, for each logit alone, [m, d + 1, d + 1]."""
+    def _inverse_hessians(self) -> Tensor:
+        """Inverse of the subsets' mean Hessian, one block for each logit, [m, d + 1, d + 1]."""
         probabilities = self._probabilities(self.logits)
         curvature = (self.subsets * probabilities * (1 - probabilities)).mean(0)
         identity = torch.eye(len(self.penalty), dtype=torch.float64)
@@ -169,42 +161,42 @@ class _Regression:
             hessian = torch.diag(self.penalty)
             for rows, of_rows in zip(self.features.split(_BLOCK), weights.split(_BLOCK), strict=True):
                 hessian.addmm_((rows * of_rows.unsqueeze(1)).T, rows)
-            # Where features are large against the penalty, rounding must not make it indefinite.
+            # If features are large against the penalty, rounding could make the Hessian indefinite.
             hessian.diagonal().add_(_JITTER * hessian.diagonal().mean())
             # LAPACK's own inverse from the factor takes ten times longer.
             inverses.append(torch.cholesky_solve(identity, torch.linalg.cholesky(hessian)).float())
         return torch.stack(inverses)
 
-    def _probabilities(self, logits: torch.Tensor) -> torch.Tensor:
+    def _probabilities(self, logits: Tensor) -> Tensor:
         return logits.sigmoid() if self.binary else logits.softmax(1)
 
-    def _losses(self, logits: torch.Tensor) -> torch.Tensor:
+    def _losses(self, logits: Tensor) -> Tensor:
         """Cross-entropies, [k, n]."""
         if self.binary:
             return softplus(logits[:, 0]).sub_(logits[:, 0] * self.targets[0])
         return logits.logsumexp(1).sub_((logits * self.targets).sum(1))
 
 
-def _pulled(features: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
-    """Sums of the rows' features, weighted: [k, m, d + 1]."""
+def _pulled(features: Tensor, rows: Tensor) -> Tensor:
+    """Sums of the features, weighted by `rows` [k, m, n]; [k, m, d + 1]."""
     return (rows.flatten(0, 1) @ features).reshape(*rows.shape[:2], -1)
 
 
-def _solved(inverses: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+def _solved(inverses: Tensor, right: Tensor) -> Tensor:
     return torch.bmm(right.transpose(0, 1), inverses).transpose(0, 1)
 
 
-def _inner(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
-    """Inner products of the subsets' weights, [k]."""
+def _inner(first: Tensor, second: Tensor) -> Tensor:
+    """Inner products of two tensors [k, m, d + 1], one for each subset, [k]."""
     return (first * second).sum((1, 2))
 
 
-def _wide(of_subsets: torch.Tensor) -> torch.Tensor:
+def _wide(of_subsets: Tensor) -> Tensor:
     return of_subsets[:, None, None]
 
 
-def _line_search(objective: Callable[[torch.Tensor], torch.Tensor], slope: torch.Tensor) -> torch.Tensor:
-    """Steps of the subsets that lower their objectives enough (Armijo), each halved from 1; [k, 1, 1]."""
+def _line_search(objective: Callable[[Tensor], Tensor], slope: Tensor) -> Tensor:
+    """Step sizes [k, 1, 1], each halved from 1 until it lowers its subset's objective enough (Armijo)."""
     step = torch.ones_like(slope)
     start = objective(_wide(torch.zeros_like(slope)))
     for _ in range(_MAX_HALVINGS):

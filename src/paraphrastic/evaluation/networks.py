@@ -1,4 +1,4 @@
-"""Small networks on fixed vectors, trained as SentEval trains them: until the development data say stop."""
+"""Small networks on fixed vectors, trained as in SentEval, with early stopping on the development data."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -12,32 +12,30 @@ import polars as pl
 import torch
 from torch import nn
 
-from paraphrastic.evaluation.correlation import pearson
+from paraphrastic.evaluation.correlation import Float64, pearson
+from paraphrastic.evaluation.measurement import Int64
+from paraphrastic.model.encoder import Float32
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
-
-# Features of rows, [n, d], and what they are to tell.
+# Features of rows, [n, d], and the scores or classes to predict from them, [n].
 Scores = tuple[Float32, Float64]
 Classes = tuple[Float32, Int64]
 
-# SentEval's seed, for all folds, for networks before training and for the order of their batches.
+# SentEval's seed: for folds, for the initial weights of networks, and for the order of batches.
 SEED = 1111
 HIDDEN = 50
-# Relatedness scores are spread over the classes 1 to 5.
+# A relatedness score is predicted as a distribution over the scores 1 to 5.
 CLASSES = 5
 
 
 def pair_features(first: Float32, second: Float32) -> Float32:
-    """Features [n, 2d] of pairs with vectors u and v, [n, d]: |u − v| and u · v by element."""
+    """Features [n, 2d] of pairs with vectors u and v, [n, d]: |u − v| and the elementwise product u · v."""
     return np.concatenate([np.abs(first - second), first * second], axis=1)
 
 
 def toolkit_order(rows: pl.DataFrame, gold: npt.NDArray[Any]) -> Int64:
-    """Rows in the order of SentEval's toolkit, from which its folds and batches are drawn.
+    """Indices of the rows in SentEval's order, which decides its folds and batches.
 
-    That is by the number of words of `sentence1` and of `sentence2`, and then by the gold.
+    SentEval sorts by the number of words in `sentence1`, then in `sentence2`, and then by the gold.
     """
     sizes = [[len((text or "").split()) for text in rows[name]] for name in ("sentence1", "sentence2")]
     keys = list(zip(*sizes, gold, strict=True))
@@ -49,10 +47,10 @@ class Schedule:
     """How long a network is trained.
 
     Attributes:
-        batch_size: rows a step.
-        epochs: from one look at the development data to the next.
-        max_epochs: no further look is begun after them.
-        patience: looks that may bring nothing new, in all; one more ends the training.
+        batch_size: rows per step.
+        epochs: epochs between two scores on the development data.
+        max_epochs: training ends at the first score after more epochs than this.
+        patience: scores in total, not in a row, that may fail to be a new best; one more ends training.
     """
 
     batch_size: int
@@ -62,25 +60,25 @@ class Schedule:
 
 
 RELATEDNESS = Schedule(batch_size=64, epochs=50, max_epochs=1000, patience=3)
-# Of polish-sentence-evaluation, the toolkit of Dadas 2022.
+# The schedule of polish-sentence-evaluation, the toolkit of Dadas 2022.
 PERCEPTRON = Schedule(batch_size=128, epochs=10, max_epochs=200, patience=3)
 
 
 def predict_scores(train: Scores, dev: Scores, test: Float32, *, at: str) -> tuple[Float64, float]:
-    """Predict relatedness by a softmax over five scores (Tai et al. 2015), as SentEval does.
+    """Predict relatedness with a softmax over five scores (Tai et al. 2015), as SentEval does.
 
-    The network gives each score from 1 to 5 a probability, and is trained with Adam towards the two
-    probabilities whose expectation is the gold score, by squared error. Prediction is the expectation.
+    The network gives each score from 1 to 5 a probability and predicts their expectation. Adam minimises the
+    squared error to the two probabilities, of adjacent scores, whose expectation is the gold score.
 
     Args:
-        train: features [n, d] and gold scores, 0 to 5. A score below 1 has no such probabilities: like
-            SentEval's, its target is that share of the score 1, and nothing else.
-        dev: the same of the development data, which say when to stop, by Pearson's r.
-        test: features.
-        at: the data, for errors.
+        train: features [n, d] and gold scores, 0 to 5. A gold score below 1 is no such expectation; as in
+            SentEval, its target gives the score 1 a weight equal to the gold score, and the others 0.
+        dev: features and gold scores of the development data; their Pearson's r decides when to stop.
+        test: features of the test data.
+        at: name of the data, for errors.
 
     Returns:
-        Scores of `test`, and Pearson's r on the development data.
+        Predicted scores of `test`, and Pearson's r on the development data.
     """
     targets = torch.from_numpy(_spread(train[1]))
     scores = np.arange(1, CLASSES + 1, dtype=np.float64)
@@ -96,16 +94,16 @@ def predict_scores(train: Scores, dev: Scores, test: Float32, *, at: str) -> tup
 
 
 def predict_classes(train: Classes, dev: Classes, test: Float32, *, penalty: float) -> tuple[Int64, float]:
-    """Predict classes by a network with one hidden layer of sigmoids, trained with RMSprop.
+    """Predict classes with a network that has one hidden layer of sigmoids, trained with RMSprop.
 
     Args:
         train: features [n, d] and classes, 0 to c - 1, each at least once.
-        dev: the same of the development data, which say when to stop, by accuracy.
-        test: features.
-        penalty: λ of the decay λθ of all parameters θ.
+        dev: features and classes of the development data; the accuracy on them decides when to stop.
+        test: features of the test data.
+        penalty: λ of the weight decay, which adds λθ to the gradient of every parameter θ.
 
     Returns:
-        Classes of `test`, and the accuracy on the development data.
+        Predicted classes of `test`, and the accuracy on the development data.
     """
     targets = torch.from_numpy(train[1])
     with _reproducible():
@@ -130,7 +128,7 @@ def _train(
     targets: torch.Tensor,
     schedule: Schedule,
 ) -> float:
-    """Train a network and leave it as it was when its score was highest; that score."""
+    """Train a network, restore the weights with the highest score, and return that score."""
     rows = torch.from_numpy(features)
     orders = np.random.RandomState(SEED)
     best, kept = -np.inf, network.state_dict()
@@ -154,7 +152,7 @@ def _train(
 
 @contextmanager
 def _reproducible() -> Iterator[None]:
-    """A seed of its own, and one thread, so that digits do not depend on their number; more gain nothing."""
+    """Seed torch, and use one thread: more gain nothing, and results must not depend on their number."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -172,6 +170,6 @@ def _outputs(network: nn.Module, features: Float32) -> Float64:
 
 
 def _spread(scores: Float64) -> Float32:
-    """Probabilities of the scores 1 to 5, [n, 5]."""
+    """Target probabilities of the scores 1 to 5, [n, 5]."""
     distances = np.abs(scores[:, None] - np.arange(1, CLASSES + 1))
     return np.maximum(1 - distances, 0).astype(np.float32)

@@ -1,4 +1,4 @@
-"""The share of a model's English pieces that the other language has as well."""
+"""The share of a model's English pieces that also occur in its other language."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,18 +14,18 @@ from paraphrastic.training.vocabulary import load_sentencepiece
 def measure_overlap(
     dataset: Path, vocabularies: Sequence[Path], output: Path, *, languages: Sequence[str]
 ) -> None:
-    """Write the share of the pieces in the English training sentences that are in the other ones too.
+    """Write the share of the pieces in the English training sentences that also occur on the other side.
 
-    Pieces count once, however often they occur, and are the same if they are spelled alike, whether the
-    languages have one vocabulary or two (Wieting et al. 2019, section 4.2, footnote 6). They are those of the
-    encoder's first unit.
+    Each piece counts once, however often it occurs. Pieces are the same if they are spelled alike, whether or
+    not the languages share a vocabulary (Wieting et al. 2019, section 4.2, footnote 6). Only the encoder's
+    first unit is measured.
 
     Args:
         dataset: HDF5 file of `encode_dataset`.
-        vocabularies: its sentencepiece models, in the order in which it was made.
-        output: JSON file: `language` (the other one), `pairs`, the number of `pieces` by language and of
-            those in `common`, and `sp_overlap`, from 0 to 1.
-        languages: of the two sides, `en` among them.
+        vocabularies: sentencepiece models of the data set, in the order in which it was encoded.
+        output: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by language
+            and of those in `common`, and `sp_overlap`, from 0 to 1.
+        languages: languages of the two sides, one of which is `en`.
     """
     with PairDataset(dataset) as data:
         unit, pairs = data.units[0], len(data)
@@ -51,7 +51,7 @@ def measure_overlap(
 
 
 def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
-    """The pieces of these rows; the row of sentences without any piece has none."""
+    """The spellings of these rows; the extra row for sentences without pieces is skipped."""
     processors = [load_sentencepiece(path) for path in vocabularies]
     found = set()
     for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():

@@ -1,116 +1,59 @@
-"""What an evaluation leaves behind: figures with their sampling error, and what comparing systems takes."""
+"""Results of evaluations: figures for reading, and the samples that comparisons of systems need."""
 
-import hashlib
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-from scipy import stats
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json, write_json
-from paraphrastic.evaluation.bootstrap import (
-    bootstrap_mean,
-    bootstrap_pearson,
-    bootstrap_spearman,
-    interval,
-)
-from paraphrastic.evaluation.correlation import pearson, spearman
+from paraphrastic.evaluation.correlation import Float64
+from paraphrastic.evaluation.measurement import Measurement, interval
 from paraphrastic.model.system import System
 
-Float64 = npt.NDArray[np.float64]
 Source = Literal["measured", "untrained"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement:
-    """One figure of a system.
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Which system is evaluated, how, and where its result goes.
 
     Attributes:
-        value: in its own unit: a correlation, or a share from 0 to 1.
-        samples: [B], the same figure of B bootstrap resamples of the test data, which are drawn alike for all
-            systems, so that the difference of two systems' samples is a paired bootstrap.
-        n: pairs, sentences or whatever else was resampled.
-        digest: of the test data, gold included. Figures with the same digest and B can be compared.
-        higher_is_better: false for an error rate.
-        scores: [n], of a correlation of one dataset, what the system gave each pair; None for other figures.
-        gold: [n], what people gave it.
+        system: the system.
+        result: the JSON file to write, see `write_result`.
+        official: JSON file with the digests of the official data, by data set.
+        source: whether the system was trained.
+        bootstrap_samples: number of resamples of the test data, for the intervals.
     """
 
-    value: float
-    samples: Float64
-    n: int
-    digest: str
-    higher_is_better: bool = True
-    scores: Float64 | None = None
-    gold: Float64 | None = None
+    system: System
+    result: Path
+    official: Path
+    source: Source
+    bootstrap_samples: int
 
-
-def correlations(
-    scores: Float64, gold: Float64, *, name: str, at: str, digest: str, samples: int
-) -> Iterator[tuple[str, Measurement]]:
-    """Both correlations of a dataset, `pearson {name}` and `spearman {name}`.
-
-    Args:
-        scores: cosines of the pairs, [n].
-        gold: people's scores, [n].
-        name: of the dataset, which decides the resamples.
-        at: where it stands, for errors.
-        digest: of the dataset.
-        samples: bootstrap resamples; the same pairs in both correlations.
-    """
-    ranks, gold_ranks = stats.rankdata(scores), stats.rankdata(gold)
-    for kind, correlation, bootstrap, kept in (
-        ("pearson", pearson, bootstrap_pearson, (scores, gold)),
-        ("spearman", spearman, bootstrap_spearman, (ranks, gold_ranks)),
-    ):
-        yield (
-            f"{kind} {name}",
-            Measurement(
-                value=correlation(scores, gold, name=at),
-                samples=bootstrap(scores, gold, name=name, samples=samples),
-                n=len(gold),
-                digest=digest,
-                scores=kept[0],
-                gold=kept[1],
-            ),
+    def write(
+        self, task: str, measurements: Mapping[str, Measurement], data: Mapping[str, Any], **details: Any
+    ) -> None:
+        """Write the result; it is official if every entry of `data`, one per data set, is `official`."""
+        write_result(
+            self.result,
+            self.system,
+            measurements,
+            task=task,
+            source=self.source,
+            official=all(about["official"] for about in data.values()),
+            details=details,
         )
-
-
-def share(
-    hits: npt.NDArray[np.bool_], *, name: str, digest: str, samples: int, higher_is_better: bool = True
-) -> Measurement:
-    """The share of n items that are hits, such as an accuracy or, of misses, an error rate."""
-    values = hits.astype(np.float64)
-    return Measurement(
-        value=float(values.mean()),
-        samples=bootstrap_mean(values, name=name, samples=samples),
-        n=len(hits),
-        digest=digest,
-        higher_is_better=higher_is_better,
-    )
-
-
-def mean_of(measurements: Sequence[Measurement]) -> Measurement:
-    """The mean of figures on several test sets; each resample has its own of all of them."""
-    digests = "".join(each.digest for each in measurements)
-    return Measurement(
-        value=float(np.mean([each.value for each in measurements])),
-        samples=np.mean([each.samples for each in measurements], axis=0),
-        n=sum(each.n for each in measurements),
-        digest=hashlib.sha256(digests.encode()).hexdigest(),
-        higher_is_better=measurements[0].higher_is_better,
-    )
 
 
 def write_result(
     result: Path,
-    encoder: System,
+    system: System,
     measurements: Mapping[str, Measurement],
     *,
     task: str,
@@ -118,23 +61,23 @@ def write_result(
     official: bool,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a result: `result`, JSON for reading, and beside it `.npz` with what comparisons need.
+    """Write a result as JSON, and beside it a `.npz` file with the arrays that comparisons need.
 
     Args:
-        result: the JSON file; the other file is named as `samples_of` says.
-        encoder: the system.
-        measurements: by name, such as `pearson 2012/MSRpar` or `error fr-en`.
+        result: the JSON file; `samples_of` gives the name of the other one.
+        system: the system that was evaluated.
+        measurements: figures by name, such as `pearson 2012/MSRpar` or `error fr-en`.
         task: name of the evaluation.
         source: whether the system was trained.
-        official: whether all test data are those of the published figures.
-        details: what else is to be said, by key.
+        official: whether all test data are the same as for the published figures.
+        details: further keys of the JSON file.
 
     Raises:
         InputError: a figure is not finite.
     """
     for name, measurement in measurements.items():
         if not (np.isfinite(measurement.value) and np.isfinite(measurement.samples).all()):
-            raise InputError(f"{result}: {encoder.label}: {name} is not finite: {measurement.value}")
+            raise InputError(f"{result}: {system.label}: {name} is not finite: {measurement.value}")
     with atomic_output(samples_of(result)) as temporary, temporary.open("wb") as file:
         arrays = {
             f"{kind}/{name}": array
@@ -147,11 +90,11 @@ def write_result(
         result,
         {
             "task": task,
-            "system": encoder.label,
+            "system": system.label,
             "source": source,
             "data": "official" if official else "sample",
-            "dim": encoder.dim,
-            "digest": encoder.digest,
+            "dim": system.dim,
+            "digest": system.digest,
             "measurements": {
                 name: {
                     "value": float(measurement.value),
@@ -173,7 +116,7 @@ def samples_of(result: Path) -> Path:
 
 
 class Result:
-    """A result as `write_result` wrote it; samples are read when they are asked for.
+    """A result written by `write_result`; its samples are read when they are first needed.
 
     Raises:
         InputError: a file is missing or damaged.
@@ -187,7 +130,7 @@ class Result:
 
     @property
     def official(self) -> bool:
-        """Whether all test data are those of the published figures."""
+        """Whether all test data are the same as for the published figures."""
         return bool(self.content["data"] == "official")
 
     def __contains__(self, name: str) -> bool:
@@ -204,6 +147,7 @@ class Result:
             higher_is_better=written["higher_is_better"],
             scores=arrays.get(f"scores/{name}"),
             gold=arrays.get(f"gold/{name}"),
+            model_digest=str(self.content["digest"]),
         )
 
     @cached_property

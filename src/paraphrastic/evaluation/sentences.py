@@ -1,4 +1,4 @@
-"""All sentences of the test sets, for people who embed them elsewhere."""
+"""All sentences of the test sets, to be embedded by other programs."""
 
 import logging
 from collections.abc import Sequence
@@ -14,17 +14,17 @@ log = logging.getLogger(__name__)
 
 
 def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None:
-    """Write every sentence of prepared test sets once, a line each, in the order of the first appearance.
+    """Write every sentence of prepared test sets once, one per line, in the order of first appearance.
 
-    With a vector for each line, `systems.external.open_vectors` takes the file as it is.
+    `systems.external.open_vectors` takes this file together with a vector for each line.
 
     Args:
-        testsets: Parquet files; sentences are in `english` and the columns of text whose names begin with
-            `sentence`.
+        testsets: Parquet files; their sentences are in the column `english` and in text columns whose names
+            begin with `sentence`.
         output: the text file.
 
     Raises:
-        InputError: a file that is damaged or has no such column, a sentence with a line's end in it.
+        InputError: a file is damaged or has no such column, or a sentence contains a line break.
     """
     found: dict[str, None] = {}
     for path in testsets:

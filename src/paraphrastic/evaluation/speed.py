@@ -1,4 +1,4 @@
-"""How many sentences systems embed a second: all of them in one run, one after the other."""
+"""How many sentences per second systems embed; all are measured in one run, one after the other."""
 
 import logging
 import os
@@ -21,14 +21,14 @@ log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
-# Of the papers: "Paraphrastic Representations at Scale", section 7, and "Simple and Effective Paraphrastic
-# Similarity from Parallel Translations", section 4.1.
+# The batch sizes of "Paraphrastic Representations at Scale", section 7, and of "Simple and Effective
+# Paraphrastic Similarity from Parallel Translations", section 4.1.
 BATCH_SIZES = (64, 128)
 COLUMNS = (
     "system", "source", "dim", "device", "cores", "batch_size", "preprocessing", "sentences",
     "sentences_per_second",
 )  # fmt: skip
-# What numerical libraries read their number of threads from.
+# Variables from which numerical libraries read their number of threads.
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "RAYON_NUM_THREADS")
 
 
@@ -43,21 +43,21 @@ def measure_speed(
     seconds: float,
     repeats: int,
 ) -> None:
-    """Measure systems on the same sentences: on one core, on all cores, and on a GPU where torch sees one.
+    """Measure systems on the same sentences: on one core, on all cores, and on a GPU if torch sees one.
 
-    Each has a process of its own, and no two run at a time. What cannot be measured is left out, and the log
-    says why.
+    Each measurement has its own process, and only one runs at a time. If a system cannot be measured on a
+    device, it is left out there, and the log says why.
 
     Args:
-        systems: as `open_system` takes them, by name.
+        systems: systems by name, in the form that `open_system` takes.
         corpora: Parquet files with pairs in random order, each with its columns in the language.
         output: JSON file with the machine, the `rows` of `speed_process.measure`, each with `system`, `dim`,
-            `device` and `cores` (null for a GPU), and what was `left_out`.
-        language: of the sentences.
-        cores: all that may be used.
-        sentences: distinct ones that are embedded, at most; fewer where there are not as many.
-        seconds: that a repeat may take, about; see `speed_process.measure`.
-        repeats: of each measurement.
+            `device` and `cores` (null for a GPU), and the systems that were `left_out`.
+        language: language of the sentences.
+        cores: number of cores that may be used.
+        sentences: largest number of distinct sentences to embed.
+        seconds: approximate time that a repeat may take; see `speed_process.measure`.
+        repeats: how often each measurement is repeated.
 
     Raises:
         InputError: there is no sentence, or a system cannot be opened.
@@ -70,20 +70,20 @@ def measure_speed(
     if gpu is None:
         log.info("torch sees no GPU: speed is measured on the processor alone")
     setups = [("cpu", count) for count in sorted({1, cores})] + ([("gpu", cores)] if gpu else [])
-    job = {"sentences": chosen, "language": language, "seconds": seconds, "repeats": repeats}
-    job["batch_sizes"] = BATCH_SIZES
+    settings = {"language": language, "seconds": seconds, "repeats": repeats, "batch_sizes": BATCH_SIZES}
     rows: list[Json] = []
     left_out: list[Json] = []
-    for name, encoder in systems.items():
+    for name, system in systems.items():
         for device, count in setups:
-            found = _in_own_process(name, {**job, "encoder": encoder, "device": device, "cores": count})
+            job = {"system": system, "device": device, "cores": count, "sentences": chosen, **settings}
+            found = _in_own_process(name, job)
             if why := found.get("left_out"):
                 log.info("%s: left out on %s: %s", name, device, why)
                 left_out.append({"system": name, "device": device, "cores": count, "why": why})
-                continue
-            about = {"system": found["system"], "dim": found["dim"], "device": device}
-            about["cores"] = count if device == "cpu" else None
-            rows += [{**about, **row} for row in found["rows"]]
+            else:
+                about = {"system": found["system"], "dim": found["dim"], "device": device}
+                about["cores"] = count if device == "cpu" else None
+                rows += [{**about, **row} for row in found["rows"]]
     machine = {"processor": _processor(), "cores": cores, "gpu": gpu}
     write_json(
         output, {"machine": machine, "distinct_sentences": len(chosen), "rows": rows, "left_out": left_out}
@@ -91,7 +91,7 @@ def measure_speed(
 
 
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
-    """Distinct sentences from the beginnings of all corpora, as many of each: their order is random."""
+    """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
         pl.scan_parquet(path).select(column).head(count).collect()[column].to_list()
         for path, names in corpora
@@ -102,7 +102,7 @@ def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count:
 
 
 def _in_own_process(name: str, job: Json) -> Json:
-    """What `speed_process.measure_job` returns, from a process that has these cores from its start."""
+    """Run `speed_process.measure_job` in a process that starts with this number of threads."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {
         **os.environ,
@@ -125,7 +125,7 @@ def _in_own_process(name: str, job: Json) -> Json:
 
 def _gpu() -> str | None:
     """Name of the first GPU that torch sees."""
-    # Not at the top: it takes seconds to import, and tables need none of it.
+    # Not imported at the top: torch takes seconds to load, and tables do not need it.
     import torch
 
     return torch.cuda.get_device_name() if torch.cuda.is_available() else None
@@ -139,7 +139,7 @@ def _processor() -> str:
 
 
 def tabulate_speed(measured: str | Path, published: str | Path, output: str | Path) -> None:
-    """Write the table of speeds: sentences a second, the median of all repeats; published ones first.
+    """Write the table of sentences per second, the median of all repeats, below the published figures.
 
     Args:
         measured: JSON file of `measure_speed`.

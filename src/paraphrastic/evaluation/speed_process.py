@@ -1,11 +1,12 @@
-"""One system's speed on one device, in a process that has its number of threads from the start.
+"""One system's speed on one device, measured in a process that starts with the right number of threads.
 
     python -m paraphrastic.evaluation.speed_process JOB RESULT
 
-JOB is JSON with the parameters of `measure_job`, RESULT what it returns; after a fault of the input, its
-`error`.
+JOB is a JSON file with the parameters of `measure_job`. RESULT is a JSON file to write: the function's return
+value, or the message of an `InputError` under the key `error`.
 """
 
+import math
 import os
 import sys
 import time
@@ -25,7 +26,7 @@ Json = dict[str, Any]
 
 def measure_job(
     *,
-    encoder: str | Mapping[str, Any],
+    system: str | Mapping[str, Any],
     device: str,
     cores: int,
     sentences: Sequence[str],
@@ -35,22 +36,22 @@ def measure_job(
     """Open a system and measure it with every batch size.
 
     Args:
-        encoder: as `open_system` takes it.
+        system: the system, in the form that `open_system` takes.
         device: `cpu` or `gpu`.
-        cores: of the processor, which this process is held to.
-        sentences: to embed.
-        batch_sizes: sentences that are embedded at a time.
+        cores: number of cores that this process is restricted to.
+        sentences: sentences to embed.
+        batch_sizes: numbers of sentences that are embedded at a time.
         settings: `language`, `seconds` and `repeats`, see `measure`.
 
     Returns:
-        `system`, its label; `dim`; and `rows` as `measure` gives them. Or `left_out`: why there are none.
+        The label as `system`, `dim`, and the `rows` of `measure`; or only `left_out`, the reason for no rows.
 
     Raises:
         InputError: the system cannot be opened on the processor.
     """
     hold_to(cores)
     try:
-        opened = open_system(encoder, threads=cores, device="cuda" if device == "gpu" else "cpu")
+        opened = open_system(system, threads=cores, device="cuda" if device == "gpu" else "cpu")
     except InputError as error:
         if device == "cpu":
             raise
@@ -64,7 +65,7 @@ def measure_job(
 
 
 def hold_to(cores: int) -> None:
-    """Hold this process to some of the cores that it may use, where the system can."""
+    """Restrict this process to this number of cores, if the operating system supports it."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
 
@@ -72,22 +73,22 @@ def hold_to(cores: int) -> None:
 def measure(
     stages: Stages, sentences: Sequence[str], *, language: str, batch_size: int, seconds: float, repeats: int
 ) -> list[Json]:
-    """Time the embedding of sentences with preprocessing, and of the same sentences without.
+    """Time the embedding of sentences with preprocessing, and of the same sentences without it.
 
-    Batches are of sentences of about the same length, as in the papers. They are taken in random order: where
-    `seconds` end before them, those that were embedded are a random sample of all.
+    The sentences of a batch have about the same length, as in the papers. Batches are taken in random order:
+    if `seconds` are over before all are embedded, the ones that were are a random sample.
 
     Args:
-        stages: of the system.
-        sentences: to embed.
-        language: of the sentences.
-        batch_size: sentences of a batch.
-        seconds: that a repeat may take, about.
-        repeats: of each measurement.
+        stages: the system's stages.
+        sentences: sentences to embed.
+        language: language of the sentences.
+        batch_size: number of sentences in a batch.
+        seconds: approximate time that a repeat may take.
+        repeats: how often each measurement is repeated.
 
     Returns:
-        A row each: `batch_size`, `preprocessing` (`counted` or `not counted`), `sentences` that were
-        embedded, and `seconds` of each repeat.
+        Two rows with `batch_size`, `preprocessing` (`counted` or `not counted`), the number of `sentences`
+        embedded, and the `seconds` of each repeat.
     """
     ordered = sorted(sentences, key=len)
     batches = [ordered[start : start + batch_size] for start in range(0, len(ordered), batch_size)]
@@ -96,42 +97,35 @@ def measure(
     def embed(batch: Sequence[str]) -> None:
         stages.embed(stages.prepare(batch, language))
 
-    # What is made when it is first needed is made here.
+    # Compiling and loading that happen on first use must not be timed.
     embed(batches[0])
-    batches = batches[: _done_in(seconds, embed, batches)]
-    counted = [_seconds(embed, batches) for _ in range(repeats)]
+    done, _ = _timed(embed, batches, seconds)
+    batches = batches[:done]
+    counted = [_timed(embed, batches)[1] for _ in range(repeats)]
     prepared = [stages.prepare(batch, language) for batch in batches]
-    not_counted = [_seconds(stages.embed, prepared) for _ in range(repeats)]
+    not_counted = [_timed(stages.embed, prepared)[1] for _ in range(repeats)]
+    count = sum(map(len, batches))
     return [
-        {
-            "batch_size": batch_size,
-            "preprocessing": preprocessing,
-            "sentences": sum(map(len, batches)),
-            "seconds": times,
-        }
+        {"batch_size": batch_size, "preprocessing": preprocessing, "sentences": count, "seconds": times}
         for preprocessing, times in (("counted", counted), ("not counted", not_counted))
     ]
 
 
-def _done_in(seconds: float, embed: Callable[[Any], object], batches: Sequence[Any]) -> int:
-    """How many batches are embedded in this time; one at least."""
-    end = time.perf_counter() + seconds
-    for number, batch in enumerate(batches, start=1):
-        embed(batch)
-        if time.perf_counter() >= end:
-            return number
-    return len(batches)
-
-
-def _seconds(embed: Callable[[Any], object], batches: Sequence[Any]) -> float:
-    start = time.perf_counter()
+def _timed(
+    embed: Callable[[Any], object], batches: Sequence[Any], limit: float = math.inf
+) -> tuple[int, float]:
+    """Embed batches, at least one, until the limit in seconds; return their number and the time taken."""
+    start, done = time.perf_counter(), 0
     for batch in batches:
         embed(batch)
-    return time.perf_counter() - start
+        done += 1
+        if time.perf_counter() - start >= limit:
+            break
+    return done, time.perf_counter() - start
 
 
 def main(job: str, result: str) -> None:
-    """Do the job in one file, and write its result into the other."""
+    """Do the job described in one file, and write its result to the other."""
     try:
         found = measure_job(**read_json(job))
     except InputError as error:

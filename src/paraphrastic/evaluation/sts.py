@@ -1,26 +1,22 @@
-"""Semantic textual similarity: how well cosines follow people's judgements."""
+"""Semantic textual similarity: how well cosines agree with human judgements."""
 
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
+from paraphrastic.evaluation.measurement import Measurement, correlations, mean_of
 from paraphrastic.evaluation.networks import pair_features, predict_scores, toolkit_order
-from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, write_result
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
-from paraphrastic.model.encoder import cosines
-from paraphrastic.model.system import System
+from paraphrastic.model.encoder import Float32, cosines
 
-Float32 = npt.NDArray[np.float32]
-Measurements = dict[str, Measurement]
 Task = Literal["sts", "xling_sts", "stsb"]
 
 log = logging.getLogger(__name__)
@@ -29,48 +25,38 @@ _SMT = "/".join(LICENSED)
 
 
 def evaluate_sts(
-    encoder: System,
-    testsets: Path,
-    result: Path,
-    *,
-    task: Task = "sts",
-    tracks: Sequence[str] = (),
-    official: Path,
-    source: Source,
-    bootstrap_samples: int,
+    evaluation: Evaluation, testsets: Path, *, task: Task = "sts", tracks: Sequence[str] = ()
 ) -> None:
-    """Evaluate on test sets of one kind; each has measurements `pearson {name}` and `spearman {name}`.
+    """Evaluate on one kind of test sets; each set has measurements `pearson {name}` and `spearman {name}`.
 
-    - `sts`: STS 2012–2016, names such as `2012/MSRpar`, `2012` and `avg`. A year's Pearson is the mean over
-      its datasets, `avg` the mean over the years (Wieting et al. 2021, footnote 3); a year's Spearman is over
-      its concatenated datasets without 2013's SMT (Reimers and Gurevych 2019).
+    - `sts`: STS 2012–2016, with names such as `2012/MSRpar`, `2012` and `avg`. A year's Pearson is the mean
+      over its datasets (Wieting et al. 2021, footnote 3); a year's Spearman is computed on its concatenated
+      datasets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean over the years.
     - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
-    - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, each also as `stsb/test captions` and `stsb/test
-      others` (Wieting and Gimpel 2018, section 6.5); where there are training data, also `stsb/test trained`,
-      `stsb/test trained captions` and `stsb/test trained others`, whose scores are predicted from the vectors
-      by a softmax over five scores (see `predict_scores`) instead of by the cosine.
+    - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, and their parts `stsb/test captions` and `stsb/test
+      others` (Wieting and Gimpel 2018, section 6.5). If there are training and development data, there is
+      also `stsb/test trained`, with the same two parts. Its scores are not cosines: a softmax over five
+      scores predicts them from the vectors (see `predict_scores`).
+
+    In the result, `datasets` counts the pairs with and without a gold score.
 
     Args:
-        encoder: the system.
+        evaluation: the system and its settings; the official digests are keyed by `year/dataset`.
         testsets: Parquet file of `prepare_sts`.
-        result: the JSON file, see `write_result`; `datasets` counts the pairs without gold score.
-        task: the kind.
-        tracks: of STS 2017.
-        official: JSON file with the `content_digest` of the official test sets by `year/dataset`.
-        source: whether the system was trained.
-        bootstrap_samples: resamples of each dataset's pairs, for the intervals.
+        task: the kind of test sets.
+        tracks: tracks of STS 2017, for `xling_sts`.
 
     Raises:
-        InputError: the test sets are without what is asked for, or a correlation is not defined.
+        InputError: a track or STS Benchmark's test part is missing, or a correlation is not defined.
     """
-    found = _Evaluation(encoder, testsets, bootstrap_samples)
+    found = _Scores(evaluation, testsets)
     if task == "sts":
         _years(found)
     elif task == "xling_sts":
         _tracks(found, tracks)
     else:
         _benchmark(found)
-    digests = read_json(official)
+    digests = read_json(evaluation.official)
     datasets = {}
     for name, pairs in found.pairs.items():
         year, dataset = name.split("/", maxsplit=1)
@@ -80,30 +66,24 @@ def evaluate_sts(
             "without_gold": every["gold"].null_count(),
             "official": digests.get(name) == content_digest(year, dataset, pairs),
         }
-    write_result(
-        result,
-        encoder,
-        found.measurements,
-        task=task,
-        source=source,
-        official=all(dataset["official"] for dataset in datasets.values()),
-        details={"missing": [_SMT] if task == "sts" and _SMT not in datasets else [], "datasets": datasets},
-    )
+    missing = [_SMT] if task == "sts" and _SMT not in datasets else []
+    evaluation.write(task, found.measurements, datasets, missing=missing, datasets=datasets)
 
 
-def _years(found: "_Evaluation") -> None:
+def _years(found: "_Scores") -> None:
+    figures = found.measurements
     for year in YEARS:
         datasets = {f"{year}/{name}": pairs for name, pairs in found.datasets(year).items()}
         for name, pairs in datasets.items():
             found.add(name, found.scored(pairs, ("en", "en")))
         whole = pl.concat([found.pairs[name] for name in datasets if name != _SMT])
-        found.correlate(year, whole, kinds=("spearman",))
-        found.average(f"pearson {year}", [f"pearson {name}" for name in datasets])
+        figures[f"spearman {year}"] = found.correlations(year, whole)[f"spearman {year}"]
+        figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
     for statistic in ("pearson", "spearman"):
-        found.average(f"{statistic} avg", [f"{statistic} {year}" for year in YEARS])
+        figures[f"{statistic} avg"] = mean_of([figures[f"{statistic} {year}"] for year in YEARS])
 
 
-def _tracks(found: "_Evaluation", tracks: Sequence[str]) -> None:
+def _tracks(found: "_Scores", tracks: Sequence[str]) -> None:
     there = found.datasets("2017")
     for track in tracks:
         if track not in there:
@@ -111,7 +91,7 @@ def _tracks(found: "_Evaluation", tracks: Sequence[str]) -> None:
         found.add(f"2017/{track}", found.scored(there[track], TRACKS[track].languages))
 
 
-def _benchmark(found: "_Evaluation") -> None:
+def _benchmark(found: "_Scores") -> None:
     parts = found.datasets(BENCHMARK)
     missing = [part for part in BENCHMARK_PARTS if part not in parts]
     if "test" in missing:
@@ -126,20 +106,20 @@ def _benchmark(found: "_Evaluation") -> None:
     else:
         name = f"{BENCHMARK}/test trained"
         scored = _trained(found, parts, at=f"{found.testsets}: STS {name}")
-        found.correlate(name, scored)
+        found.measurements |= found.correlations(name, scored)
         _genres(found, name, scored)
 
 
-def _genres(found: "_Evaluation", name: str, scored: pl.DataFrame) -> None:
-    """Captions and all others of a dataset, if there are any."""
+def _genres(found: "_Scores", name: str, scored: pl.DataFrame) -> None:
+    """Measure captions and all other pairs of a dataset separately, as far as there are any."""
     is_caption = pl.col("genre") == CAPTIONS
     for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
         if len(pairs):
-            found.correlate(f"{name} {genre}", pairs)
+            found.measurements |= found.correlations(f"{name} {genre}", pairs)
 
 
-def _trained(found: "_Evaluation", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
-    """The test pairs, with scores that are predicted from their vectors."""
+def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
+    """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
     rows, features = {}, {}
     for part in BENCHMARK_PARTS:
         pairs = parts[part].drop_nulls("gold")
@@ -153,51 +133,44 @@ def _trained(found: "_Evaluation", parts: Mapping[str, pl.DataFrame], *, at: str
     return rows["test"].with_columns(score=pl.Series(scores))
 
 
-class _Evaluation:
-    """What one system reaches, dataset by dataset."""
+class _Scores:
+    """The measurements of one system on each dataset."""
 
-    def __init__(self, encoder: System, testsets: Path, bootstrap_samples: int) -> None:
-        self.encoder, self.testsets, self.bootstrap_samples = encoder, testsets, bootstrap_samples
+    def __init__(self, evaluation: Evaluation, testsets: Path) -> None:
+        self.evaluation, self.testsets = evaluation, testsets
         self.everything = read_testsets(testsets)
         self.pairs: dict[str, pl.DataFrame] = {}
-        self.measurements: Measurements = {}
+        self.measurements: dict[str, Measurement] = {}
 
     def datasets(self, year: str) -> dict[str, pl.DataFrame]:
         groups = self.everything.filter(year=year).group_by("dataset", maintain_order=True)
         return {str(name): pairs for (name,), pairs in groups}
 
     def scored(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> pl.DataFrame:
-        """The pairs with a gold score, with the cosines of their vectors."""
+        """The pairs that have a gold score, with the cosines of their vectors as `score`."""
         pairs = pairs.drop_nulls("gold")
         return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
 
     def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
-        """Vectors of both sentences, [n, d] each; an `InputError` where one is not finite."""
+        """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
         name = f"{self.testsets}: STS {pairs['year'][0]}/{pairs['dataset'][0]}"
         first, second = (
-            self.encoder.embed_finite(pairs[column].to_list(), language, name=name)
+            self.evaluation.system.embed_finite(pairs[column].to_list(), language, name=name)
             for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
         )
         return first, second
 
     def add(self, name: str, pairs: pl.DataFrame) -> None:
         self.pairs[name] = pairs
-        self.correlate(name, pairs)
+        self.measurements |= self.correlations(name, pairs)
 
-    def correlate(
-        self, name: str, pairs: pl.DataFrame, kinds: Sequence[str] = ("pearson", "spearman")
-    ) -> None:
+    def correlations(self, name: str, pairs: pl.DataFrame) -> dict[str, Measurement]:
         year, _, dataset = name.partition("/")
-        found = correlations(
+        return correlations(
             pairs["score"].to_numpy(),
             pairs["gold"].to_numpy(),
             name=name,
             at=f"{self.testsets}: STS {name}",
             digest=content_digest(year, dataset, pairs),
-            samples=self.bootstrap_samples,
+            samples=self.evaluation.bootstrap_samples,
         )
-        self.measurements |= {key: value for key, value in found if key.split()[0] in kinds}
-
-    def average(self, name: str, parts: Sequence[str]) -> None:
-        """Of correlations; each resample has its own of all parts."""
-        self.measurements[name] = mean_of([self.measurements[part] for part in parts])

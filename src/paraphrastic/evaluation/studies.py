@@ -1,12 +1,18 @@
-"""The tables of studies: models that differ in the varied settings alone, and models of parts of a corpus."""
+"""Tables of studies: models with other settings, models of parts of a corpus, and differences on STS."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from paraphrastic.base.files import read_csv, read_json, write_csv
-from paraphrastic.evaluation.tables import below_published, sts_cells
+from paraphrastic.evaluation.measurement import interval
+from paraphrastic.evaluation.results import Result
+from paraphrastic.evaluation.tables import below_published, percent_cells, sts_cells, system_name
+from paraphrastic.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
 
 FILTER_STUDY_COLUMNS = [
     "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",
@@ -15,15 +21,28 @@ FILTER_STUDY_COLUMNS = [
 STUDIES_COLUMNS = [
     "study", "setting", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
 ]  # fmt: skip
+DIFFERENCE_COLUMNS = [
+    "system", "other", "source", "data", "datasets", "difference", "difference_low", "difference_high",
+    "mean", "mean_low", "mean_high", *CAPTION_DATASETS, "test_digest", "model_digest",
+]  # fmt: skip
+# Columns for the rows of Table 11 of ParaNMT-50M.
+_CAPTIONS = {
+    "Mean diff.": "mean",
+    "MSRvid (2012) diff.": "2012/MSRvid",
+    "Images (2014) diff.": "2014/images",
+    "Images (2015) diff.": "2015/images",
+}
+# The columns of that table are differences from this system.
+_CAPTION_SYSTEM = "Trigram-Word (concatenation)"
 
 
 def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: Path, output: Path) -> None:
     """Write a row for each model of each study.
 
     Columns: `study`, `setting`, `system`; `source` and `data`, as in the tables of STS; `development`,
-    Pearson's r × 100 on STS 2017 en-en of the run that was chosen; and `sts`, the average of STS 2012–2016,
-    with its 95 % interval `sts_low` to `sts_high`. Published rows of a study of the same name come before
-    its own, where these are on the official test data.
+    Pearson's r × 100 of the chosen run on STS 2017 en-en; and `sts`, the average on STS 2012–2016, with its
+    95 % interval `sts_low` to `sts_high`. Published rows of a study come before its measured rows if all of
+    these are on official test data.
 
     Args:
         models: study, setting, CSV file of `choose_model` and JSON file of `evaluate_sts`, in the order of
@@ -52,20 +71,20 @@ def tabulate_filter_study(
     published: Path,
     output: Path,
 ) -> None:
-    """Write a row for each part of each ranking, as the curve behind Table 4 of ParaNMT-50M (section 6.3).
+    """Write a row for each part of each ranking: the curve behind Table 4 of ParaNMT-50M (section 6.3).
 
-    Columns: `system`; `source` and `data`, as in the tables of STS; `rank_by`; `part`, from 1, the lowest
-    values; `min` and `max` of these; `pairs` in the part and `sampled` ones, which the model is trained on;
-    `development`, Pearson's r × 100 on STS 2017 en-en; `sts`, the average of STS 2012–2016, with its 95 %
-    interval `sts_low` to `sts_high`; and `best`, which is `yes` for the part of each ranking with the
-    highest development score (of equal ones the first). Published rows, of the best part only, come first,
-    and only where all measured ones are on the official test data.
+    Columns: `system`; `source` and `data`, as in the tables of STS; `rank_by`; `part`, where 1 has the lowest
+    values; `min` and `max` value of the part; its number of `pairs`, and how many were `sampled` to train the
+    model; `development`, Pearson's r × 100 on STS 2017 en-en; `sts`, the average on STS 2012–2016, with its
+    95 % interval `sts_low` to `sts_high`; and `best`, which is `yes` for each ranking's part with the highest
+    development score, or the first such part. Published rows exist for the best parts only. They come first,
+    and are left out unless all measured rows are on official test data.
 
     Args:
         summaries: JSON files of `rank_pairs`, in the order of the rows.
-        development: JSON files with `pearson` on STS 2017 en-en, of all parts of the first ranking, then of
+        development: JSON files with `pearson` on STS 2017 en-en: all parts of the first ranking, then of
             the next one.
-        sts: JSON files of `evaluate_sts` in the same order.
+        sts: JSON files of `evaluate_sts`, in the same order.
         published: CSV file with the columns `system`, `rank_by` and `development`.
         output: the CSV file.
     """
@@ -79,7 +98,7 @@ def tabulate_filter_study(
 
 
 def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
-    """Rows of one ranking; `scores` are the files of each part, development data first."""
+    """Rows of one ranking; `scores` holds the files of each part, the development score first."""
     development = [float(read_json(path)["pearson"]) for path, _ in scores]
     best = development.index(max(development))
     for number, (part, (_, sts)) in enumerate(zip(summary["parts"], scores, strict=True)):
@@ -90,3 +109,57 @@ def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> I
             "development": f"{development[number]:.1f}",
             "best": "yes" if number == best else "",
         }
+
+
+def tabulate_differences(
+    systems: Mapping[str, Sequence[Path]], published: Path, captions: Path, output: Path
+) -> None:
+    """Write how much each pair of systems differs in Pearson's r × 100 on the datasets of STS 2012–2016.
+
+    The table follows Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as
+    in the tables of STS; the number of `datasets`; `difference`, the mean absolute difference, and `mean`,
+    the mean of system − other, with their 95 % intervals; the difference on each dataset of captions; digests
+    of the test data and of both models. Resampling adds noise, and noise makes absolute differences larger.
+    For the interval of `difference`, its resamples are therefore shifted so that their mean is the figure.
+
+    Args:
+        systems: results of `evaluate_sts` by the system's name, one per training run; only the first is used.
+        published: CSV file with `system`, `other` and `difference`.
+        captions: CSV file with the differences of one system from others, by data set.
+        output: the CSV file.
+    """
+    read = [Result(paths[0]) for paths in systems.values()]
+    rows = [_difference(first, second) for first, second in combinations(read, 2)]
+    known = [*read_csv(published), *_published_captions(captions)]
+    complete = ({**row, "datasets": STS_DATASETS} for row in known)
+    write_csv(output, DIFFERENCE_COLUMNS, below_published(rows, complete))
+
+
+def _difference(first: Result, second: Result) -> dict[str, str]:
+    names = [name for name in first.content["datasets"] if name in second.content["datasets"]]
+    pairs = [[result.measurement(f"pearson {name}") for result in (first, second)] for name in names]
+    values = np.array([one.value - other.value for one, other in pairs])
+    samples = np.stack([one.samples - other.samples for one, other in pairs])
+    resampled = np.abs(samples).mean(axis=0)
+    absolute = np.abs(values).mean()
+    around = interval((resampled - resampled.mean() + absolute).clip(min=0))
+    digests = "".join(one.digest for one, _ in pairs)
+    return {
+        "system": system_name(first.content),
+        "other": system_name(second.content),
+        "source": "measured",
+        "data": "official" if first.official and second.official else "sample",
+        "datasets": str(len(names)),
+        **percent_cells("difference", absolute, around, digits=2),
+        **percent_cells("mean", values.mean(), interval(samples.mean(axis=0)), digits=2),
+        **{name: f"{100 * value:.2f}" for name, value in zip(names, values, strict=True)},
+        "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
+        "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
+    }
+
+
+def _published_captions(path: Path) -> Iterator[dict[str, str]]:
+    rows = read_csv(path)
+    for other in (name for name in rows[0] if name.startswith("InferSent")):
+        figures = {_CAPTIONS[row["data"]]: row[other] for row in rows}
+        yield {"system": _CAPTION_SYSTEM, "other": other, **figures}

@@ -1,8 +1,8 @@
-"""Names of the test sets, as their archives and the tables have them."""
+"""Names of the test sets in their archives and in the tables."""
 
 from dataclasses import dataclass
 
-# The datasets of each year, as SentEval's archive names them.
+# The datasets of each year, under their names in SentEval's archive.
 DATASETS = {
     "2012": ("MSRpar", "MSRvid", "SMTeuroparl", "surprise.OnWN", "surprise.SMTnews"),
     "2013": ("FNWN", "headlines", "OnWN", "SMT"),
@@ -24,7 +24,7 @@ class Track:
     languages: tuple[str, str]
 
 
-# 4b is the track of translation quality, which the papers leave out.
+# Track 4b is about translation quality; the papers leave it out.
 TRACKS = {
     "ar-ar": Track("track1.ar-ar", ("ar", "ar")),
     "ar-en": Track("track2.ar-en", ("en", "ar")),
@@ -35,7 +35,7 @@ TRACKS = {
     "tr-en": Track("track6.tr-en", ("en", "tr")),
 }
 
-# STS Benchmark stands beside the years; its genres are those of the files.
+# In the prepared test sets, STS Benchmark is one more year; genres are named as in its files.
 BENCHMARK = "stsb"
 BENCHMARK_PARTS = ("train", "dev", "test")
 CAPTIONS = "main-captions"

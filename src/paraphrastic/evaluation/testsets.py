@@ -1,4 +1,4 @@
-"""Prepared test sets: read, and identified by their content."""
+"""Reading prepared test sets, and identifying them by their content."""
 
 import hashlib
 from pathlib import Path
@@ -19,10 +19,10 @@ def read_testsets(path: Path) -> pl.DataFrame:
 
 
 def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
-    """SHA-256 of a dataset's sentences and gold scores, whatever archive they came in.
+    """SHA-256 of a dataset's sentences and gold scores, whichever archive they came in.
 
-    `pairs` are those with a gold score. Of 2013's SMT only the scores count: everybody has these, and few
-    have the sentences.
+    `pairs` must all have a gold score. For 2013's SMT only the scores count: its sentences need a licence,
+    which few people have.
     """
     digest = hashlib.sha256()
     for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
@@ -32,7 +32,7 @@ def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
 
 
 def table_digest(*tables: pl.DataFrame) -> str:
-    """SHA-256 of the cells of tables of text."""
+    """SHA-256 of the cells of tables whose columns are all text."""
     digest = hashlib.sha256()
     for table in tables:
         for row in table.iter_rows():

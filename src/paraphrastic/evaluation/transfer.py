@@ -1,4 +1,4 @@
-"""Transfer: how well a sentence's vector tells its class, or two sentences' vectors what relates them."""
+"""Transfer tasks: how well sentence vectors predict classes of sentences or relations of pairs."""
 
 import logging
 import time
@@ -14,25 +14,31 @@ import torch
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.evaluation.bootstrap import bootstrap_sums
 from paraphrastic.evaluation.cross_validation import (
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic.evaluation.networks import (
-    Float32,
-    Float64,
-    Int64,
-    pair_features,
-    predict_scores,
-    toolkit_order,
+from paraphrastic.evaluation.measurement import (
+    Measurement,
+    correlations,
+    mean_of,
+    precision_recall_f1,
+    share,
 )
-from paraphrastic.evaluation.results import Measurement, Source, correlations, mean_of, share, write_result
+from paraphrastic.evaluation.networks import pair_features, predict_scores, toolkit_order
+from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.testsets import read_testsets
-from paraphrastic.evaluation.transfer_data import content_digest
-from paraphrastic.evaluation.transfer_tasks import LANGUAGES, PARTS, TASKS, Suite, TransferTask
+from paraphrastic.evaluation.transfer_data import (
+    LANGUAGES,
+    PARTS,
+    TASKS,
+    Suite,
+    TransferTask,
+    content_digest,
+)
+from paraphrastic.model.encoder import Float32
 from paraphrastic.model.system import System
 
 Measurements = dict[str, Measurement]
@@ -42,87 +48,72 @@ log = logging.getLogger(__name__)
 
 
 def evaluate_transfer(
-    encoder: System,
+    evaluation: Evaluation,
     testsets: Path,
-    result: Path,
     *,
     suite: Suite,
-    official: Path,
-    source: Source,
-    bootstrap_samples: int,
     threads: int = 1,
     tasks: Sequence[str] | None = None,
 ) -> None:
     """Evaluate on the tasks of a suite.
 
-    Measurements of `senteval` (Conneau and Kiela 2018; Wieting and Gimpel 2018, Table 8): `accuracy` of MR,
-    CR, SUBJ, MPQA, SST-2, TREC, MRPC and SICK-E, `f1 MRPC`, `pearson SICK-R` and `spearman SICK-R`; of
-    `polish` (Dadas 2022, Table I): `accuracy` of PPC, CR-H, CR-M, CDSC-E, SICK-E and 8TAGS, `pearson` and
-    `spearman` of CDSC-R and SICK-R, and `avg` of the accuracies and of Spearman's ρ. An accuracy of
-    cross-validation is the mean over its folds.
+    `senteval` (Conneau and Kiela 2018; Wieting and Gimpel 2018, Table 8) measures the `accuracy` on MR, CR,
+    SUBJ, MPQA, SST-2, TREC, MRPC and SICK-E, `f1 MRPC`, `pearson SICK-R` and `spearman SICK-R`. `polish`
+    (Dadas 2022, Table I) measures the `accuracy` on PPC, CR-H, CR-M, CDSC-E, SICK-E and 8TAGS, `pearson` and
+    `spearman` on CDSC-R and SICK-R, and `avg`, the mean of the accuracies and of Spearman's ρ. With
+    cross-validation, an accuracy is the mean over the folds. In the result, `tasks` has each task's sizes,
+    development score and choices.
 
     Args:
-        encoder: the system.
+        evaluation: the system and its settings; the official digests are keyed by task.
         testsets: Parquet file of `prepare_transfer`.
-        result: the JSON file, see `write_result`; `tasks` has sizes and choices of each task.
-        suite: whose tasks.
-        official: JSON file with the `content_digest` of the official data by task.
-        source: whether the system was trained.
-        bootstrap_samples: resamples of each task's test data, for the intervals.
-        threads: of the processor.
-        tasks: their names; None, all of the suite.
+        suite: the suite of the tasks.
+        threads: number of CPU threads.
+        tasks: names of the tasks; None for the whole suite.
 
     Raises:
-        InputError: data are missing, have too few rows for the protocol or not all classes; vectors are not
-            finite, or all the same.
+        InputError: data are missing, too few, or lack a class; vectors are not finite or all the same.
     """
+    system, samples = evaluation.system, evaluation.bootstrap_samples
     named = {task.name: task for task in TASKS[suite]}
     chosen = [named[name] for name in tasks or named]
-    everything, digests = read_testsets(testsets), read_json(official)
+    everything, digests = read_testsets(testsets), read_json(evaluation.official)
     measurements: Measurements = {}
     details: dict[str, Details] = {}
     torch.set_num_threads(threads)
     for dataset in dict.fromkeys(task.dataset for task in chosen):
         at = f"{testsets}: {dataset}"
         rows = everything.filter(dataset=dataset)
-        features = _features(encoder, rows, LANGUAGES[suite], at)
+        features = _features(system, rows, LANGUAGES[suite], at)
         for task in chosen:
             if task.dataset == dataset:
                 start = time.monotonic()
-                data = _Data(task, rows, features, f"{at}: {encoder.label}")
-                found, details[task.name] = _evaluate(data, suite, bootstrap_samples)
+                data = _Data(task, rows, features, f"{at}: {system.label}")
+                found, details[task.name] = _evaluate(data, suite, samples)
                 details[task.name]["official"] = digests.get(task.name) == data.digest
                 measurements |= found
                 figures = ", ".join(f"{name} {each.value:.4f}" for name, each in found.items())
-                log.info("%s: %s, in %.0f s", encoder.label, figures, time.monotonic() - start)
+                log.info("%s: %s, in %.0f s", system.label, figures, time.monotonic() - start)
     if suite == "polish" and len(chosen) == len(named):
         averaged = [f"{'accuracy' if task.classes else 'spearman'} {task.name}" for task in chosen]
         measurements["avg"] = mean_of([measurements[name] for name in averaged])
-    write_result(
-        result,
-        encoder,
-        measurements,
-        task=suite,
-        source=source,
-        official=all(said["official"] for said in details.values()),
-        details={"tasks": details},
-    )
+    evaluation.write(suite, measurements, details, tasks=details)
 
 
-def _features(encoder: System, rows: pl.DataFrame, language: str, at: str) -> Float32:
-    """Features of the rows, [n, d]: of a sentence its vector, of a pair |u − v| and u · v by element."""
+def _features(system: System, rows: pl.DataFrame, language: str, at: str) -> Float32:
+    """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
     if rows.is_empty():
         raise InputError(f"{at}: there are no data of this name")
     columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
     sentences = list(dict.fromkeys(text for column in columns for text in column))
-    vectors = encoder.embed_finite(sentences, language, name=at)
+    vectors = system.embed_finite(sentences, language, name=at)
     places = {text: place for place, text in enumerate(sentences)}
     first, *second = (vectors[[places[text] for text in column]] for column in columns)
     return pair_features(first, second[0]) if second else first
 
 
 class _Data:
-    """A task's rows in the toolkit's order."""
+    """A task's rows in the order of SentEval's toolkit."""
 
     def __init__(self, task: TransferTask, rows: pl.DataFrame, features: Float32, at: str) -> None:
         self.task, self.at = task, f"{at}: {task.name}"
@@ -132,7 +123,7 @@ class _Data:
         self._parts, self._features = rows["part"].to_numpy(), features
 
     def part(self, name: str) -> tuple[Float32, npt.NDArray[Any]]:
-        """Features and classes or scores of a part, which has two rows or more; all classes, if it trains."""
+        """Features, and classes or scores, of a part; an `InputError` if nothing can be learned from them."""
         rows = self._order[self._parts[self._order] == name]
         if len(rows) < 2:
             raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}, at least 2 are needed")
@@ -146,7 +137,7 @@ class _Data:
 
 
 def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
-    """Measurements of a task, and what is said of it."""
+    """Measurements of a task, and its entry in the result."""
     task, at = data.task, data.at
     parts = {name: data.part(name) for name in PARTS[task.protocol]}
     said: Details = {"n": {name: len(gold) for name, (_, gold) in parts.items()}}
@@ -154,7 +145,7 @@ def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, De
     about: Details = {"name": task.name, "digest": data.digest, "samples": samples}
     if task.protocol == "relatedness":
         scores, said["development"] = predict_scores(parts["train"], parts["dev"], parts["test"][0], at=at)
-        return dict(correlations(scores, gold, at=at, **about)), said
+        return correlations(scores, gold, at=at, **about), said
     if task.protocol == "nested":
         found = nested_cross_validation(parts["all"], names=task.classes, at=at)
     elif task.protocol == "folds":
@@ -163,21 +154,11 @@ def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, De
         validation = split_validation if suite == "senteval" else network_validation
         found = validation(parts["train"], parts["dev"], parts["test"])
     said |= {"development": found.development, "chosen": list(found.chosen)}
-    # The mean over the folds, as SentEval has it; resamples are of all rows, whatever their folds.
+    # SentEval takes the mean over the folds. Resamples are drawn from all rows, regardless of folds.
     hits = found.predicted == gold
     of_folds = np.bincount(found.folds, hits) / np.bincount(found.folds)
     measurements = {f"accuracy {task.name}": replace(share(hits, **about), value=float(of_folds.mean()))}
     if task.name == "MRPC":
-        measurements["f1 MRPC"] = _f1(found.predicted, gold, **about)
+        counts = np.stack([found.predicted & gold, found.predicted, gold], axis=1).astype(np.float64)
+        measurements["f1 MRPC"] = precision_recall_f1(counts, **about)["f1"]
     return measurements, said
-
-
-def _f1(predicted: Int64, gold: Int64, *, name: str, digest: str, samples: int) -> Measurement:
-    """F1 of the class 1: twice the hits over the rows of the class and the rows predicted as such."""
-    counts = np.stack([2 * (predicted & gold), predicted + gold], axis=1).astype(np.float64)
-
-    def ratio(sums: Float64) -> Float64:
-        return sums[..., 0] / np.maximum(sums[..., 1], 1)
-
-    resampled = ratio(bootstrap_sums(counts, name=name, samples=samples))
-    return Measurement(value=float(ratio(counts.sum(axis=0))), samples=resampled, n=len(gold), digest=digest)

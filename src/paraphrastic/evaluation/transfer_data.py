@@ -1,23 +1,87 @@
-"""The data of the transfer tasks: read from their files, identified by their content."""
+"""The transfer tasks, SentEval's and the Polish ones of Dadas 2022, and readers of their data."""
 
 import hashlib
 import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 import polars as pl
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.labelled_file import LabelledFile
-from paraphrastic.evaluation.transfer_tasks import TASKS, Suite, TransferTask
 from paraphrastic.registry.archive import read_members
 
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 1 << 30
+
+Suite = Literal["senteval", "polish"]
+# `nested` cross-validates all rows; `folds` cross-validates the training rows and has test rows of its own;
+# `split` has training, development and test rows; `relatedness` too, but with scores instead of classes.
+Protocol = Literal["nested", "folds", "split", "relatedness"]
+# The parts of the data that a protocol needs.
+PARTS: dict[Protocol, tuple[str, ...]] = {
+    "nested": ("all",),
+    "folds": ("train", "test"),
+    "split": ("train", "dev", "test"),
+    "relatedness": ("train", "dev", "test"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TransferTask:
+    """One task.
+
+    Attributes:
+        name: name in the papers' tables.
+        dataset: name of the data, which two tasks can share.
+        protocol: how classifiers are trained and tested.
+        classes: names of the classes, in the order of their numbers; empty for a task with scores.
+    """
+
+    name: str
+    dataset: str
+    protocol: Protocol
+    classes: tuple[str, ...] = ()
+
+
+_POLARITY = ("negative", "positive")
+_BINARY = ("0", "1")
+# SentEval's order: its toolkit sorts sentences of equal length by class.
+ENTAILMENT = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
+QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
+_REVIEWS = ("0", "1", "2", "3")
+_TAGS = ("0", "1", "2", "3", "4", "5", "6", "7")
+
+TASKS: dict[Suite, tuple[TransferTask, ...]] = {
+    "senteval": (
+        TransferTask("MR", "MR", "nested", _POLARITY),
+        TransferTask("CR", "CR", "nested", _POLARITY),
+        TransferTask("SUBJ", "SUBJ", "nested", ("subjective", "objective")),
+        TransferTask("MPQA", "MPQA", "nested", _POLARITY),
+        TransferTask("SST-2", "SST", "split", _BINARY),
+        TransferTask("TREC", "TREC", "folds", QUESTIONS),
+        TransferTask("MRPC", "MRPC", "folds", _BINARY),
+        TransferTask("SICK-R", "SICK", "relatedness"),
+        TransferTask("SICK-E", "SICK", "split", ENTAILMENT),
+    ),
+    "polish": (
+        TransferTask("PPC", "ppc", "split", ("1", "2", "3")),
+        TransferTask("CR-H", "cr_h", "split", _REVIEWS),
+        TransferTask("CR-M", "cr_m", "split", _REVIEWS),
+        TransferTask("CDSC-E", "cds", "split", ENTAILMENT),
+        TransferTask("SICK-E", "sick", "split", ENTAILMENT),
+        TransferTask("CDSC-R", "cds", "relatedness"),
+        TransferTask("SICK-R", "sick", "relatedness"),
+        TransferTask("8TAGS", "8tags", "split", _TAGS),
+    ),
+}
+LANGUAGES: dict[Suite, str] = {"senteval": "en", "polish": "pl"}
 
 _SCHEMA = {
     "line": pl.Int32,
@@ -26,14 +90,14 @@ _SCHEMA = {
     "label": pl.Int64,
     "score": pl.Float64,
 }
-# What a line says, by column.
+# The values of a line by column.
 _Row = Mapping[str, str | float | None]
 # Reads the rows of a file, given the names of the classes.
 _Reader = Callable[[LabelledFile, Sequence[str]], Iterator[_Row]]
 
 
 def _sentences(file: LabelledFile, _: Sequence[str], *, label: int) -> Iterator[_Row]:
-    """A sentence a line, all of one class. Official files have empty ones, which count like all others."""
+    """One sentence per line, all of one class. Empty sentences occur in official files and are kept."""
     lines = file.lines(latin=True)
     if empty := sum(not line.strip() for line in lines):
         log.info("%s: %d of %d sentences are empty", file.name, empty, len(lines))
@@ -44,7 +108,7 @@ def _sentences(file: LabelledFile, _: Sequence[str], *, label: int) -> Iterator[
 def _labelled(
     file: LabelledFile, classes: Sequence[str], *, pattern: str, expected: str, latin: bool = False
 ) -> Iterator[_Row]:
-    """A sentence and its class a line; both are groups of the pattern."""
+    """One sentence and its class per line; both are groups of the pattern."""
     for number, line in _numbered(file, latin=latin):
         found = re.fullmatch(pattern, line.strip())
         if not found:
@@ -56,7 +120,7 @@ def _labelled(
 def _table(
     file: LabelledFile, classes: Sequence[str], *, columns: Sequence[str], lowest: float = 0.0
 ) -> Iterator[_Row]:
-    """A pair of sentences a line, after a header; tabs part the columns, and unnamed ones are not read."""
+    """One pair of sentences per line, after a header. Columns are tab-separated; unnamed ones are skipped."""
     for number, line in _numbered(file, header=1):
         texts = line.split("\t")
         if len(texts) < len(columns):
@@ -71,7 +135,7 @@ def _table(
 
 
 def _numbered(file: LabelledFile, *, header: int = 0, latin: bool = False) -> list[tuple[int, str]]:
-    """Lines with their numbers, from 1, without the header and without blank ones at the end."""
+    """Lines with their numbers, counted from 1, without the header and without blank lines at the end."""
     lines = file.lines(latin=latin)
     while not lines[-1].strip():
         lines.pop()
@@ -108,7 +172,7 @@ _POLISH_PARAPHRASES = partial(_table, columns=("sentence1", "sentence2", "label"
 _JUDGED = partial(_table, columns=("", "sentence1", "sentence2", "score", "label"))
 
 
-# Part, file in the archive's folder, reader; in the order in which SentEval reads them.
+# Part, file in the archive's folder, and reader, in the order in which SentEval reads the files.
 _SENTEVAL: dict[str, tuple[tuple[str, str, _Reader], ...]] = {
     "MR": (("all", "MR/rt-polarity.pos", _POSITIVE), ("all", "MR/rt-polarity.neg", _NEGATIVE)),
     "CR": (("all", "CR/custrev.pos", _POSITIVE), ("all", "CR/custrev.neg", _NEGATIVE)),
@@ -130,20 +194,20 @@ _POLISH: dict[str, _Reader] = {
     "sick": partial(_JUDGED, lowest=1),
     "8tags": _TOPICS,
 }
-# What the names of a data set's files have in them.
+# Words by which the name of a file tells its part.
 _PARTS = {"train": ("train",), "dev": ("dev", "trial"), "test": ("test",)}
 
 
 def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: Path) -> None:
     """Gather the data of a suite's tasks in one Parquet file.
 
-    Columns: `dataset`; `part`: train, dev or test, or all; `line` of the file; `sentence1`, and of pairs
-    `sentence2`; `label`, the number of the class; of relatedness also `score`.
+    Columns: `dataset`; `part`, which is train, dev, test or all; `line` in the file; `sentence1`;
+    `sentence2`, for pairs; `label`, the number of the class; and `score`, for relatedness.
 
     Args:
-        suite: of `senteval`, there is one file, a zip or tar archive of its folder `data/downstream`; of
-            `polish`, train, dev and test data of each data set, told by the names of the files.
-        files: by data set.
+        suite: the suite.
+        files: files by data set. `senteval` has one file, a zip or tar archive of its folder
+            `data/downstream`. `polish` has train, dev and test files, told apart by their names.
         output: the Parquet file.
 
     Raises:
@@ -190,9 +254,9 @@ def _frame(suite: Suite, dataset: str, part: str, reader: _Reader, file: Labelle
 
 
 def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:
-    """SHA-256 of a task's sentences and gold, whatever archive they came in.
+    """SHA-256 of a task's sentences and gold, whichever archive they came in.
 
-    White space does not count, since SentEval's script leaves it to the user how sentences are tokenized.
+    White space is ignored, because SentEval's script leaves the tokenization of sentences to the user.
     """
     gold = "label" if task.classes else "score"
     digest = hashlib.sha256()

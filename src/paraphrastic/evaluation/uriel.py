@@ -1,8 +1,8 @@
 """Distances between languages from URIEL (Littell et al. 2017), in the archives of the lang2vec project.
 
-`distances2.zip` of its repository has the upper triangle of a sparse matrix for each kind of distance,
-rounded to two digits; `distances_languages.txt` beside it has the languages in the order of rows and columns.
-The older `distances.zip` has a CSV file a kind, whose header and first column are the languages.
+`distances2.zip` in its repository holds a sparse matrix for each kind of distance: its upper triangle, with
+two decimals. `distances_languages.txt` beside it lists the languages in the order of rows and columns.
+The older `distances.zip` holds a CSV file for each kind, with the languages in the header and first column.
 """
 
 import csv
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 KINDS = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
 ENGLISH = "eng"
 
-# Codes of several languages, and the one of them that corpora are in: for Arabic as a whole, all of URIEL's
-# geographic distances are 1.
+# Codes of macrolanguages, and the single language that corpora are in. URIEL may not know a macrolanguage
+# well: for Arabic as a whole, all geographic distances are 1.
 _SINGLE = {
     "ara": "arb", "aze": "azj", "fas": "pes", "kur": "kmr", "mlg": "plt", "mon": "khk",
     "msa": "zsm", "sqi": "als", "swa": "swh", "uzb": "uzn", "yid": "ydd", "zho": "cmn",
@@ -38,16 +38,16 @@ _DAMAGE = (OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZip
 def distances_to_english(
     files: Sequence[Path], languages: Sequence[str], *, max_bytes: int
 ) -> dict[str, dict[str, float]]:
-    """Distances from English to each language, by kind; what URIEL does not have is left out, and logged.
+    """Distances from English to each language, by kind; a distance missing in URIEL is left out and logged.
 
     Args:
-        files: the data set: an archive (`.zip`), codes of two letters with those of three (`.json`), and, if
-            the archive has matrices, the order of their languages (`.txt`).
-        languages: codes of ISO 639, of two letters or three.
-        max_bytes: bound of each member of the archive, unpacked.
+        files: the data set: an archive (`.zip`), a table from two-letter to three-letter codes (`.json`) and,
+            if the archive holds matrices, the order of their languages (`.txt`).
+        languages: ISO 639 codes with two or three letters.
+        max_bytes: largest unpacked size of a member of the archive.
 
     Raises:
-        InputError: a file is missing, damaged or not laid out as those of lang2vec.
+        InputError: a file is missing or damaged, or its layout differs from lang2vec's.
     """
     archive, (order, *_) = _of(files, ".zip"), [*(file for file in files if file.suffix == ".txt"), None]
     codes = _codes(_of(files, ".json"), languages)
@@ -75,7 +75,7 @@ def _of(files: Sequence[Path], suffix: str) -> Path:
 
 
 def _codes(path: Path, languages: Sequence[str]) -> dict[str, str]:
-    """The languages' codes of three letters, by the codes that were asked for."""
+    """Three-letter codes of the languages, by the given codes."""
     known = read_json(path)
     if not (isinstance(known, Mapping) and all(isinstance(code, str) for code in known.values())):
         raise InputError(f"{path}: not a table of language codes")
@@ -85,9 +85,12 @@ def _codes(path: Path, languages: Sequence[str]) -> dict[str, str]:
 
 def _matrix_row(data: bytes, label: str, order: Path, max_bytes: int) -> dict[str, float]:
     """Distances from English, by code, from the upper triangle of a matrix."""
-    codes = [code.strip() for code in _text(order).split(",")]
     try:
-        # The arrays in it are compressed once more.
+        codes = [code.strip() for code in order.read_text(encoding="utf-8").split(",")]
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{order}: not readable as a list of languages: {error}") from None
+    try:
+        # The member is itself a compressed file, so its unpacked size has to be checked again.
         with zipfile.ZipFile(io.BytesIO(data)) as arrays:
             size = sum(array.file_size for array in arrays.infolist())
         if size > max_bytes:
@@ -98,13 +101,14 @@ def _matrix_row(data: bytes, label: str, order: Path, max_bytes: int) -> dict[st
     if matrix.shape != (len(codes), len(codes)):
         rows, columns = matrix.shape
         raise InputError(f"{label}: {rows} × {columns} distances, but {order} has {len(codes)} languages")
-    if not sparse.triu(matrix, 1).nnz:
+    upper = sparse.triu(matrix, 1, format="csr")
+    if not upper.nnz:
         raise InputError(f"{label}: there is nothing above the diagonal")
     if ENGLISH not in codes:
         raise InputError(f"{order}: {ENGLISH} is not among the languages")
     english = codes.index(ENGLISH)
-    after, before = matrix[english].toarray()[0], matrix[:, english].toarray()[:, 0]
-    return {code: float((after if place > english else before)[place]) for place, code in enumerate(codes)}
+    distances = (upper[english] + upper[:, english].T).toarray()[0]
+    return dict(zip(codes, distances.tolist(), strict=True))
 
 
 def _csv_row(stream: BinaryIO, label: str) -> dict[str, float]:
@@ -118,10 +122,3 @@ def _csv_row(stream: BinaryIO, label: str) -> dict[str, float]:
         return {code: float(cell) for code, cell in zip(codes, cells, strict=True)}
     except (ValueError, IndexError, csv.Error) as error:
         raise InputError(f"{label}: line {rows.line_num}: not a table of distances: {error}") from None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: not readable as a list of languages: {error}") from None

@@ -1,1 +1,1 @@
-"""Models from and for other libraries, smaller models, and model cards."""
+"""Import and export of models, smaller versions of them, and model cards."""

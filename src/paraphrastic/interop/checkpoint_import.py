@@ -1,6 +1,6 @@
-"""Models of the original code: checkpoints that its training saved, as models of this project.
+"""Import of checkpoints that the original code saved in training.
 
-A checkpoint is what `torch.save` wrote of a dictionary: `state_dict`, `vocab` (the row of each piece, by its
+A checkpoint is a dictionary written by `torch.save`: `state_dict`, `vocab` (the row of each piece, by its
 spelling), `args` (an `argparse.Namespace`), the optimizer's state and the number of the epoch. It is a
 pickle, which could run any code; it is read without running any.
 """
@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +20,23 @@ import numpy.typing as npt
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
+from paraphrastic.base.files import new_folder, sha256
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.interop.sentencepiece_proto import add_unknown_pieces
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import Float32, SentenceEncoder
+from paraphrastic.model.files import TOKENIZER, tensor_name
 from paraphrastic.model.folder import save_model
-from paraphrastic.model.unknown_pieces import UNKNOWN, with_unknown_pieces
+from paraphrastic.model.sentencepiece_models import UNKNOWN, add_unknown_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
 
-# Embeddings, known pieces and the unknown vector, as `AverageEncoder` takes them.
-_Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
-# What the original calls tensors and vocabulary of the first and of the second side, if that has its own.
-_SIDES = ("", "_fr")
-# The beginning of a file of a newer version of torch.
+# Ending of the original's names for the second side's tensors and vocabulary, if that side has its own.
+_SECOND = "_fr"
+# The first bytes of a file that a newer version of torch wrote.
 _ZIP = b"PK\x03\x04"
-# Of an LSTM in torch, forwards and backwards, by the names of `recurrent.Lstm`.
+# Endings of torch's names for an LSTM's two directions, in the order of `recurrent.Lstm`.
 _DIRECTIONS = ("", "_reverse")
-# Settings of training that `config.json` has, by the original's names.
+# Training settings by the original's names, and their names in `config.json`.
 _SETTINGS = {
     "dim": "dimension", "batchsize": "batch_size", "dropout": "dropout", "megabatch_size": "megabatch",
     "megabatch_anneal": "megabatch_anneal", "delta": "margin", "lr": "learning_rate",
@@ -55,26 +54,52 @@ def import_checkpoint(
 ) -> SentenceEncoder:
     """Write a checkpoint of the original code as a new model folder with a card; see `open_checkpoint`.
 
-    Other libraries can load the folder, too, if they have the same vectors; if not, its card says why.
+    If other libraries compute the same vectors, they can load the folder; if not, its card says why.
 
     Raises:
-        InputError: as `open_checkpoint`; or `output` is there already, and no empty folder. Then nothing is
-            left.
+        InputError: see `open_checkpoint`; or `output` exists and is not an empty folder. Nothing is written.
     """
-    # Not at the top: who opens a checkpoint needs none of it.
-    from paraphrastic.interop.export.folder import new_folder
-    from paraphrastic.interop.export.static import complete_if_equal
+    # Imported here because `open_checkpoint` needs none of it.
     from paraphrastic.interop.model_card import write_import_card
+    from paraphrastic.interop.tokenizer import complete_folder
 
     with new_folder(Path(output)) as folder:
         model = open_checkpoint(
             checkpoint, sentencepiece_model, name=name, languages=languages, tokenized=tokenized
         )
-        save_model(model, folder, config=model.config)
-        why_not = complete_if_equal(model, folder)
+        save_model(model, folder)
+        why_not = ""
+        try:
+            complete_folder(folder, check=partial(_check_tokenizer, model, folder))
+        except InputError as error:
+            why_not = str(error).removeprefix(f"{folder}: not for sentence-transformers and model2vec: ")
         digests = {Path(path).name: sha256(path) for path in (checkpoint, sentencepiece_model)}
         write_import_card(folder, Path(output).name, digests, why_not=why_not)
     return model
+
+
+def _check_tokenizer(model: SentenceEncoder, folder: Path) -> None:
+    """Raise an `InputError` unless the ids of `tokenizer.json` lead to the same cosines as the model.
+
+    Cosines are compared on the text that comes with the package.
+    """
+    from paraphrastic.interop.formats import tokens
+    from paraphrastic.interop.parity import TEXT, Other, compare
+    from paraphrastic.model.embed_files import read_sentences
+
+    if not isinstance(model, AverageEncoder):
+        raise InputError("it is more than one average")
+    table = model.embeddings
+    try:
+        cut = tokens(folder)
+    except ModuleNotFoundError:
+        raise InputError("the package tokenizers, by which it is checked, is not installed") from None
+
+    def embed(sentences: list[str]) -> Float32:
+        rows = [table[ids].mean(axis=0) if ids else np.zeros(model.dim) for ids in cut(sentences)]
+        return np.array(rows, np.float32)
+
+    compare(model, Other(cut, embed), read_sentences(str(TEXT))).check(TEXT.name, TOKENIZER)
 
 
 def open_checkpoint(
@@ -85,21 +110,21 @@ def open_checkpoint(
     languages: Sequence[str] = (),
     tokenized: bool = False,
 ) -> SentenceEncoder:
-    """A model of the original code; its vectors are the original's, but for text without any piece.
+    """Open a model of the original code; its vectors are the original's, except for text without any piece.
 
-    That is the zero vector here, as with every model, and the vector of unknown text in the original.
+    Such text has the zero vector here, as with every model, and the vector of unknown text in the original.
 
     Args:
-        checkpoint: the file, of any version of torch.
-        sentencepiece_model: the model that its training text was cut by.
-        name: of the model; left out, the file's.
-        languages: of the model. One that is separate for its sides needs two, in the order of the columns of
-            its training data.
+        checkpoint: file of any version of torch.
+        sentencepiece_model: the model that cut its training text.
+        name: name of the model; by default, the file's.
+        languages: languages of the model. If its sides have separate parameters, two are needed, in the
+            order of the columns of its training data.
         tokenized: whether sentences will be given as the Moses tokenizer cuts them, which a model may need.
 
     Raises:
-        InputError: a file that is missing, damaged or no such checkpoint, that asks for code to run, or a
-            model whose vectors cannot be the original's here.
+        InputError: the file is missing, damaged, not such a checkpoint or asks for code to run, or the model
+            cannot have the original's vectors here.
     """
     path, sentencepiece_path = Path(checkpoint), Path(sentencepiece_model)
     saved = _Checkpoint(path, _read(path))
@@ -120,40 +145,29 @@ def open_checkpoint(
     }
     try:
         vocabulary = dict.fromkeys(spelling for side in sides for spelling in side.spellings(lowercase))
-        processor = with_unknown_pieces(add_unknown_pieces(processor, list(vocabulary)), lowercase=lowercase)
-        tables = [side.table(processor, lowercase=lowercase, zero_unknown=zero_unknown) for side in sides]
-        if architecture.averaged and not architecture.separate:
-            return AverageEncoder(*tables[0], processor, config)
-        return _parts_encoder(sides, tables, processor, architecture, config)
+        processor = add_unknown_pieces(processor, list(vocabulary))
+        tensors: dict[str, npt.NDArray[Any]] = {}
+        for side in sides:
+            table = side.table(processor, lowercase=lowercase, zero_unknown=zero_unknown)
+            if architecture.averaged and not architecture.separate:
+                return AverageEncoder(*table, processor, config)
+            names = ("0.embeddings", "known.subword", "0.unknown")
+            for name, value in (*zip(names, table, strict=True), *side.lstm.items()):
+                tensors[tensor_name(name, side.language)] = value
+        return CompositeEncoder(tensors, processor, {**config, "architecture": architecture.to_json()})
     except InputError as error:
         raise InputError(f"{path} with {sentencepiece_path}: {error}") from None
 
 
-def _parts_encoder(
-    sides: "Sequence[_Side]",
-    tables: Sequence[_Tables],
-    processor: SentencePieceProcessor,
-    architecture: Architecture,
-    config: Mapping[str, Any],
-) -> CompositeEncoder:
-    tensors: dict[str, npt.NDArray[Any]] = {}
-    for side, (embeddings, known, unknown) in zip(sides, tables, strict=True):
-        suffix = f".{side.language}" if side.language else ""
-        tensors |= {f"0.embeddings{suffix}": embeddings, f"0.unknown{suffix}": unknown}
-        tensors |= {f"0.lstm.{key}{suffix}": value for key, value in side.lstm.items()}
-        tensors[f"known.subword{suffix}"] = known
-    return CompositeEncoder(tensors, processor, {**config, "architecture": architecture.to_json()})
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What the sentences of a side are embedded with.
+    """The parameters that embed the sentences of one side.
 
     Attributes:
-        language: of the side, where the sides differ.
+        language: language of the side, if the sides differ.
         vocab: rows of the table, by the spelling of pieces.
         weights: the table, float32 [rows, dim].
-        lstm: weights by the names of `recurrent.RecurrentPooling`; none of an average.
+        lstm: weights by their names in a `CompositeEncoder`; empty for an average.
     """
 
     language: str | None
@@ -162,16 +176,18 @@ class _Side:
     lstm: Mapping[str, Float32]
 
     def spellings(self, lowercase: bool) -> Iterator[str]:
-        """Of the vocabulary, what can come of text: without white space, and lower-cased where text is."""
+        """Yield the spellings that text can have: without white space, and in lower case if text is."""
         for spelling in self.vocab:
             if spelling.split() == [spelling] and not (lowercase and spelling != spelling.lower()):
                 yield spelling
 
-    def table(self, processor: SentencePieceProcessor, *, lowercase: bool, zero_unknown: bool) -> _Tables:
-        """Embeddings by sentencepiece's ids, as `AverageEncoder` takes them.
+    def table(
+        self, processor: SentencePieceProcessor, *, lowercase: bool, zero_unknown: bool
+    ) -> tuple[Float32, npt.NDArray[np.bool_], Float32]:
+        """Return embeddings by sentencepiece's ids, known pieces and the unknown vector for `AverageEncoder`.
 
-        As in the original, a piece is lower-cased before it is looked up, and one without a row is left out
-        (`zero_unknown`) or has the unknown row.
+        As in the original, a piece is lower-cased (`lowercase`) before it is looked up. A piece without a row
+        is left out (`zero_unknown`) or has the unknown row.
         """
         pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
         rows = np.full(len(pieces), -1, np.int64)
@@ -191,7 +207,7 @@ class _Side:
 
 
 class _Checkpoint:
-    """What a file holds; everything that is asked for is checked."""
+    """The content of a checkpoint, which is checked when it is asked for."""
 
     def __init__(self, path: Path, content: Any) -> None:
         self.path = path
@@ -204,15 +220,16 @@ class _Checkpoint:
         if not isinstance(content["args"], argparse.Namespace):
             raise self._fault("args is not an argparse.Namespace")
         self.args = vars(content["args"])
+        self._recurrent = self.args.get("model") == "lstm"
         self.state = content["state_dict"]
         if not isinstance(self.state, Mapping):
             raise self._fault("state_dict is not a dictionary")
-        # Of a model that was trained on several GPUs.
+        # A model that was trained on several GPUs has this prefix.
         if self.state and all(str(key).startswith("module.") for key in self.state):
             self.state = {str(key).removeprefix("module."): value for key, value in self.state.items()}
 
     def check(self, *, tokenized: bool) -> tuple[bool, bool]:
-        """Refuse what cannot be had here; whether text is lower-cased, and unknown pieces are left out."""
+        """Refuse unsupported models; return whether text is lower-cased, and unknown pieces are left out."""
         kind, pool = self._argument("model"), self._argument("pool")
         if kind not in ("avg", "lstm"):
             raise self._fault(f"args.model is {kind!r}; known are 'avg' and 'lstm'")
@@ -222,7 +239,7 @@ class _Checkpoint:
             raise self._fault(
                 f"is a model of character {n}-grams of text as it is, and those here are of normalized text"
             )
-        # Earlier code had no such settings: it lower-cased always, and was given tokenized text.
+        # Earlier code had neither setting below: it always lower-cased, and its text was tokenized.
         if self._argument("tokenize", 1) and not tokenized:
             raise self._fault(
                 "was trained on text that the Moses tokenizer had cut, which models here do not do: give "
@@ -231,7 +248,7 @@ class _Checkpoint:
         return bool(self._argument("lower_case", 1)), bool(self._argument("zero_unk"))
 
     def sides(self, languages: Sequence[str]) -> list[_Side]:
-        """The sides that differ: one, or both."""
+        """Return the sides that differ: one side if they share all parameters, otherwise both."""
         own_table = not self._argument("share_vocab", 1)
         own_lstm = self._recurrent and not self._argument("share_encoder", 1)
         if not own_table and not own_lstm:
@@ -241,13 +258,14 @@ class _Checkpoint:
                 "has parameters of their own for its two sides: give its languages, in the order of the "
                 "columns of its training data, as in --languages fr-en"
             )
+        first, second = languages
         return [
-            self._side(language, own if own_table else "", own if own_lstm else "")
-            for language, own in zip(languages, _SIDES, strict=True)
+            self._side(first, "", ""),
+            self._side(second, _SECOND if own_table else "", _SECOND if own_lstm else ""),
         ]
 
     def architecture(self, *, separate: bool) -> Architecture:
-        """What the encoder is made of."""
+        """Return the encoder's architecture."""
         part = Part()
         if self._recurrent:
             width = self._tensor("lstm.weight_hh_l0").shape[1]
@@ -256,16 +274,14 @@ class _Checkpoint:
         return Architecture(parts=(part,), languages="separate" if separate else "shared")
 
     def training(self) -> dict[str, Any]:
-        """Settings of the training, and the epoch after which the checkpoint was saved."""
-        found = {ours: self.args[name] for name, ours in _SETTINGS.items() if name in self.args}
-        numbers = {key: value for key, value in found.items() if isinstance(value, int | float)}
-        settings = {key: value for key, value in numbers.items() if math.isfinite(value)}
-        epoch = self.content.get("epoch")
-        return {**({"epochs": epoch} if isinstance(epoch, int) else {}), **settings}
-
-    @property
-    def _recurrent(self) -> bool:
-        return self._argument("model") == "lstm"
+        """Return the settings of the training and the epoch after which the checkpoint was saved."""
+        settings = {ours: self.args.get(name) for name, ours in _SETTINGS.items()}
+        found = {"epochs": self.content.get("epoch"), **settings}
+        return {
+            key: value
+            for key, value in found.items()
+            if isinstance(value, int | float) and math.isfinite(value)
+        }
 
     def _argument(self, name: str, *default: Any) -> Any:
         if name not in self.args and not default:
@@ -299,10 +315,9 @@ class _Checkpoint:
             biases = [self._tensor(f"lstm{own}.bias_{name}_l0{direction}", 1) for name in ("ih", "hh")]
             if {len(w), len(u), *map(len, biases)} != {4 * u.shape[1]}:
                 raise self._fault(f"the sizes of lstm{own}'s weights do not fit each other")
-            yield f"directions.{number}.w", w
-            yield f"directions.{number}.u", u
-            # Torch adds them to the same sum.
-            yield f"directions.{number}.bias", biases[0] + biases[1]
+            name = f"0.lstm.directions.{number}"
+            # Torch adds both biases to the same sum.
+            yield from ((f"{name}.w", w), (f"{name}.u", u), (f"{name}.bias", biases[0] + biases[1]))
 
     def _tensor(self, name: str, dimensions: int = 2) -> Float32:
         import torch
@@ -322,9 +337,9 @@ class _Checkpoint:
 
 
 def _read(path: Path) -> Any:
-    """The content of a file that `torch.save` wrote; nothing in it is run.
+    """Load a file that `torch.save` wrote, without running any code in it.
 
-    Of the classes that a pickle can name, `argparse.Namespace` is allowed beside torch's tensors.
+    Besides torch's tensors, `argparse.Namespace` is the only class that the pickle may name.
     """
     try:
         import torch
@@ -333,19 +348,19 @@ def _read(path: Path) -> Any:
     if not path.is_file():
         raise InputError(f"{path}: is not a file")
     try:
-        # What is mapped is read when it is needed, which the optimizer's state never is.
+        # A mapped file is read only as needed, and the optimizer's state never is.
         with path.open("rb") as file:
             mapped = file.read(len(_ZIP)) == _ZIP
         with warnings.catch_warnings(), torch.serialization.safe_globals([argparse.Namespace]):
-            # What it warns of is an error soon after, if it is one.
+            # If a warning matters, an error follows soon.
             warnings.simplefilter("ignore")
             return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
-    except Exception as error:  # whatever a damaged file makes of its readers
+    except Exception as error:  # a damaged file can raise anything
         raise InputError(f"{path}: {_cause(error)}") from None
 
 
 def _cause(error: Exception) -> str:
-    """Why a file was not read, in one line."""
+    """Say in one line why a file could not be read."""
     message = str(error)
     if asked := re.search(
         r"GLOBAL (\S+) was not an allowed|Trying to load unsupported GLOBAL (\S+)", message
@@ -353,6 +368,6 @@ def _cause(error: Exception) -> str:
         name = asked[1] or asked[2]
         return f"refused: it asks for {name}, and of classes it may name argparse.Namespace alone"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
-    # What torch says in general, after the cause, is no help here.
+    # After the cause, torch gives general advice, which is no help here.
     causes = [line for line in lines if "torch.load.html" not in line] or [""]
     return f"not readable as a checkpoint ({type(error).__name__}: {causes[-1][:120]})"

@@ -1,1 +1,1 @@
-"""Models as users have them: raw text to vectors."""
+"""Models as users have them, which turn raw text into vectors."""

@@ -1,6 +1,10 @@
-"""The model of one embedding table: a sentence's vector is the average of its pieces' embeddings."""
+"""The model with one embedding table: a sentence's vector is the average of its pieces' embeddings.
 
-import functools
+A table can store its entries in 2 or 4 bits. Four or two of them then share a byte, the first one in the
+lowest bits. An entry stands for an odd integer: -3, -1, 1 or 3 in 2 bits, and -15, -13, …, 15 in 4 bits. Each
+row is multiplied by its weight, which restores its scale.
+"""
+
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,28 +13,30 @@ import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.units import UNITS
+from paraphrastic.base.units import UNITS, spell
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import ENCODER, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
-from paraphrastic.model.packing import pack, unpack
 from paraphrastic.model.pieces import Cutter, Pieces
+
+Int8 = npt.NDArray[np.int8]
+UInt8 = npt.NDArray[np.uint8]
 
 
 class AverageEncoder(SentenceEncoder):
-    """A trained average.
+    """A trained model that averages embeddings.
 
     Args:
-        embeddings: float32, float16 or int8 [pieces, dim], with a row for each sentencepiece piece
-            in their order; or uint8 with entries of 2 or 4 bits (see `model.packing`), which become int8.
-        known: bool [pieces], false for pieces that training never met; they do not count.
+        embeddings: float32, float16 or int8 [pieces, dim], one row per sentencepiece piece, in their order;
+            or uint8 with entries of 2 or 4 bits (see the module), which become int8.
+        known: bool [pieces], false for pieces that did not occur in training; they do not count.
         unknown: float32 [dim], the vector of a sentence that has text but no known piece.
         processor: the sentencepiece model.
         config: the content of `config.json`.
-        weights: float32 [pieces], factors of the rows; int8 needs them, and nothing else has them.
+        weights: float32 [pieces], factors of the rows; int8 tables need them, and no others have them.
 
     Raises:
-        InputError: their sizes or kinds do not fit each other.
+        InputError: the sizes or types of the arguments do not fit together.
     """
 
     kind = ENCODER
@@ -69,8 +75,10 @@ class AverageEncoder(SentenceEncoder):
         self.unknown = unknown
         self.weights = weights
         self._factors = np.ones(pieces, np.float32) if weights is None else weights
-        if (unit := config.get("unit", "subword")) not in UNITS:
-            raise InputError(f"unit is {unit!r}, which is none of {', '.join(UNITS)}")
+        self.unit: str = config.get("unit", "subword")
+        if self.unit not in UNITS:
+            raise InputError(f"unit is {self.unit!r}, which is none of {', '.join(UNITS)}")
+        self._cutter = Cutter(self.processor, known, self.unit)
 
     @property
     def dim(self) -> int:
@@ -88,9 +96,9 @@ class AverageEncoder(SentenceEncoder):
         own = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
         return own if self.weights is None else {**own, "weights": self.weights}
 
-    @functools.cached_property
-    def _cutter(self) -> Cutter:
-        return Cutter(self.processor, self.known, self.config.get("unit", "subword"))
+    def spelled(self, sentences: Sequence[str]) -> list[str]:
+        """Raw sentences in the form in which sentencepiece receives them."""
+        return spell(self._prepare(sentences), self.unit)
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> Pieces:
         return self._cutter.cut(texts)
@@ -98,3 +106,29 @@ class AverageEncoder(SentenceEncoder):
     def _embed(self, tokens: Pieces, normalize: bool, vectors: Vectors) -> None:
         table, output = as_entries(self.embeddings), as_entries(vectors)
         average(table, self._factors, *tokens, self.unknown, normalize, output)
+
+
+def pack(codes: Int8, bits: int) -> UInt8:
+    """Pack odd numbers, [n, d], into bytes, [n, d · bits / 8]."""
+    numbers = ((codes.astype(np.int16) + (1 << bits) - 1) >> 1).astype(np.uint8)
+    each = 8 // bits
+    packed = np.zeros((len(codes), codes.shape[1] // each), np.uint8)
+    for place in range(each):
+        packed |= numbers[:, place::each] << (place * bits)
+    return packed
+
+
+def unpack(packed: UInt8, dim: int) -> tuple[Int8, int]:
+    """Undo `pack`: return the numbers, int8 [n, dim], and how many bits each of them had.
+
+    Raises:
+        InputError: a row does not have the bytes of `dim` entries of 2 or 4 bits.
+    """
+    bits, rest = divmod(8 * packed.shape[1], max(1, dim))
+    if rest or bits not in (2, 4):
+        raise InputError(f"rows of {packed.shape[1]} bytes are not {dim} entries of 2 or 4 bits")
+    codes = np.empty((len(packed), dim), np.int8)
+    each, mask = 8 // bits, (1 << bits) - 1
+    for place in range(each):
+        codes[:, place::each] = 2 * ((packed >> (place * bits)) & mask).astype(np.int8) - mask
+    return codes, bits

@@ -1,4 +1,4 @@
-"""Models of several parts, with LSTMs, or with parameters for each language.
+"""Models with several parts, with LSTMs, or with separate parameters for each language.
 
 `config.json` holds their `architecture`, and `model.safetensors` these tensors:
 
@@ -8,11 +8,10 @@
     {part}.unknown[.{language}]             float32 [dim]
     {part}.lstm.{name}[.{language}]         weights of `recurrent.RecurrentPooling`
 
-A name ends with a language if the two languages have their own. If their vocabularies overlap, each has a
-copy of the shared embeddings.
+A name ends with a language if each language has a tensor of its own. If the vocabularies overlap, each
+language has a copy of the shared embeddings.
 """
 
-import functools
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,15 +29,12 @@ from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
 from paraphrastic.model.files import PARTS, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
-from paraphrastic.model.unknown_pieces import with_unknown_pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
-# A sentencepiece model, and which of its pieces count: bool [pieces].
-Vocabulary = tuple[sentencepiece.SentencePieceProcessor, npt.NDArray[np.bool_]]
 
-# Sentences whose token embeddings are gathered at a time: 256 of 20 tokens are 20 MB at 1,024 dimensions.
+# Sentences whose token embeddings are gathered at a time: with 20 tokens each, 20 MB at 1,024 dimensions.
 _LSTM_SENTENCES = 256
-# Ends a unit's tokens where a sentence has several units; no piece has this id.
+# Ends the tokens of each unit in a sentence's list; no piece has this id.
 _END_OF_UNIT = -1
 
 
@@ -46,12 +42,12 @@ class CompositeEncoder(SentenceEncoder):
     """A trained model of any architecture.
 
     Args:
-        tensors: those of `model.safetensors`, see the module.
+        tensors: the tensors of `model.safetensors`; see the module.
         processor: the first sentencepiece model.
         config: the content of `config.json`.
 
     Raises:
-        InputError: they do not fit each other.
+        InputError: the arguments do not fit together.
         KeyError: a tensor or an entry of the configuration is missing.
     """
 
@@ -69,7 +65,7 @@ class CompositeEncoder(SentenceEncoder):
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
         self._tensors = tensors
         # By unit and language; the language is None if the languages share tables.
-        self.vocabularies: dict[tuple[str, str | None], Vocabulary] = {}
+        self._cutters: dict[tuple[str, str | None], Cutter] = {}
         processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
         for unit, language in product(self.architecture.units, self.languages):
             separate = self.architecture.vocabularies != "shared"
@@ -77,24 +73,23 @@ class CompositeEncoder(SentenceEncoder):
             if name not in processors:
                 processors[name] = self._read_processor(name) if processors else self.processor
             known = tensors[tensor_name(f"known.{unit}", language)]
-            self.vocabularies[unit, language] = processors[name], known
+            self._cutters[unit, language] = Cutter(processors[name], known, unit)
         self._parts = {language: list(self._read_parts(language)) for language in self.languages}
 
     def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         try:
-            processor = sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
+            return sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
         except RuntimeError as error:
             raise InputError(f"{name} is no sentencepiece model: {error}") from None
-        return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
 
     def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
         for number, part in enumerate(self.architecture.parts):
             name = tensor_name(f"{number}.embeddings", language)
             embeddings = self._tensors[name]
             unknown = self._tensors[tensor_name(f"{number}.unknown", language)]
-            processor, known = self.vocabularies[part.unit, language]
-            pieces = processor.get_piece_size()
-            if len(embeddings) != pieces or known.shape != (pieces,):
+            cutter = self._cutters[part.unit, language]
+            pieces = cutter.processor.get_piece_size()
+            if len(embeddings) != pieces or cutter.known.shape != (pieces,):
                 raise InputError(f"{name} has {len(embeddings)} rows, but its vocabulary {pieces} pieces")
             if unknown.shape != embeddings.shape[1:]:
                 raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
@@ -125,7 +120,7 @@ class CompositeEncoder(SentenceEncoder):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that decides a sentence's vector."""
+        """SHA-256 of everything that determines a sentence's vector."""
         architecture = json.dumps(self.architecture.to_json(), sort_keys=True)
         return hashlib.sha256((super().digest + architecture).encode()).hexdigest()
 
@@ -136,10 +131,6 @@ class CompositeEncoder(SentenceEncoder):
                 f"this model has parameters of their own for its languages: language is to be {choices}, "
                 f"not {language!r}"
             )
-
-    @functools.cached_property
-    def _cutters(self) -> dict[tuple[str, str | None], Cutter]:
-        return {key: Cutter(*own, unit=key[0]) for key, own in self.vocabularies.items()}
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> "_Tokens":
         language = language if self.architecture.separate else None
@@ -167,7 +158,7 @@ class _Tokens:
     Attributes:
         units: known pieces, by unit.
         has_text: false for sentences without any piece. [n]
-        language: whose tables are meant; None if the languages share them.
+        language: the language whose tables are used; None if the languages share them.
     """
 
     units: Mapping[str, Pieces]
@@ -175,13 +166,13 @@ class _Tokens:
     language: str | None
 
     def lists(self) -> list[list[int]]:
-        """The pieces of each sentence; those of several units follow each other."""
+        """The pieces of each sentence, one unit after the other."""
         by_unit = zip(*(pieces.lists() for pieces in self.units.values()), strict=True)
         return [[piece for own in of_units for piece in (*own, _END_OF_UNIT)] for of_units in by_unit]
 
 
 class _AveragePart:
-    """An average. The table's last row stands for a sentence without any known piece."""
+    """A part that averages. The table's last row stands for a sentence without any known piece."""
 
     def __init__(self, table: Float32, part: Part) -> None:
         self.table = table
@@ -198,7 +189,7 @@ class _AveragePart:
 
 
 class _RecurrentPart(_AveragePart):
-    """States of an LSTM over the rows."""
+    """A part that pools the states of an LSTM over the rows."""
 
     def __init__(self, table: Float32, part: Part, weights: Tensors) -> None:
         super().__init__(table, part)
@@ -224,14 +215,14 @@ class _RecurrentPart(_AveragePart):
 
         vectors = np.empty((len(pieces.has_text), self.dim), np.float32)
         counts = np.diff(pieces.ends)
-        # As in training, a sentence without any piece has the last row.
+        # As in training, a sentence without any known piece gets the last row.
         rows = np.insert(pieces.pieces, pieces.ends[:-1][counts == 0], len(self.table) - 1)
         counts = np.maximum(counts, 1)
         starts = np.cumsum(counts) - counts
-        # LSTMs are fast on sentences of about the same length.
+        # LSTMs are fastest on sentences of about the same length.
         order = np.argsort(counts, kind="stable")
         before = torch.get_num_threads()
-        # The other threads embed other blocks of sentences.
+        # One thread is enough, since the others embed other blocks of sentences.
         torch.set_num_threads(1)
         try:
             with torch.no_grad():

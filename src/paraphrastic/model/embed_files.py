@@ -1,4 +1,4 @@
-"""Text files into vectors and scores, a block at a time: memory does not grow with the file."""
+"""Embed and score text files block by block, so that memory does not grow with the file."""
 
 import io
 import shutil
@@ -6,8 +6,6 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from errno import EISDIR
-from os import strerror
 from pathlib import Path
 from typing import IO, Any, BinaryIO, Literal
 
@@ -23,7 +21,7 @@ from paraphrastic.registry.archive import open_stream
 
 _MAX_FILE_BYTES = 1 << 50
 
-# Told how many sentences are done.
+# Called with the number of sentences or lines that are done.
 Progress = Callable[[int], None]
 
 
@@ -39,28 +37,28 @@ def embed_file(
     normalize: bool = False,
     progress: Progress | None = None,
 ) -> int:
-    """Embed a text file with a sentence a line; the number of sentences.
+    """Embed a text file with one sentence per line; return the number of sentences.
 
     Args:
-        model: whose vectors are wanted.
+        model: the encoder.
         source: the file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        output: the `.npy` file, [n, dim], row i of line i; an empty line is zero. `-` is standard output.
+        output: the `.npy` file, [n, dim], one row per line, zero for an empty one; `-` is standard output.
         language: see `SentenceEncoder.embed_raw_text`.
-        threads: of the processor; None, all.
-        batch: sentences at a time.
-        dtype: float32 or float16, of the vectors.
-        normalize: make vectors as long as 1.
-        progress: is told how many sentences are done.
+        threads: CPU threads; None uses all cores.
+        batch: sentences per block.
+        dtype: type of the vectors, float32 or float16.
+        normalize: scale vectors to length 1.
+        progress: called with the number of sentences done.
 
     Raises:
-        InputError: a file that cannot be read or written or is not UTF-8; see also `embed_raw_text`.
+        InputError: a file cannot be read or written or is not UTF-8; see also `embed_raw_text`.
     """
 
     def embed(sentences: list[str]) -> Vectors:
         return model.embed_raw_text(sentences, language=language, threads=1, dtype=dtype, normalize=normalize)
 
     count = 0
-    # Opened first, so that an output that cannot be written is told before work is lost.
+    # The output is opened first, so that no work is lost if it cannot be written.
     with _npy_output(output, model.dim, np.dtype(dtype)) as write, text_input(source) as stream:
         for vectors in in_order(embed, read_batches(stream, source, batch), threads or available_cores()):
             write(vectors)
@@ -81,21 +79,21 @@ def score_file(
     on_error: Literal["stop", "skip"] = "stop",
     progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Score a TSV file with a pair of sentences a line; how many were scored, and how many lines left out.
+    """Score a TSV file with one sentence pair per line; return how many lines were scored and left out.
 
     Args:
-        model: whose cosines are wanted.
-        source: the file, see `embed_file`; lines `sentence TAB sentence`.
-        output: lines `cosine TAB sentence TAB sentence`; `-` is standard output.
-        languages: of the two sides, see `SentenceEncoder.score_raw_text`.
-        threads: of the processor; None, all.
-        batch: pairs at a time.
-        on_error: whether a line with another number of columns ends the work or is left out.
-        progress: is told how many lines are done.
+        model: the encoder.
+        source: file with lines `sentence TAB sentence`; see `embed_file`.
+        output: file for lines `cosine TAB sentence TAB sentence`; `-` is standard output.
+        languages: languages of the two sides; see `SentenceEncoder.score_raw_text`.
+        threads: CPU threads; None uses all cores.
+        batch: pairs per block.
+        on_error: whether to stop at a line that does not have two columns, or skip it.
+        progress: called with the number of lines done.
 
     Raises:
-        InputError: a file that cannot be read or written or is not UTF-8, a line with another number of
-            columns; see also `score_raw_text`.
+        InputError: a file cannot be read or written or is not UTF-8, or a line does not have two columns; see
+            also `score_raw_text`.
     """
 
     def score(numbered: tuple[int, list[str]]) -> tuple[str, int, int]:
@@ -128,7 +126,7 @@ def score_file(
 
 
 def read_sentences(path: str) -> Iterator[str]:
-    """The lines of a text file; see `embed_file` and `read_batches`."""
+    """Yield the lines of a text file; see `embed_file` and `read_batches`."""
     with text_input(path) as stream:
         for batch in read_batches(stream, path, BLOCK_SENTENCES):
             yield from batch
@@ -136,7 +134,7 @@ def read_sentences(path: str) -> Iterator[str]:
 
 @contextmanager
 def text_input(path: str) -> Iterator[BinaryIO]:
-    """The bytes of a file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input."""
+    """Open a file as bytes, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input."""
     if path == "-":
         yield _standard("input")
         return
@@ -150,7 +148,7 @@ def text_input(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def byte_output(path: str) -> Iterator[IO[bytes]]:
-    """A file that takes its name when it is whole; `-` is standard output."""
+    """Open a binary file that gets its name only when it is complete; `-` is standard output."""
     if path == "-":
         stream = _standard("output")
         with unwritable_named("standard output"):
@@ -160,7 +158,7 @@ def byte_output(path: str) -> Iterator[IO[bytes]]:
     with ExitStack() as stack:
         try:
             if Path(path).is_dir():
-                raise IsADirectoryError(EISDIR, strerror(EISDIR))
+                raise InputError(f"{path}: cannot be written: Is a directory")
             file = stack.enter_context(stack.enter_context(atomic_output(path)).open("wb"))
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
@@ -169,7 +167,7 @@ def byte_output(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def text_output(path: str) -> Iterator[IO[str]]:
-    """A text file in UTF-8, whatever the terminal's encoding is; see `byte_output`."""
+    """Open a text file in UTF-8, whatever the terminal's encoding is; see `byte_output`."""
     with byte_output(path) as stream:
         file = io.TextIOWrapper(stream, encoding="utf-8", newline="", write_through=path == "-")
         try:
@@ -187,11 +185,11 @@ def _standard(which: Literal["input", "output"]) -> BinaryIO:
 
 @contextmanager
 def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:
-    """What appends rows to a `.npy` file, [n, dim], in the order of calls."""
+    """Yield a function that appends rows to a `.npy` file, [n, dim]."""
     rows = 0
 
     def write_header(file: IO[bytes]) -> None:
-        # numpy leaves room in it for the largest number of rows.
+        # numpy pads the header, so that it can be written again with the final number of rows.
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": (rows, dim)}
         np.lib.format.write_array_header_1_0(file, header)
 
@@ -201,7 +199,7 @@ def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[
         rows += len(vectors)
 
     with byte_output(path) as output, ExitStack() as stack:
-        # The header, which comes first, has the number of rows.
+        # The header comes first but needs the number of rows, so the file must be seekable.
         seekable = path != "-" and output.seekable()
         file = output if seekable else stack.enter_context(tempfile.TemporaryFile())
         with unwritable_named(path if seekable else tempfile.gettempdir()):

@@ -1,4 +1,4 @@
-"""What every model can do. `load_model(folder)` gives a `SentenceEncoder`, which embeds and scores text."""
+"""What all models can do: `load_model(folder)` returns a `SentenceEncoder`, which embeds and scores text."""
 
 import hashlib
 from abc import ABC, abstractmethod
@@ -12,9 +12,9 @@ import sentencepiece
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.kernels import cosine_rows
-from paraphrastic.model.unknown_pieces import with_unknown_pieces
+from paraphrastic.model.sentencepiece_models import with_unknown_pieces
 
-# Sentences that are embedded at a time: their vectors are 8 MB at 1,024 dimensions.
+# Sentences that are embedded at a time; at 1,024 dimensions, their vectors take 8 MB.
 BLOCK_SENTENCES = 2048
 # Pairs that are scored at a time.
 BLOCK_PAIRS = 1 << 15
@@ -51,7 +51,7 @@ class SentenceEncoder(ABC):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of everything that decides a sentence's vector."""
+        """SHA-256 of everything that determines a sentence's vector."""
         digest = hashlib.sha256(self.processor.serialized_model_proto())
         for _, array in sorted(self.tensors().items()):
             digest.update(np.ascontiguousarray(array).data)
@@ -59,20 +59,20 @@ class SentenceEncoder(ABC):
 
     @abstractmethod
     def _tokens(self, texts: Sequence[str], language: str | None) -> Any:
-        """Cut texts, which are spelled as in training; the result is what `embed_tokens` takes."""
+        """Cut prepared texts into the tokens that `embed_tokens` takes."""
 
     @abstractmethod
     def _embed(self, tokens: Any, normalize: bool, vectors: Vectors) -> None:
-        """Write the vectors of sentences that `tokenize` has cut to `vectors`, [n, dim]."""
+        """Embed sentences that `tokenize` has cut, and write the result to `vectors`, [n, dim]."""
 
     def embed_tokens(self, tokens: Any) -> Float32:
-        """Vectors of sentences that `tokenize` has cut, [n, dim]."""
+        """Embed sentences that `tokenize` has cut: vectors, [n, dim]."""
         vectors = np.empty((len(tokens.has_text), self.dim), np.float32)
         self._embed(tokens, False, vectors)
         return vectors
 
     def known_tokens(self, sentences: Sequence[str], *, language: str | None = None) -> list[list[int]]:
-        """Ids of the pieces that count for each sentence's vector; several units follow each other."""
+        """Ids of the pieces that count for each sentence's vector, one unit after the other."""
         lists: list[list[int]] = self.tokenize(sentences, language=language).lists()
         return lists
 
@@ -89,18 +89,18 @@ class SentenceEncoder(ABC):
         normalize: bool = False,
         dtype: npt.DTypeLike = np.float32,
     ) -> Vectors:
-        """Vectors of raw sentences, [n, dim]; that of an empty sentence is zero.
+        """Embed raw sentences: vectors, [n, dim]; an empty sentence has a zero vector.
 
         Args:
-            sentences: raw text; it is prepared as training saw it.
-            language: of the sentences. Only a model that keeps its languages apart needs it.
-            threads: None for all cores that the process may use. Vectors do not depend on the number.
-            normalize: scale vectors to length 1, so that products are cosines; zero stays zero.
-            dtype: of the vectors, float32 or float16.
+            sentences: raw text, which is prepared as in training.
+            language: language of the sentences. Only a model that keeps its languages apart needs it.
+            threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
+            normalize: scale vectors to length 1, so that dot products are cosines; zero vectors stay zero.
+            dtype: type of the vectors, float32 or float16.
 
         Raises:
-            InputError: the model needs the language, and it is missing or none of the model's.
-            TypeError: a sentence is no string.
+            InputError: the model needs a language, and it is missing or not one of the model's.
+            TypeError: a sentence is not a string.
         """
         if isinstance(sentences, str):
             raise TypeError("embed_raw_text takes a list of sentences, not one string")
@@ -123,12 +123,12 @@ class SentenceEncoder(ABC):
         try:
             return self._tokens(self._prepare(sentences), language)
         except UnicodeEncodeError:
-            # U+FFFD for each lone surrogate, and the character itself for two that belong together.
+            # Each lone surrogate becomes U+FFFD, and a pair of them the character that it stands for.
             whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in sentences]
             return self._tokens(self._prepare(whole), language)
 
     def _prepare(self, sentences: Sequence[str]) -> list[str]:
-        """Raw text as training saw it: Chinese segmented into words, characters folded, lower-cased."""
+        """Prepare raw text as in training: segment Chinese into words, fold characters, lower-case."""
         settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
         return prepare_text(sentences, **settings)
 
@@ -139,9 +139,9 @@ class SentenceEncoder(ABC):
         languages: tuple[str, str] | None = None,
         threads: int | None = None,
     ) -> list[float]:
-        """Cosine of each pair's vectors, in [-1, 1]; 0 where a sentence is empty.
+        """Cosine of each pair's vectors, in [-1, 1]; 0 if a sentence is empty.
 
-        `languages` are those of the two sides; see `embed_raw_text`.
+        `languages` are the languages of the two sides; see `embed_raw_text`.
 
         Raises:
             InputError: see `embed_raw_text`.
@@ -169,14 +169,14 @@ class SentenceEncoder(ABC):
 
 
 def _check_strings(sentences: Sequence[Any], place: str) -> None:
-    """Refuse anything but strings; `place` says where the sentence with a given number stands."""
+    """Refuse anything but strings; `place` is a format string that says where sentence number {} is."""
     for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
         if not isinstance(text, str):
             raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
 
 
 def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
-    """Cosine of row i of one matrix with row i of the other, [n]; 0 where a row is zero."""
+    """Cosine of row i of one matrix with row i of the other, [n]; 0 if a row is zero."""
     found = np.empty(len(first), np.float64)
     cosine_rows(first, second, found)
     return found

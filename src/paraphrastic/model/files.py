@@ -13,23 +13,25 @@ from paraphrastic.base.files import atomic_output, sha256, write_json
 WEIGHTS = "model.safetensors"
 SENTENCEPIECE = "sentencepiece.model"
 CONFIG = "config.json"
-# What other libraries need beside these.
+# Files that other libraries need besides these.
 TOKENIZER, MODULES = "tokenizer.json", "modules.json"
-# Kinds of encoders, as `config.json` names them: one average, or what `model.composite` has.
+# The description of the model for people.
+CARD = "README.md"
+# Kinds of encoders, as `config.json` names them: a single average, or the models of `model.composite`.
 ENCODER = "averaged_subwords"
 PARTS = "parts"
 
-# What model2vec reads of an average's `config.json`: vectors are not normalized, and texts are not cut short.
+# Entries of an average's `config.json` for model2vec: it should neither normalize vectors nor truncate texts.
 _MODEL2VEC = {"normalize": False, "max_length": None}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """All that a model folder holds. Training writes it without the code that embeds sentences.
+    """The content of a model folder, which training can write without the code that embeds sentences.
 
     Attributes:
-        kind: of the encoder, `ENCODER` or `PARTS`.
-        dimension: of the sentence vectors.
+        kind: kind of the encoder, `ENCODER` or `PARTS`.
+        dimension: dimension of the sentence vectors.
         tensors: the content of `model.safetensors`, as `AverageEncoder` or `CompositeEncoder` takes it.
         sentencepiece: the serialized sentencepiece model, or the first one if there are several.
         config: the other entries of `config.json`.
@@ -42,7 +44,7 @@ class ModelFiles:
     config: Mapping[str, Any]
 
     def write(self, folder: Path) -> None:
-        """Write the folder; each file is whole or not there."""
+        """Write the folder; each file is either complete or not there."""
         with atomic_output(folder / WEIGHTS) as temporary:
             safetensors.numpy.save_file(dict(self.tensors), temporary)
         with atomic_output(folder / SENTENCEPIECE) as temporary:
@@ -55,5 +57,5 @@ class ModelFiles:
 
 
 def tensor_name(name: str, language: str | None) -> str:
-    """Name of a tensor, or of one language's own."""
+    """Name of a tensor, which ends with the language if the tensor belongs to one."""
     return f"{name}.{language}" if language else name

@@ -1,4 +1,4 @@
-"""Model folders: a model is saved as one and opened from one."""
+"""Save a model to a folder, and open it from one."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,31 +12,32 @@ import sentencepiece
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256
+from paraphrastic.base.text import folding_errors
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import CONFIG, ENCODER, PARTS, SENTENCEPIECE, WEIGHTS, ModelFiles
 
 
-def save_model(model: SentenceEncoder, folder: Path, *, config: Mapping[str, Any]) -> None:
-    """Write a model's folder with these entries in its `config.json`; see `ModelFiles`."""
+def save_model(model: SentenceEncoder, folder: Path) -> None:
+    """Write a model's folder; see `ModelFiles`."""
     proto = model.processor.serialized_model_proto()
-    ModelFiles(model.kind, model.dim, model.tensors(), proto, config).write(folder)
+    ModelFiles(model.kind, model.dim, model.tensors(), proto, model.config).write(folder)
 
 
 def open_files(files: ModelFiles) -> SentenceEncoder:
-    """The model that a folder with these files holds.
+    """Open the model that consists of these files.
 
     Raises:
-        InputError: the files do not fit each other.
+        InputError: the files do not fit together.
         KeyError: a tensor or an entry of the configuration is missing.
-        RuntimeError: the sentencepiece model is none.
+        RuntimeError: the sentencepiece model is invalid.
     """
     tensors, config = files.tensors, files.config
     processor = sentencepiece.SentencePieceProcessor(model_proto=files.sentencepiece)
     if files.kind == ENCODER:
         embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
         return AverageEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
-    # A late import, since one average needs none of it.
+    # A late import, since a single average needs none of it.
     from paraphrastic.model.composite import CompositeEncoder
 
     return CompositeEncoder(tensors, processor, config)
@@ -77,16 +78,16 @@ def open_folder(path: str | Path) -> SentenceEncoder:
 
 
 def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Refuse entries that are not finite, which would spoil vectors silently."""
+    """Refuse entries that are not finite, because they would silently spoil vectors."""
     for name, array in tensors.items():
-        # A sum needs no memory, and is not finite if an entry is not.
+        # The sum comes first: it needs no extra memory, and is not finite if an entry is not.
         suspect = array.dtype.kind == "f" and not np.isfinite(array.sum(dtype=np.float32))
         if suspect and not np.isfinite(array).all():
             raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite")
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    """The content of `config.json`, in which keys of earlier versions have their present form."""
+    """Read `config.json`, and bring keys of earlier versions into their present form."""
     config = read_json(path)
     if not isinstance(config, dict) or config.get("encoder") not in (ENCODER, PARTS):
         raise InputError(f"{path}: does not describe a model of the kind {ENCODER} or {PARTS}")
@@ -99,11 +100,8 @@ def _read_config(path: Path) -> dict[str, Any]:
         if not isinstance(config.get(key), kind):
             found = f"is {config[key]!r}" if key in config else "is missing"
             raise InputError(f"{path}: {key} {found}; a {kind.__name__} is needed")
-    if config["folding"]:
-        from paraphrastic.base.text import folding_faults
-
-        for fault in folding_faults(config["folding"]):
-            raise InputError(f"{path}: folding: {fault}")
+    for fault in folding_errors(config["folding"]):
+        raise InputError(f"{path}: folding: {fault}")
     if missing := {WEIGHTS, SENTENCEPIECE} - set(config["sha256"]):
         raise InputError(f"{path}: sha256 is without {' and '.join(sorted(missing))}")
     return config

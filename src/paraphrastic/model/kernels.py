@@ -1,7 +1,7 @@
-"""What embedding does with bytes and numbers, as machine code.
+"""The computations of embedding, on bytes and on numbers, as machine code.
 
-Sums are taken in the order of the pieces: a sentence has the same digits in any company and with any number
-of threads.
+Sums follow the order of the pieces, so the digits of a sentence's vector depend neither on the sentences that
+are embedded with it nor on the number of threads.
 """
 
 from typing import Any
@@ -21,12 +21,12 @@ UInt64 = npt.NDArray[np.uint64]
 Float32 = npt.NDArray[np.float32]
 Bool = npt.NDArray[np.bool_]
 
-# Of FNV-1a, whose hash of a word costs next to nothing while its end is looked for.
+# Constants of FNV-1a, a hash that costs next to nothing while the end of a word is searched for.
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
 _SPACE = np.uint8(0x20)
-# Pieces that are summed in single precision; the sums of longer sentences' parts are, in double.
+# Pieces that are summed in single precision. Longer sentences add the sums of such parts in double precision.
 PART = 32
-# A word without an entry; later ones are -2, -3, …
+# Marks the first word without an entry; the next ones are -2, -3, …
 MISSING = -1
 
 
@@ -35,22 +35,22 @@ def find_words(
     text: UInt8, ends: Int64, slots: Int32, hashes: UInt64, key_ends: Int64, keys: UInt8,
     words: Int32, word_ends: Int64, missing: Int64, missing_hashes: UInt64,
 ) -> int:  # fmt: skip
-    """Look up the words of sentences: what stands between spaces.
+    """Look up the words of sentences, which are separated by spaces, in a hash table.
 
     Args:
-        text: sentences in UTF-8, each followed by one byte that belongs to none.
-        ends: of the sentences, [n].
-        slots: entry of a word, at its hash or after, or -1; their number is a power of two.
-        hashes: of the entries.
-        key_ends: where entry i's word ends in `keys`, at i + 1.
-        keys: the entries' words, one after the other.
-        words: output, the entries of all words, `MISSING - k` for the one that is missing[k].
-        word_ends: output, where sentence i's words end in `words`, [n].
-        missing: output, where words without an entry begin and end in `text`, [k, 2].
-        missing_hashes: output, their hashes.
+        text: sentences in UTF-8, with one byte between them that belongs to none.
+        ends: where each sentence ends in `text`, [n].
+        slots: a word's entry, at its hash or after it, or -1; the number of slots is a power of two.
+        hashes: hash of each entry.
+        key_ends: the word of entry i is `keys[key_ends[i]:key_ends[i + 1]]`.
+        keys: the words of all entries, one after the other.
+        words: output, the entry of each word, or `MISSING - k` for word k of `missing`.
+        word_ends: output, where the words of each sentence end in `words`, [n].
+        missing: output, where each word without an entry begins and ends in `text`, [k, 2].
+        missing_hashes: output, the hashes of these words.
 
     Returns:
-        How many are missing.
+        The number of words without an entry.
     """
     mask = np.uint64(len(slots) - 1)
     found, absent, start = 0, 0, 0
@@ -65,7 +65,7 @@ def find_words(
             while at < end and text[at] != _SPACE:
                 code = (code ^ np.uint64(text[at])) * _PRIME
                 at += 1
-            # The last bits of a product know nothing of the first ones of its factors.
+            # The low bits of a product do not depend on the high bits of its factors, so mix those in.
             place = (code ^ (code >> np.uint64(32))) & mask
             entry = slots[place]
             while entry >= 0:
@@ -92,7 +92,7 @@ def find_words(
 
 @jit_exactly
 def insert(slots: Int32, hashes: UInt64, first: int, last: int) -> None:
-    """Make entries `first` to `last` known to `find_words`; there are more slots than entries."""
+    """Add entries `first` to `last` to the table of `find_words`, which must have more slots than entries."""
     mask = np.uint64(len(slots) - 1)
     for entry in range(first, last):
         code = hashes[entry]
@@ -107,18 +107,18 @@ def gather_pieces(
     words: Int32, word_ends: Int64, entries: Int32, piece_ends: Int64, pieces: Int32, has_pieces: Bool,
     gathered: Int32, ends: Int64, has_text: Bool,
 ) -> int:  # fmt: skip
-    """Pieces of sentences from those of their words.
+    """Gather the pieces of sentences from those of their words.
 
     Args:
-        words: as `find_words` gives them.
-        word_ends: the same.
-        entries: of the words that were missing.
-        piece_ends: where entry i's known pieces end in `pieces`, at i + 1.
-        pieces: the entries' known pieces.
+        words: from `find_words`.
+        word_ends: from `find_words`.
+        entries: entries of the words that were missing.
+        piece_ends: the known pieces of entry i are `pieces[piece_ends[i]:piece_ends[i + 1]]`.
+        pieces: the known pieces of all entries.
         has_pieces: whether an entry has any pieces, known or not.
-        gathered: output, or of length 0, to learn how long it is to be.
-        ends: output, where sentence i's pieces end, at i + 1; the first one is 0.
-        has_text: output, whether a sentence has pieces at all, [n].
+        gathered: output; if its length is 0, pieces are only counted.
+        ends: output, [n + 1]: the pieces of sentence i are `gathered[ends[i]:ends[i + 1]]`.
+        has_text: output, [n]: whether a sentence has any pieces, known or not.
 
     Returns:
         The number of pieces.
@@ -142,7 +142,7 @@ def gather_pieces(
 
 
 def _number_of(typing_context: Any, entry: Any) -> Any:
-    """The float32 that a table's entry stands for: int16 are the bits of half-precision numbers."""
+    """The float32 that a table's entry stands for; an int16 holds the bits of a half-precision number."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if entry == types.int16:
@@ -158,7 +158,7 @@ _number: Any = intrinsic(_number_of)
 
 
 def _entry_of(typing_context: Any, number: Any, like: Any) -> Any:
-    """The entry of an array, of which `like` is one, that stands for a float32."""
+    """The entry that stands for a float32, in the type of the entry `like`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         if like == types.int16:
@@ -172,7 +172,7 @@ _entry: Any = intrinsic(_entry_of)
 
 
 def as_entries(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """An array as the kernels take it: in half precision, its bits."""
+    """View an array as the kernels take it: half-precision numbers as their bits."""
     return array.view(np.int16) if array.dtype == np.float16 else array
 
 
@@ -186,10 +186,10 @@ def _product(first: Float32, second: Float32) -> float:
 
 @jit_exactly
 def cosine_rows(first: Float32, second: Float32, cosines: npt.NDArray[np.float64]) -> None:
-    """Cosine of row i of one matrix with row i of the other; 0 where a row is zero."""
+    """Write the cosine of row i of one matrix with row i of the other; 0 if a row is zero."""
     for i in range(len(first)):
         norms = np.sqrt(_product(first[i], first[i]) * _product(second[i], second[i]))
-        # Not a number stays one.
+        # NaN stays NaN.
         cosine = _product(first[i], second[i]) / norms if norms != 0.0 else 0.0
         cosines[i] = -1.0 if cosine < -1.0 else 1.0 if cosine > 1.0 else cosine
 
@@ -199,17 +199,17 @@ def average(
     table: npt.NDArray[Any], weights: Float32, pieces: Int32, ends: Int64, has_text: Bool, unknown: Float32,
     normalize: bool, vectors: npt.NDArray[Any],
 ) -> None:  # fmt: skip
-    """Averages of the pieces' rows; of text without pieces `unknown`, of no text zeros.
+    """Average each sentence's rows; text without known pieces gives `unknown`, an empty sentence zeros.
 
     Args:
-        table: float32, int8, or int16 for the bits of half-precision numbers, [rows, d].
-        weights: by which rows are multiplied, float32 [rows].
-        pieces: rows of the sentences, one after the other.
-        ends: where sentence i's pieces end, at i + 1; the first one is 0. [n + 1]
-        has_text: whether a sentence without pieces has the vector `unknown`, [n].
+        table: [rows, d], float32, int8, or int16 for the bits of half-precision numbers.
+        weights: float32 [rows], factors of the rows.
+        pieces: rows of the sentences' known pieces, one sentence after the other.
+        ends: [n + 1]; the pieces of sentence i are `pieces[ends[i]:ends[i + 1]]`.
+        has_text: [n], whether a sentence without known pieces has the vector `unknown`.
         unknown: float32 [d].
-        normalize: make the vectors as long as 1, but for those that are zero.
-        vectors: output, float32 or int16 (see `table`) [n, d].
+        normalize: scale vectors to length 1, except those that are zero.
+        vectors: output [n, d], float32, or int16 (see `table`).
     """
     dim = np.uintp(table.shape[1])
     sums, totals = np.empty(dim, np.float32), np.empty(dim, np.float64)
@@ -227,7 +227,7 @@ def average(
             totals[:] = 0.0
         while at < last:
             stop = min(last, at + PART)
-            # Four rows at a time, since it is the sums' way to the cache and back that takes time.
+            # Four rows at a time, because moving the sums to the cache and back is what takes time.
             while at + 4 <= stop:
                 a, b = np.uintp(pieces[at]), np.uintp(pieces[at + 1])
                 c, d = np.uintp(pieces[at + 2]), np.uintp(pieces[at + 3])
@@ -251,7 +251,7 @@ def average(
                 sums[k] = np.float32(totals[k] / size)
             count = np.float32(1.0)
         if normalize:
-            # The count does not matter to a direction.
+            # The count does not change the direction.
             length = np.float32(np.sqrt(_product(sums, sums)))
             count = length if length > np.float32(0.0) else np.float32(1.0)
         for k in range(dim):

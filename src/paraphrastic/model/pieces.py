@@ -1,10 +1,11 @@
-"""Text into the pieces that vectors are made of: by sentencepiece, and what it did with a word is remembered.
+"""Cut text into the pieces that vectors are made of.
 
-Where no piece reaches over a space, the pieces of a sentence are those of its words, and almost every word
-has been met before. Such a word is found by machine code in a table, and only new ones go to sentencepiece.
+If no piece spans a space, the pieces of a sentence are those of its words, and almost every word has been
+seen before. A compiled hash table remembers the pieces of words, and only new words go to sentencepiece.
 """
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -16,15 +17,15 @@ from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
 from paraphrastic.model.kernels import Bool, Int32, Int64, UInt8, UInt64
 
-# Normalizations that sentencepiece ships. None of them joins a space with the character beside it.
+# Normalizations that sentencepiece ships. None of them joins a space with the character next to it.
 NORMALIZATIONS = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")
 _SPACE = "▁"
-# Words that a table remembers; when it has more, it begins again.
+# A table that remembers more words than this is emptied.
 MAX_WORDS = 1 << 18
-# Bytes of a word that is worth remembering; a longer one will hardly come again.
+# Words with more bytes than this are not remembered, since they hardly ever recur.
 MAX_WORD_BYTES = 64
 
-# From texts to their known pieces, the number of these, and whether a text has any pieces.
+# Takes texts; returns their known pieces, how many of them each text has, and whether it has any pieces.
 Encode = Callable[[Sequence[str]], tuple[Int32, Int64, Bool]]
 
 
@@ -32,9 +33,9 @@ class Pieces(NamedTuple):
     """Known pieces of n sentences.
 
     Attributes:
-        pieces: of all sentences, one after the other, int32.
-        ends: where sentence i's end, at i + 1; the first one is 0. int64 [n + 1]
-        has_text: whether a sentence has pieces at all, known or not. [n]
+        pieces: int32, the pieces of all sentences, one after the other.
+        ends: int64 [n + 1]; those of sentence i are `pieces[ends[i]:ends[i + 1]]`.
+        has_text: bool [n], whether a sentence has any pieces, known or not.
     """
 
     pieces: Int32
@@ -57,30 +58,33 @@ class Cutter:
         unit: one of `units.UNITS`.
     """
 
-    def __init__(
-        self, processor: sentencepiece.SentencePieceProcessor, known: Bool, unit: str = "subword"
-    ) -> None:
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor, known: Bool, unit: str) -> None:
         self.processor, self.known, self.unit = processor, known, unit
-        # A trigram has the end of one word and the beginning of the next.
-        self.by_word = unit != "trigram" and is_cut_at_spaces(processor)
-        # One for each thread that was ever at work at the same time.
+        # There are as many tables as threads have ever been at work at once.
         self._tables: SimpleQueue[_WordTable] = SimpleQueue()
 
+    @cached_property
+    def by_word(self) -> bool:
+        """Whether a sentence's pieces are those of its words."""
+        # A trigram can hold the end of one word and the beginning of the next.
+        return self.unit != "trigram" and is_cut_at_spaces(self.processor)
+
     def cut(self, texts: Sequence[str]) -> Pieces:
-        """Cut texts, spelled as in training; can be called by several threads at once."""
+        """Cut prepared texts; several threads may call this at once."""
         if not self.by_word:
-            return _as_pieces(*self._encode(texts))
+            pieces, counts, has_text = self._encode(texts)
+            return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
         try:
             table = self._tables.get_nowait()
         except Empty:
             table = _WordTable()
-        pieces = table.cut(*_as_bytes(texts), self._encode)
-        # Not after an error, which may have left it half-way.
+        found = table.cut(*_as_bytes(texts), self._encode)
+        # After an error, the table is not put back, because it may be half updated.
         self._tables.put(table)
-        return pieces
+        return found
 
     def _encode(self, texts: Sequence[str]) -> tuple[Int32, Int64, Bool]:
-        """Known pieces of all texts, their numbers, and whether a text has any pieces."""
+        """Known pieces of all texts, how many of them each text has, and whether it has any pieces."""
         ids = self.processor.encode(spell(texts, self.unit), out_type=int, num_threads=1)
         lengths = np.fromiter(map(len, ids), np.int64, len(ids))
         pieces = np.fromiter((piece for text in ids for piece in text), np.int32, lengths.sum())
@@ -90,7 +94,7 @@ class Cutter:
 
 
 class _WordTable:
-    """Words and their pieces, as `kernels.find_words` looks them up; for one thread at a time."""
+    """Words and their pieces, in the form that `kernels.find_words` needs; for one thread at a time."""
 
     def __init__(self) -> None:
         self._clear()
@@ -98,7 +102,7 @@ class _WordTable:
     def _clear(self) -> None:
         self._size = 0
         self._slots = np.full(1 << 12, -1, np.int32)
-        # Arrays that have room for more; what counts of them, `_size` and the last ends say.
+        # These arrays have spare room; `_size` and the last ends say how much of it is used.
         self._hashes, self._has_pieces = np.empty(0, np.uint64), np.empty(0, np.bool_)
         self._keys, self._key_ends = np.empty(0, np.uint8), np.zeros(1, np.int64)
         self._pieces, self._piece_ends = np.empty(0, np.int32), np.zeros(1, np.int64)
@@ -126,7 +130,7 @@ class _WordTable:
         return Pieces(pieces, piece_ends, has_text)
 
     def _add(self, text: UInt8, places: Int64, hashes: UInt64, encode: Encode) -> Int32:
-        """Entries for missing words; the long ones come last, and go when the next ones come."""
+        """Add entries for missing words; long words come last, and the next call overwrites them."""
         entries = np.empty(len(places), np.int32)
         if not len(places):
             return entries
@@ -147,20 +151,15 @@ class _WordTable:
         self._key_ends = _extended(self._key_ends, size + 1, keys + np.cumsum(lengths))
         self._pieces = _extended(self._pieces, known, pieces)
         self._piece_ends = _extended(self._piece_ends, size + 1, known + np.cumsum(counts))
-        self._remember(size + int((lengths <= MAX_WORD_BYTES).sum()))
+        self._size = size + int((lengths <= MAX_WORD_BYTES).sum())
+        if 2 * self._size > len(self._slots):
+            size, self._slots = 0, np.full(4 << self._size.bit_length(), -1, np.int32)
+        kernels.insert(self._slots, self._hashes, size, self._size)
         return entries
-
-    def _remember(self, size: int) -> None:
-        """Have the first `size` words found from now on."""
-        first = self._size
-        if 2 * size > len(self._slots):
-            first, self._slots = 0, np.full(4 << size.bit_length(), -1, np.int32)
-        kernels.insert(self._slots, self._hashes, first, size)
-        self._size = size
 
 
 def _extended(array: npt.NDArray[Any], size: int, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The first `size` entries of an array and then `values`, in the same array if it has room for them."""
+    """Write `values` after the first `size` entries of an array, or of a larger copy if it is too small."""
     end = size + len(values)
     if end > len(array):
         room = np.empty(max(end, 2 * len(array)), array.dtype)
@@ -173,16 +172,16 @@ def _extended(array: npt.NDArray[Any], size: int, values: npt.NDArray[Any]) -> n
 def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
     """Whether a text is cut into the pieces of its words, one word after the other.
 
-    That is so if every word begins with the sign for a space wherever it stands, and no piece has that sign
-    further on. Where a word can be cut in two ways of the same score, such as aaa into aa a or a aa, rounding
-    decides which one is taken, and with it the words before; the sum of the pieces is the same.
+    That is so if every word begins with the sign for a space, wherever it is, and no piece has that sign in
+    another place. If a word can be cut in two ways with the same score, such as aaa into aa a or a aa, then
+    rounding decides, and it depends on the words before. The sum of the pieces is the same in both cases.
     """
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
     return (
-        # One sign before each word, whatever the number of spaces; none behind a word.
+        # There is one sign before each word, whatever the number of spaces, and none after a word.
         processor.normalize(" a  b ") == f"{_SPACE}a{_SPACE}b"
         and _normalization_is_known(processor.serialized_model_proto())
-        # Symbols that users define may have either.
+        # User-defined symbols may contain the sign or a space.
         and not any(_SPACE in piece[1:] or " " in piece for piece in pieces)
     )
 
@@ -190,18 +189,14 @@ def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
 def _normalization_is_known(model: bytes) -> bool:
     """Whether a serialized model names a normalization that sentencepiece ships.
 
-    A map of the user's own can join any characters, which no sample of text can rule out; sentencepiece names
-    it `user_defined`. The name is followed by the map, a field that is there even where it is empty.
+    A user's own map can join any characters, and no sample of text can rule that out; sentencepiece names it
+    `user_defined`. After the name comes the map, a field that is present even if it is empty.
     """
     return any(b"\n%c%s\x12" % (len(name), name.encode()) in model for name in NORMALIZATIONS)
 
 
-def _as_pieces(pieces: Int32, counts: Int64, has_text: Bool) -> Pieces:
-    return Pieces(pieces, np.concatenate([[0], np.cumsum(counts)]), has_text)
-
-
 def _as_bytes(texts: Sequence[str]) -> tuple[UInt8, Int64]:
-    """All texts in UTF-8, with a byte after each but the last, and where each ends."""
+    """All texts in UTF-8, with one byte between them, and where each of them ends."""
     joined = "\n".join(texts)
     text = np.frombuffer(joined.encode("utf-8"), np.uint8)
     if joined.count("\n") == len(texts) - 1:

@@ -13,10 +13,10 @@ Int64 = npt.NDArray[np.int64]
 
 
 class _Lstm(torch.autograd.Function):
-    """An LSTM over packed sentences: what `torch.nn.LSTM` computes, in half of its time on a processor.
+    """An LSTM over packed sentences. It computes the same as `torch.nn.LSTM`, in half the time on a CPU.
 
-    Rows of a step follow each other, those of long sentences first, so that a step's are a slice and the
-    rows that go on are its head. The gradients of the weights are one product each over all steps.
+    The rows of a step are adjacent, those of longer sentences first. A step is therefore a slice, and the
+    sentences that go on are its first rows. The gradient of each weight is one product over all steps.
     """
 
     @staticmethod
@@ -50,7 +50,7 @@ class _Lstm(torch.autograd.Function):
         inputs, w, u, gates, states, cells = context.saved_tensors
         sizes = context.sizes
         width = u.shape[1]
-        # Of the gates before their non-linearities.
+        # Gradients of the gates before their non-linearities.
         slopes = torch.empty_like(gates)
         previous = torch.zeros_like(states)
         carried = carried_cell = inputs.new_empty(0, width)
@@ -80,7 +80,7 @@ class _Lstm(torch.autograd.Function):
 
 
 class Lstm(nn.Module):
-    """Weights of an LSTM in one direction, drawn as torch's are; gates in torch's order."""
+    """An LSTM in one direction. Its weights are drawn as in torch, and its gates are in torch's order."""
 
     def __init__(self, inputs: int, width: int, generator: torch.Generator) -> None:
         super().__init__()
@@ -96,12 +96,12 @@ class Lstm(nn.Module):
 class RecurrentPooling(nn.Module):
     """The mean or the maximum of an LSTM's states over a sentence (ParaNMT-50M, section 4.1).
 
-    A BiLSTM's directions are pooled each, and their vectors averaged or concatenated.
+    The directions of a BiLSTM are pooled separately, and their vectors averaged or concatenated.
 
     Args:
         inputs: dimension of the tokens' embeddings.
         dimension: dimension of the sentence vectors.
-        part: what the LSTM is like.
+        part: the kind of LSTM, its pooling and its directions.
         seed: seed of the weights.
     """
 
@@ -115,17 +115,17 @@ class RecurrentPooling(nn.Module):
         self.pooling = part.pooling
 
     def forward(self, embeddings: Tensor, lengths: Int64) -> Tensor:
-        """Vectors of sentences, float32 [n, dimension]; that of an empty sentence is zero.
+        """Vectors of sentences, float32 [n, dimension]; an empty sentence has a zero vector.
 
         Args:
-            embeddings: [tokens, inputs], of all tokens, sentence after sentence.
-            lengths: [n], tokens of each sentence.
+            embeddings: [tokens, inputs], those of all tokens, sentence after sentence.
+            lengths: [n], number of tokens in each sentence.
         """
         rank, position = _places(lengths)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         vectors = []
         for number, lstm in enumerate(self.directions):
-            # Backwards, a token's place is counted from the sentence's end.
+            # In the backward direction, a token's place counts from the end of its sentence.
             place = position if number == 0 else lengths[sentence] - 1 - position
             order = np.lexsort((rank[sentence], place))
             places, sentences = (
@@ -141,7 +141,7 @@ class RecurrentPooling(nn.Module):
         zeros = states.new_zeros(len(lengths), states.shape[1])
         if self.pooling == "mean":
             counts = torch.from_numpy(np.maximum(lengths, 1).astype(np.float32))
-            # Of hundreds of states, a sum in single precision would lose the last digits.
+            # Over hundreds of states, a sum in single precision would lose the last digits.
             sums = zeros.double().index_add(0, sentence, states.double()).to(states.dtype)
             return sums / counts.to(states.device)[:, None]
         index = sentence[:, None].expand_as(states)
@@ -149,7 +149,7 @@ class RecurrentPooling(nn.Module):
 
 
 def _places(lengths: Int64) -> tuple[Int64, Int64]:
-    """Rank of each sentence, the longest first, and each token's position in its sentence."""
+    """The rank of each sentence, longest first, and the position of each token in its sentence."""
     rank = np.empty(len(lengths), np.int64)
     rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
     starts = np.cumsum(lengths) - lengths

@@ -1,4 +1,4 @@
-"""What every system that is evaluated looks like, whoever made it."""
+"""The common form of all systems that are evaluated, whoever made them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,10 +9,13 @@ import numpy as np
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.encoder import Float32
 
+# Turns sentences and the code of their language, which some models need, into vectors, float32 [n, dim].
+Embed = Callable[[Sequence[str], str | None], Float32]
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """The two stages of embedding, apart, so that each can be timed.
+    """The two stages of embedding, kept apart so that each can be timed.
 
     Attributes:
         prepare: turns sentences in a language into what the model reads.
@@ -25,25 +28,24 @@ class Stages:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """An encoder under its name.
+    """An encoder with a name.
 
     Attributes:
         label: its name in tables.
         dim: dimension of its vectors.
-        digest: of what decides a sentence's vector.
-        embed: turns n raw sentences in a language, whose code a model may need or not, into vectors, float32
-            [n, dim].
-        stages: the same in two stages; None where nothing is computed.
+        digest: digest of everything that determines a sentence's vector.
+        embed: turns raw sentences into vectors.
+        stages: the same in two stages; None if nothing is computed.
     """
 
     label: str
     dim: int
     digest: str
-    embed: Callable[[Sequence[str], str | None], Float32]
+    embed: Embed
     stages: Stages | None = None
 
     def embed_finite(self, sentences: Sequence[str], language: str | None, *, name: str) -> Float32:
-        """Vectors of sentences that `name` has, [n, dim]; an `InputError` if one is not finite."""
+        """Embed sentences of the data `name`: vectors, [n, dim]; an `InputError` if one is not finite."""
         vectors = self.embed(sentences, language)
         finite = np.isfinite(vectors).all(axis=1)
         if not finite.all():

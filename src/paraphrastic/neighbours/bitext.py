@@ -1,4 +1,4 @@
-"""Translations found among the sentences of two languages (Artetxe and Schwenk 2019)."""
+"""Mining of translations among the sentences of two languages (Artetxe and Schwenk 2019)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from paraphrastic.neighbours.vectors import direction_entries
 Margin = Literal["ratio", "distance", "cosine"]
 MARGINS: tuple[Margin, ...] = ("ratio", "distance", "cosine")
 NEIGHBOURS = 4
-# Sentences that are embedded at a time: 34 MB of vectors at 1,024 dimensions.
+# Number of sentences embedded at once: 34 MB of vectors at 1,024 dimensions.
 EMBEDDED_ROWS = 8192
 
 
 @dataclass(frozen=True, slots=True)
 class MinedPairs:
-    """Pairs of sentences, the best first; no sentence is in two of them.
+    """Pairs of sentences, best first; no sentence is in two pairs.
 
     Attributes:
-        sources: int64 [p], indices.
-        targets: int64 [p].
+        sources: int64 [p], indices of the source sentences.
+        targets: int64 [p], indices of the target sentences.
         scores: [p], descending.
     """
 
@@ -42,10 +42,10 @@ def embed_entries(
     in_16_bits: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Entries:
-    """The sentences' vectors as `direction_entries`, [n, dim], in 16 bits where asked for.
+    """Embed sentences and return `direction_entries` of their vectors, [n, dim], if wanted in 16 bits.
 
     Raises:
-        InputError: a vector is not finite; `name` says where the sentences come from.
+        InputError: a vector is not finite; the message says with `name` where the sentences come from.
     """
     entries = np.empty((len(sentences), encoder.dim), np.int16 if in_16_bits else np.float32)
     for start in range(0, len(sentences), EMBEDDED_ROWS):
@@ -58,16 +58,16 @@ def embed_entries(
 
 
 def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> MinedPairs:
-    """The candidates of both directions, and of those that share a sentence the best.
+    """Pair sentences with their best candidates; if pairs share a sentence, only the best one is kept.
 
-    Each sentence has one candidate, the neighbour with the highest score. The score of x and y is made of
-    their cosine and of a, the mean of two means: of the cosines of x with its neighbours, and of those of y
-    with its own. It is the cosine itself, its `distance` to a, or its `ratio` to a, which is 0 where a is
-    not positive (Artetxe and Schwenk 2019, section 3; retrieval by the highest score).
+    Each sentence has one candidate, the neighbour with the highest score. Let a be the average of two means:
+    of x's cosines with its neighbours, and of y's cosines with its neighbours. The score of x and y is their
+    cosine, its `distance` from a (cosine - a), or its `ratio` to a (cosine / a), which is 0 if a is not
+    positive (Artetxe and Schwenk 2019, section 3; retrieval by the highest score).
 
     Args:
-        forward: neighbours of each source among the targets.
-        backward: neighbours of each target among the sources.
+        forward: nearest targets of each source.
+        backward: nearest sources of each target.
         margin: how pairs are scored.
     """
     means = forward.cosines.mean(axis=1), backward.cosines.mean(axis=1)
@@ -90,7 +90,7 @@ def best_pairs(forward: Neighbours, backward: Neighbours, margin: Margin) -> Min
 def _candidates(
     neighbours: Neighbours, means: Float64, other_means: Float64, margin: Margin
 ) -> tuple[Int64, Float64]:
-    """The best neighbour of each sentence and its score."""
+    """Return the best neighbour of each sentence and its score."""
     scores = neighbours.cosines
     if margin != "cosine":
         average = (means[:, None] + other_means[neighbours.indices]) / 2
@@ -106,7 +106,7 @@ def _candidates(
 
 
 def unify(sentences: Iterable[str]) -> tuple[list[str], Int64]:
-    """Different sentences, in the order in which they first occur, and each one's place among them, [n]."""
+    """Return the different sentences, in order of first occurrence, and each sentence's index there, [n]."""
     places: dict[str, int] = {}
     indices = [places.setdefault(sentence, len(places)) for sentence in sentences]
     return list(places), np.array(indices, np.int64)

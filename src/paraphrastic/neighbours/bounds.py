@@ -1,4 +1,4 @@
-"""Vectors whose products are computed fast and say which pairs of vectors can be near."""
+"""Bounds on cosines that are fast to compute and rule out most pairs of vectors."""
 
 import sys
 from collections.abc import Callable
@@ -10,32 +10,33 @@ import numpy.typing as npt
 
 from paraphrastic.neighbours.kernels import Entries, Float32, Float64, encode, normalize, reach
 
-# Half the distance between 1 and the next number of single precision.
+# Rounding unit of single precision: half the distance between 1 and the next number.
 _UNIT = 2.0**-24
-# Vectors that are sampled: rows, columns that they are compared with, and others to find leading dimensions.
+# Sizes of the samples: rows, columns to compare them with, and vectors to find leading dimensions from.
 _ROWS, _COLUMNS, _FITTED = 64, 2048, 4096
-# Nanoseconds on a core for one product in single precision and for one in 8 bits, for an exact cosine, and
-# for a dimension of it.
+# Nanoseconds on one core: per multiplication in single precision and in 8 bits, per exact cosine, and per
+# dimension of an exact cosine.
 _PRODUCT, _PRODUCT_IN_8_BITS, _COSINE, _DIMENSION = 0.02, 0.01, 30.0, 0.35
-# Products from which on those in 8 bits pay: in a process that has torch, and in one that has to import it.
+# Number of multiplications that make 8 bits pay, if torch is loaded and if it must be imported first.
 _IN_8_BITS, _IN_8_BITS_WITH_IMPORT = 1e9, 5e10
-# Nanoseconds that it takes to look for leading dimensions, times the cube of all dimensions.
+# Finding leading dimensions takes this many nanoseconds, times the cube of the number of dimensions.
 _LOOKING = 1.0
-# Shares of the dimensions that may be kept.
+# Shares of the dimensions that a bound may keep.
 _SHARES = (1 / 16, 3 / 32, 1 / 8, 3 / 16, 1 / 4, 3 / 8, 1 / 2)
 
 
 class Bound:
-    """How vectors are turned into others whose product, plus `slack`, is never below their cosine.
+    """Turns vectors into others whose product, plus `slack`, is never below their cosine.
 
-    They are unit vectors, whose product differs from the cosine by rounding alone. With a basis, they are the
-    unit vectors' leading dimensions and, as one more, the length of what is left: what is left of two vectors
-    adds no more to their cosine than the product of its lengths (the inequality of Cauchy and Schwarz). That
-    takes fewer products, and rules most pairs of vectors out.
+    Without a basis, these are unit vectors, whose product differs from the cosine only by rounding. With a
+    basis, they have the unit vectors' leading dimensions and one more entry, the length of the rest. The
+    rests of two vectors add at most the product of their lengths to the cosine (Cauchy and Schwarz). These
+    shorter vectors are faster to multiply and still rule out most pairs.
 
     Attributes:
-        slack: what rounding can take from a product, at most: n terms of unit vectors are summed within n
-            units in any order (Higham 2002, section 3.1), and each vector is rounded before.
+        slack: the most that rounding can take from a product. A sum of n products of unit vectors' entries
+            is off by at most n rounding units in any order (Higham 2002, section 3.1), and each vector has
+            been rounded before.
     """
 
     def __init__(self, dim: int, basis: Float32 | None = None) -> None:
@@ -44,30 +45,30 @@ class Bound:
         self.slack = (self.width + 8) * _UNIT
         self._kept_error = 0.0
         if basis is not None:
-            # By so much, the kept dimensions of a unit vector can be off; it counts for both vectors, and
-            # for the length of what is left.
+            # The largest error of a unit vector's kept dimensions. It counts three times: for each of the
+            # two vectors, and for the length of the rest.
             self._kept_error = (dim + 8) * _UNIT * basis.shape[1] ** 0.5
             self.slack += 3 * self._kept_error
-        # Of higher order.
+        # Room for errors of higher order.
         self.slack *= 1.1
 
     def empty(self, n: int) -> npt.NDArray[Any]:
-        """Memory for n vectors."""
+        """Allocate memory for n vectors."""
         return np.empty((n, self.width), np.float32)
 
     def multiply(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any], out: Float32) -> None:
-        """Write the products of all rows, [n], with all columns, [m], to `out`, [n, m]."""
+        """Write the products of all rows, [n], and all columns, [m], to `out`, [n, m]."""
         np.matmul(rows, columns.T, out=out)
 
     def vectors(
         self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None
     ) -> npt.NDArray[Any]:
-        """The vectors to be multiplied, [n], as `empty` has them.
+        """Return the vectors to multiply, [n], in the form that `empty` allocates.
 
         Args:
-            entries: [n, dim], of any length.
+            entries: [n, dim], vectors of any length.
             norms: [n], overwritten with the vectors' norms.
-            out: [at least n, dim], memory for unit vectors, which are the result where there is no basis.
+            out: [at least n, dim], memory for unit vectors, which are the result if there is no basis.
         """
         norms = np.empty(len(entries)) if norms is None else norms
         units = np.empty(entries.shape, np.float32) if out is None else out[: len(entries)]
@@ -82,24 +83,24 @@ class Bound:
 
 
 class IntegerBound(Bound):
-    """Unit vectors rounded to whole numbers of 8 bits, which is fast on processors that have VNNI.
+    """Unit vectors rounded to 8-bit integers, which are fast to multiply on processors with VNNI.
 
-    A vector is the sum of its codes, times a scale, and of an error whose length is known. The product of two
-    vectors' codes differs from their cosine by no more than the errors (Cauchy and Schwarz) add to it here.
+    A vector is its codes times a scale, plus an error whose length is known. The most that the errors can add
+    to a cosine (Cauchy and Schwarz) is added to the scaled product of the codes.
     """
 
     def __init__(self, dim: int) -> None:
         super().__init__(dim)
-        # Scales, errors and the sum of their products are rounded a few times each.
+        # Scales, errors and the sum of their products are each rounded a few times.
         self.slack = 32 * _UNIT
         self._kind = np.dtype([("codes", np.int8, (dim,)), ("scale", np.float32), ("error", np.float32)])
 
     def empty(self, n: int) -> npt.NDArray[Any]:
-        """Memory for n vectors."""
+        """Allocate memory for n vectors."""
         return np.empty(n, self._kind)
 
     def multiply(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any], out: Float32) -> None:
-        """Write what the cosines of all rows, [n], and all columns, [m], reach at most to `out`, [n, m]."""
+        """Write upper bounds on the cosines of all rows, [n], and all columns, [m], to `out`, [n, m]."""
         products = _integer_products(rows["codes"], columns["codes"])
         scales, errors = columns["scale"].copy(), columns["error"].copy()
         reach(products, rows["scale"], rows["error"], scales, errors, out)
@@ -107,14 +108,14 @@ class IntegerBound(Bound):
     def vectors(
         self, entries: Entries, norms: Float64 | None = None, out: Float32 | None = None
     ) -> npt.NDArray[Any]:
-        """The vectors to be multiplied, [n], as `empty` has them; see `Bound.vectors`."""
+        """Return the vectors to multiply, [n], in the form that `empty` allocates; see `Bound.vectors`."""
         units, found = super().vectors(entries, norms, out), self.empty(len(entries))
         encode(units, found["codes"], found["scale"], found["error"])
         return found
 
 
 def _integer_products(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
-    """Products of all rows, [n, dim], with all columns, [m, dim]: int32 [n, m]."""
+    """Return the products of all rows, [n, dim], and all columns, [m, dim]: int32 [n, m]."""
     import torch
 
     found: npt.NDArray[np.int32] = torch._int_mm(
@@ -124,10 +125,10 @@ def _integer_products(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8])
 
 
 def whole_bound(dim: int, pairs: float) -> Bound:
-    """The fastest bound for so many pairs of vectors that keeps all dimensions."""
+    """Choose the fastest bound that keeps all dimensions, given the number of pairs to compare."""
     if _pays_in_8_bits(dim, pairs):
         largest = np.full((16, dim), 127, np.int8)
-        # Some processors cut the sums of two products off at 16 bits.
+        # Some processors limit the sum of two products to 16 bits.
         if (_integer_products(largest, largest) == dim * 127**2).all():
             return IntegerBound(dim)
     return Bound(dim)
@@ -140,20 +141,20 @@ def _pays_in_8_bits(dim: int, pairs: float) -> bool:
 
 
 def sample(n: int, size: int) -> npt.NDArray[np.int64]:
-    """Different indices below n, always the same."""
+    """Draw at most `size` different indices below n, always the same ones."""
     return np.random.default_rng(0).choice(n, min(n, size), replace=False)
 
 
 def bound_for_threshold(x: Entries, threshold: float) -> Bound:
-    """The bound by which pairs among `x`, [n, dim], with this cosine or a higher one are found fastest."""
+    """Choose the fastest bound for finding the pairs in `x`, [n, dim], whose cosine reaches a threshold."""
     order = sample(len(x), _ROWS + _COLUMNS + _FITTED)
-    # No vector is to be compared with itself.
+    # One draw is split, so that no vector is compared with itself.
     rows, columns, fitted = (x[part] for part in np.split(order, [_ROWS, _ROWS + _COLUMNS]))
     return _fastest(rows, columns, fitted, lambda _: threshold, len(x) ** 2 / 2, len(x))
 
 
 def bound_for_neighbours(x: Entries, y: Entries, k: int) -> Bound:
-    """The bound by which the k nearest neighbours of `x`, [n, dim], in `y`, [m, dim], are found fastest."""
+    """Choose the fastest bound for finding the k nearest neighbours of `x`, [n, dim], in `y`, [m, dim]."""
     rows = x[sample(len(x), _ROWS)]
     columns, fitted = (y[part] for part in np.split(sample(len(y), _COLUMNS + _FITTED), [_COLUMNS]))
     # A small sample may contain no true neighbour. Its nearest row is then farther away than the k-th
@@ -174,16 +175,16 @@ def _fastest(
     pairs: float,
     vectors: int,
 ) -> Bound:
-    """The fastest bound for so many pairs of vectors, of which these are a sample.
+    """Choose the bound that is fastest according to a sample of the pairs to compare.
 
     Args:
-        rows: [a, dim].
-        columns: [b, dim].
-        fitted: [c, dim], the vectors by which leading dimensions are found; those of a sample would look
-            better for the sample itself than they are.
-        bars: what cosines count for the rows, from those of the sample, [a, b].
-        pairs: that are compared.
-        vectors: in all, each of which is projected on the leading dimensions.
+        rows: [a, dim], one side of the sample.
+        columns: [b, dim], the other side.
+        fitted: [c, dim], other vectors to find leading dimensions from; dimensions fitted to the sample
+            itself would look better than they are.
+        bars: given the sample's cosines, [a, b], returns the lowest ones that count.
+        pairs: number of pairs to compare.
+        vectors: number of vectors; each is projected on the leading dimensions.
     """
     dim = columns.shape[1]
     cost_of_whole = dim * (_PRODUCT_IN_8_BITS if _pays_in_8_bits(dim, pairs) else _PRODUCT)

@@ -1,4 +1,4 @@
-"""Near duplicates among the lines of a text file, as the command `paraphrastic dedup` does it."""
+"""The command `paraphrastic dedup`: removes near duplicates from the lines of a text file."""
 
 import shutil
 import tempfile
@@ -20,7 +20,7 @@ from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.mine_files import MAX_BYTES, Progress
 
-# In place of a blank line's text.
+# Stands for the text of a blank line.
 _BLANK = -1
 
 
@@ -35,35 +35,35 @@ def dedup_file(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Leave out near duplicates by meaning from a text file; how many lines were kept, and how many were not.
+    """Remove near duplicates in meaning from a text file; return how many lines were kept and left out.
 
-    A line is left out if an earlier line that is kept has the same text, but for white space around it, or a
-    vector whose cosine with its own is the threshold or more. All others go out in their order, byte by byte
-    as they came. Blank lines are no sentences: they are kept.
+    A line is left out if an earlier kept line has the same text, ignoring white space around it, or a vector
+    whose cosine with this line's vector reaches the threshold. All other lines are written in their order,
+    byte for byte. Blank lines are not sentences and are kept.
 
-    Vectors that take more than `MAX_BYTES` are held in 16 bits, for cosines to four digits.
+    Vectors that take more than `MAX_BYTES` are held in 16 bits, which keeps cosines to four digits.
 
     Args:
-        encoder: of the sentences.
-        source: the file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        output: the file of the lines that are kept; `-` is standard output.
-        threshold: above 0 and at most 1.
-        report: TSV file with a line `cosine TAB line TAB kept line TAB sentence TAB kept sentence` for each
-            line that is left out, in their order, without a header: the kept line is the first one that is
-            near; the cosine of equal texts is 1; numbers of lines are from 1. `-` is standard output.
-        language: of the sentences, for an encoder that asks for it.
-        threads: of the processor; their number does not change the result.
-        progress: is told what is being done, and the share of it that is done.
+        encoder: embeds the sentences.
+        source: input file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
+        output: file for the lines that are kept; `-` is standard output.
+        threshold: lowest cosine of near duplicates, above 0 and at most 1.
+        report: TSV file without a header. It has, in order, a line `cosine TAB line TAB kept line TAB
+            sentence TAB kept sentence` for each line left out. The kept line is the first near one; equal
+            texts have the cosine 1; line numbers start at 1. `-` is standard output.
+        language: language of the sentences, for an encoder that asks for it.
+        threads: number of threads; it does not change the result.
+        progress: is called now and then with the current task and the share of it that is done.
 
     Raises:
-        InputError: a file that cannot be read or written or is not UTF-8, a threshold out of bounds; a vector
-            is not finite.
+        InputError: a file cannot be read or written or is not UTF-8, the threshold is out of bounds, or a
+            vector is not finite.
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
     if report and (output == report == "-" or _is_one_file(output, report)):
         raise InputError(f"{output}: the lines and the report cannot both go there")
-    # Opened first, so that an output that cannot be written is told before work is lost.
+    # The outputs are opened first: if one cannot be written, that is reported before any work is lost.
     with (
         byte_output(output) as file,
         text_output(report) if report else nullcontext() as table,
@@ -100,14 +100,14 @@ def dedup_file(
 
 
 def _is_one_file(path: str, other: str) -> bool:
-    """Whether two paths lead to the same file; a device such as `/dev/null` is none, and takes both."""
+    """Whether two paths lead to the same file. A device such as `/dev/null` is not a file: it takes both."""
     file = Path(path).resolve()
     return file == Path(other).resolve() and (file.is_file() or not file.exists()) and path != "-"
 
 
 @contextmanager
 def _twice(source: str) -> Iterator[Callable[[], AbstractContextManager[BinaryIO]]]:
-    """What opens a file as often as it is to be read; what comes from a pipe is kept in a temporary file."""
+    """Yield a function that opens the source as often as needed; a pipe is copied to a temporary file."""
     if source != "-" and not Path(source).is_fifo():
         yield partial(text_input, source)
         return
@@ -125,7 +125,7 @@ def _twice(source: str) -> Iterator[Callable[[], AbstractContextManager[BinaryIO
 def _read(
     opened: Callable[[], AbstractContextManager[BinaryIO]], name: str
 ) -> tuple[list[str], list[int], list[int]]:
-    """Different texts, the numbers of their first lines, and for each line its text's place or `_BLANK`."""
+    """Return the different texts, their first lines' numbers, and each line's text by index or `_BLANK`."""
     places: dict[str, int] = {}
     first_lines: list[int] = []
     members: list[int] = []

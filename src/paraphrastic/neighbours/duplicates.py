@@ -1,4 +1,4 @@
-"""Near duplicates by meaning: vectors that are near to an earlier one."""
+"""Near duplicates in meaning: vectors that are near an earlier one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,17 +15,17 @@ from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite, single, two_axes
 
-# Vectors whose near duplicates are looked for among all later ones, and among each other.
+# Vectors per block, whose kept vectors are compared with all later ones, and vectors compared at once.
 BLOCK, PART = 8192, 512
 
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """The vectors that near duplicates are duplicates of.
+    """Near duplicates, and the kept vectors that they are duplicates of.
 
     Attributes:
-        originals: int64 [n], the kept vector for each one that is left out; `NOTHING` for the kept ones.
-        cosines: [n], with these; 0 for those that are kept.
+        originals: int64 [n], for each vector left out the kept one that it is near; `NOTHING` for kept ones.
+        cosines: [n], cosines with the originals; 0 for kept vectors.
     """
 
     originals: Int64
@@ -39,7 +39,7 @@ class Duplicates:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Vectors that are compared: their indices, entries, and norms, and what is multiplied."""
+    """Vectors to compare: their indices, entries and norms, and the bound's vectors to multiply."""
 
     indices: Int64
     entries: Entries
@@ -58,22 +58,21 @@ def near_duplicates(
     bound: Bound | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Duplicates:
-    """The vectors whose cosine with an earlier one that is kept is the threshold or more.
+    """Find the vectors whose cosine with an earlier kept vector reaches the threshold.
 
-    In their order, each vector is left out if there is such an earlier one, of which the first is its
-    original, and kept otherwise. So each is compared only with those that are kept, and no more once it is
-    left out. A zero vector is no duplicate.
+    Vectors are taken in their order. A vector is left out if it is near an earlier kept one, the first of
+    which is its original; otherwise it is kept. So vectors are compared only with kept ones, and no longer
+    once they are left out. A zero vector is never a duplicate.
 
     Args:
-        vectors: floating-point numbers, [n, dim], or int16 as `direction_entries` makes them.
-        threshold: above 0; a cosine that is below by no more than rounding reaches it.
-        threads: of the processor; None is all. Their number does not change the result.
-        bound: by which pairs are ruled out; it does not change the result. None is one that a sample says is
-            fast.
-        progress: is told the share of the work that is done, now and then.
+        vectors: floating-point numbers, [n, dim], or int16 as returned by `direction_entries`.
+        threshold: above 0; a cosine that is lower only by rounding reaches it.
+        threads: number of threads; None uses all cores. It does not change the result.
+        bound: rules out pairs; it does not change the result. If None, a sample decides which one is fast.
+        progress: is called now and then with the share of the work that is done.
 
     Raises:
-        InputError: vectors that are not finite, a threshold that is not above 0.
+        InputError: a vector is not finite, or the threshold is not above 0.
     """
     if not threshold > 0:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0")
@@ -99,7 +98,7 @@ def near_duplicates(
         return rows[found.originals[rows.indices] == NOTHING]
 
     def settle(rows: _Rows) -> _Rows:
-        """The rows that are kept, after all are compared with each other."""
+        """Compare the rows with each other and return those that are kept."""
         for part in slices(len(rows.indices), PART):
             compare(rows[part], rows[part], own=True)
             kept = kept_of(rows[part])
@@ -124,6 +123,6 @@ def near_duplicates(
 
             share(workers, slices(len(x), PART, block.stop), work)
             if progress:
-                # Of all pairs.
+                # The share of all pairs.
                 progress(1 - (1 - block.stop / len(x)) ** 2)
     return found

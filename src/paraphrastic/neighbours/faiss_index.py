@@ -14,15 +14,15 @@ from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
 from paraphrastic.neighbours.parts import slices
 from paraphrastic.neighbours.vectors import Matrix, require_finite, single
 
-# Rows beyond those asked for that are looked at.
+# Number of rows to look at beyond those asked for.
 _SPARE = 20
 _OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
 
 
 def load_faiss(threads: int) -> Any:
-    """The package, which is to use so many threads."""
+    """Import FAISS and set its number of threads."""
     try:
-        # Not at the top: an optional package.
+        # Imported here because the package is optional.
         import faiss
     except ImportError:
         raise InputError("faiss is not installed; pip install 'paraphrastic[faiss]'") from None
@@ -31,13 +31,13 @@ def load_faiss(threads: int) -> Any:
 
 
 class FaissFile(Matrix):
-    """An index that FAISS saved, of inner products.
+    """An index of inner products that FAISS saved.
 
     Attributes:
-        is_exact: whether it holds the vectors as they are, and compares them all.
+        is_exact: whether the index holds the vectors unchanged and compares them all.
 
     Raises:
-        InputError: FAISS is not installed, the file is no index, or not one of inner products.
+        InputError: FAISS is not installed, or the file is not a usable index of inner products.
     """
 
     def __init__(self, path: str, threads: int) -> None:
@@ -69,10 +69,10 @@ class FaissFile(Matrix):
         return values
 
     def search(self, queries: Float32, k: int, min_score: float | None) -> Neighbours:
-        """The nearest rows that the index finds, with the scores that it gives them.
+        """Return the nearest rows that the index finds, with the scores that it gives them.
 
         Raises:
-            InputError: what it finds are not numbers of rows.
+            InputError: the index finds numbers that are not row numbers.
         """
         scores, rows = self._index.search(Bound(self.shape[1]).vectors(queries), k)
         if rows.max(initial=-1) >= self.shape[0]:
@@ -89,10 +89,10 @@ class FaissFile(Matrix):
 def search_with_faiss(
     matrix: Matrix | npt.NDArray[Any], queries: Float32, k: int, *, min_score: float | None, threads: int
 ) -> Neighbours:
-    """What an index that is not exact finds, or what `search` finds, by FAISS's exact index of each block.
+    """Search an inexact index as it is, and anything else exactly, with FAISS's exact index of each block.
 
-    FAISS computes in single precision; so `search` looks among more rows than asked for, and among all where
-    rounding could hide another one.
+    FAISS computes in single precision. For exact results, `search` goes over its candidates, which are more
+    rows than asked for, and over all rows of the block if rounding could hide a nearer one.
     """
     if isinstance(matrix, FaissFile) and not matrix.is_exact:
         return matrix.search(queries, k, min_score)

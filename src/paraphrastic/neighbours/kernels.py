@@ -1,7 +1,7 @@
-"""The compiled passes over products of vectors.
+"""Compiled passes over products of vectors.
 
-Products in single precision only say which pairs of vectors can be near enough to count. The cosines of these
-pairs are computed here, in double precision, so that a pair has the same digits in whatever block it is met.
+Rounded products only say which pairs of vectors can be near enough to count. The cosines of these pairs are
+computed here in double precision, so a pair has the same digits whatever block it is met in.
 """
 
 from typing import Any
@@ -11,21 +11,23 @@ import numpy.typing as npt
 
 from paraphrastic.base.jit import jit, jit_sum
 
-# Rows of vectors: float32, or int16 where memory is short.
+# Rows of vectors: float32, or int16 if memory is short.
 Entries = npt.NDArray[Any]
 Int64 = npt.NDArray[np.int64]
 Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
-# In place of an index, where there is no neighbour.
+# Stands for the index of a neighbour if there is none.
 NOTHING = -1
-# Products that are compared with their bars at a time, before any of them is looked at alone.
+# Number of products that are compared with their bars at once, before any is looked at alone.
 CHUNK = 64
+# Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
+_LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
 
 
 @jit_sum
 def product(first: Entries, second: Entries) -> float:
-    """Sum of the products of two vectors' entries, in double precision; for integers it is exact."""
+    """Return the dot product of two vectors, summed in double precision; it is exact for integers."""
     total = 0.0
     for d in range(len(first)):
         total += np.float64(first[d]) * np.float64(second[d])
@@ -34,16 +36,16 @@ def product(first: Entries, second: Entries) -> float:
 
 @jit
 def cosine_of(first: Entries, norm: float, second: Entries, other_norm: float) -> float:
-    """Cosine of two vectors; 0 where one is zero."""
+    """Return the cosine of two vectors, or 0 if one of them is zero."""
     norms = norm * other_norm
     return min(max(product(first, second) / norms, -1.0), 1.0) if norms > 0 else 0.0
 
 
 @jit
 def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
-    """Write the norms of vectors, [n], and the vectors over them, [n, dim]; zero vectors stay zero.
+    """Write the norms of vectors, [n], and the unit vectors, [n, dim]; zero vectors stay zero.
 
-    A vector that is not finite has a norm that is not finite either.
+    If a vector is not finite, its norm is not finite either.
     """
     for i in range(len(entries)):
         norms[i] = np.sqrt(product(entries[i], entries[i]))
@@ -54,7 +56,7 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
 
 @jit_sum
 def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
-    """The length of the difference between a vector and its codes times the scale."""
+    """Return the length of the difference between a vector and its codes times the scale."""
     total = 0.0
     for d in range(len(unit)):
         difference = np.float64(unit[d]) - np.float64(scale) * np.float64(codes[d])
@@ -64,7 +66,7 @@ def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
 
 @jit
 def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors: Float32) -> None:
-    """Write vectors, [n, dim], as whole numbers times a scale, and how long the error of each is, [n]."""
+    """Write vectors, [n, dim], as integer codes times a scale, and the length of each one's error, [n]."""
     for i in range(len(units)):
         largest = np.float32(0)
         for d in range(units.shape[1]):
@@ -81,10 +83,10 @@ def reach(
     products: npt.NDArray[np.int32], scales: Float32, errors: Float32,
     column_scales: Float32, column_errors: Float32, out: Float32,
 ) -> None:  # fmt: skip
-    """Write what cosines of vectors are at most, by the products of their codes, [n, m], to `out`, [n, m].
+    """Write upper bounds on cosines, from the products of the vectors' codes, [n, m], to `out`, [n, m].
 
-    The cosine of vectors sa + e and tb + f, with whole numbers a and b, is st times the product of a and b,
-    and the products of e with a unit vector and of f with one that is no longer than 1 + |e|.
+    The cosine of unit vectors sa + e and tb + f, with integers a and b, is the sum of st(a · b), the product
+    of e and a unit vector, and the product of f and a vector no longer than 1 + |e|.
     """
     for i in range(len(products)):
         factor = np.float32(1) + errors[i]
@@ -95,16 +97,16 @@ def reach(
 
 @jit
 def offer(cosines: Float64, found: Int64, cosine: float, index: int) -> bool:
-    """Put a neighbour in its place among those of a vector, if it has one; the lower of equals comes first.
+    """Insert a neighbour into a vector's list if it is near enough; among equals, lower indices come first.
 
     Args:
         cosines: [k], descending.
         found: [k], indices.
-        cosine: of the new one.
-        index: of the new one.
+        cosine: the new neighbour's cosine.
+        index: the new neighbour's index.
 
     Returns:
-        Whether it has a place.
+        Whether it was inserted.
     """
     place = len(cosines)
     while place > 0 and (
@@ -123,7 +125,7 @@ def offer(cosines: Float64, found: Int64, cosine: float, index: int) -> bool:
 
 @jit
 def any_reaches(products: Float32, bar: Any) -> bool:
-    """Whether a product, [n], is not below the bar; all are compared, since that is done many at a time."""
+    """Whether any product, [n], reaches the bar; comparing all of them is fast, many at a time."""
     count = np.int32(0)
     for j in range(len(products)):
         count += np.int32(products[j] >= bar)
@@ -132,7 +134,7 @@ def any_reaches(products: Float32, bar: Any) -> bool:
 
 @jit
 def any_reaches_either(products: Float32, bar: Any, bars: Float32) -> bool:
-    """Whether a product, [n], is not below the bar, or not below its own one of `bars`, [n]."""
+    """Whether any product, [n], reaches the bar or its own one of `bars`, [n]."""
     count = np.int32(0)
     for j in range(len(products)):
         count += np.int32((products[j] >= bar) | (products[j] >= bars[j]))
@@ -149,21 +151,21 @@ def offer_block(
     """Offer the rows of a block of products to its columns and, in the same pass, the columns to the rows.
 
     Args:
-        products: [rows, columns], lower than cosines by `slack` at most.
+        products: [rows, columns], below the cosines by at most `slack`.
         slack: see `Bound`.
-        lowest: cosines below are not offered.
+        lowest: lower cosines are not offered.
         zeros: whether zero vectors are offered and get offers.
         entries: [rows, dim].
         norms: [rows].
         first: index of the first row.
-        cosines: [rows, k], descending; of length 0, rows get no offers.
+        cosines: [rows, k], descending; if it is empty, rows get no offers.
         found: [rows, k], indices of columns.
         column_entries: [columns, dim].
         column_norms: [columns].
         column_first: index of the first column.
         column_cosines: [columns, k], descending.
         column_found: [columns, k], indices of rows.
-        column_bars: [columns], below which a product cannot count for the column.
+        column_bars: [columns]; a product below its bar cannot count for the column.
     """
     last, column_last = cosines.shape[1] - 1, column_cosines.shape[1] - 1
     columns = products.shape[1]
@@ -190,18 +192,38 @@ def offer_block(
                     column_bars[j] = np.float32(max(column_cosines[j, column_last], lowest) - slack)
 
 
+@jit_sum
+def single_product(first: Float32, second: Float32) -> Any:
+    """Return the dot product of two vectors, summed in single precision."""
+    total = np.float32(0)
+    for d in range(len(first)):
+        total += first[d] * second[d]
+    return total
+
+
 @jit
 def offer_rows(
-    entries: Entries, norms: Float64, first: int, lowest: float, zeros: bool,
-    column_entries: Entries, column_norms: Float64, cosines: Float64, found: Int64,
+    entries: Float32, norms: Float64, first: int, slack: float, lowest: float, zeros: bool,
+    units: Float32, column_entries: Entries, column_norms: Float64, cosines: Float64, found: Int64,
 ) -> None:  # fmt: skip
-    """Write the norms of rows, [rows], and offer all of them to a few columns, without products of a block.
+    """Offer rows, [rows], to a few columns, reading each row once instead of multiplying blocks.
 
-    The arguments are those of `offer_block`; `cosines` and `found` are the columns'.
+    The arguments are those of `offer_block`, except that `cosines` and `found` belong to the columns, and
+    `units`, [columns, dim], are the columns' unit vectors. The norms of the rows, [rows], are written; if a
+    row is near no column, its norm has only single precision.
     """
+    last = cosines.shape[1] - 1
     for i in range(len(entries)):
-        norms[i] = np.sqrt(product(entries[i], entries[i]))
+        square = single_product(entries[i], entries[i])
+        is_exact = not _LEAST_SQUARE < square < _LARGEST_SQUARE
+        norms[i] = np.sqrt(product(entries[i], entries[i]) if is_exact else square)
         for j in range(len(column_entries)):
+            if not is_exact:
+                bar = max(cosines[j, last], lowest) - 2 * slack
+                if single_product(entries[i], units[j]) < bar * norms[i]:
+                    continue
+                norms[i] = np.sqrt(product(entries[i], entries[i]))
+                is_exact = True
             if zeros or (norms[i] > 0 and column_norms[j] > 0):
                 cosine = cosine_of(entries[i], norms[i], column_entries[j], column_norms[j])
                 if cosine >= lowest:
@@ -210,7 +232,7 @@ def offer_rows(
 
 @jit
 def merge(cosines: Float64, found: Int64, other_cosines: Float64, other_found: Int64) -> None:
-    """Offer to each vector, [n, k], what was found for it elsewhere, -1 where there is nothing."""
+    """Offer to each vector, [n, k], the neighbours that were found for it elsewhere; -1 means none."""
     for i in range(len(cosines)):
         for place in range(other_found.shape[1]):
             if other_found[i, place] >= 0:
@@ -223,22 +245,22 @@ def first_near(
     entries: Entries, norms: Float64, column_entries: Entries, column_norms: Float64,
     found: Int64, cosines: Float64,
 ) -> None:  # fmt: skip
-    """Find for each row of a block of products its first column whose cosine is the threshold or more.
+    """Find the first column whose cosine reaches the threshold, for each row of a block of products.
 
     Args:
-        products: [rows, columns], lower than cosines by `slack` at most.
+        products: [rows, columns], below the cosines by at most `slack`.
         slack: see `Bound`.
         threshold: above 0.
-        own: the columns are the rows; only earlier ones that find none themselves are to be found.
+        own: whether the columns are the rows themselves; then a row finds only earlier ones that find none.
         rows: indices of the rows' vectors, ascending.
-        columns: the same for columns.
+        columns: indices of the columns' vectors, ascending.
         entries: [rows, dim].
         norms: [rows].
         column_entries: [columns, dim].
         column_norms: [columns].
-        found: int64 [n], overwritten for the rows with the vector that was found; those that have one are
-            passed over.
-        cosines: [n], overwritten with its cosine.
+        found: int64 [n], overwritten for each row with the vector that was found; rows that already have one
+            are skipped.
+        cosines: [n], overwritten with the cosine of that vector.
     """
     bar = np.float32(threshold - slack)
     for r in range(len(rows)):

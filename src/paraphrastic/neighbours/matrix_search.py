@@ -1,4 +1,4 @@
-"""Nearest rows of a matrix by cosine, which may be larger than memory: it is read in blocks."""
+"""Search for the nearest rows of a matrix, which is read in blocks and may be larger than memory."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,9 +15,9 @@ from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
 from paraphrastic.neighbours.vectors import Matrix, single, two_axes
 
-# Numbers of a matrix that are in memory at a time, twice: while a block is searched, the next one is read.
+# Numbers per block of the matrix. Two blocks are in memory: while one is searched, the next one is read.
 BLOCK_NUMBERS = 1 << 22
-# Queries that the matrix is read for at a time: 1 GB of vectors.
+# Numbers of the queries that share one pass over the matrix: 1 GB of vectors.
 QUERY_NUMBERS = 1 << 28
 
 
@@ -30,28 +30,28 @@ def search(
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Neighbours:
-    """The k rows of a matrix that are nearest to each query by cosine, exactly.
+    """Find the k rows of a matrix that are nearest to each query by cosine, exactly.
 
-    Cosines are computed in double precision from the numbers as they are, of which doubles are rounded to
-    single precision first; neither side need be of unit length. Among equally near rows, the lower ones are
-    taken, in their order. A zero vector, which is that of an empty sentence, is near to nothing: such a row
-    is never found, and such a query finds none.
+    Cosines are computed in double precision from the numbers as they are, except that doubles are first
+    rounded to single precision. Neither side needs unit length. Among equally near rows, lower ones come
+    first. A zero vector, such as that of an empty sentence, is near nothing: as a row it is never found, and
+    as a query it finds nothing.
 
     Args:
         vectors: the rows, floating-point numbers [n, dim]; an array may be mapped into memory (`np.load(…,
             mmap_mode="r")`), since it is read in blocks.
         queries: floating-point numbers [q, dim].
-        k: rows to be found for a query.
+        k: number of rows to find per query.
         min_score: rows with a lower cosine are not found.
-        threads: of the processor; None is all. Their number does not change the result.
-        progress: is told the share of the work that is done, now and then.
+        threads: number of threads; None uses all cores. It does not change the result.
+        progress: is called now and then with the share of the work that is done.
 
     Returns:
-        `indices` int64 and `cosines` float64, both [q, min(k, n)], the nearest row first. Where fewer rows
-        are found, the last indices are -1 and their cosines minus infinity.
+        `indices` int64 and `cosines` float64, both [q, min(k, n)], nearest row first. If fewer rows are
+        found, the last indices are -1 and their cosines are minus infinity.
 
     Raises:
-        InputError: dimensions that differ, a row or a query that is not finite.
+        InputError: the dimensions differ, `k` is below 1, or a row or a query is not finite.
     """
     matrix = vectors if isinstance(vectors, Matrix) else two_axes(vectors, "vectors")
     name = matrix.name if isinstance(matrix, Matrix) else "vectors"
@@ -69,10 +69,9 @@ def search(
     def read(block: slice) -> Float32:
         return single(matrix[block])
 
-    # Nothing is multiplied by blocks for few queries.
+    # A few queries are compared without multiplying blocks, so 8 bits would not make them faster.
     pairs = float(rows) * len(queries) if len(queries) > FEW else 0.0
     bound = whole_bound(dim, pairs)
-    # One block is read while another one is searched.
     with multiplying_workers(threads or available_cores()) as workers, ThreadPoolExecutor(1) as reader:
         for number, group in enumerate(groups):
             columns = Columns(

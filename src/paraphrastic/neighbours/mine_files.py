@@ -1,4 +1,4 @@
-"""Mining of translations from text files, as the command `paraphrastic mine` does it."""
+"""The command `paraphrastic mine`: mines translations from two text files."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,10 +10,10 @@ from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed_entries
 from paraphrastic.neighbours.nearest import nearest_neighbours
 
-# Vectors that take more memory are held in 16 bits.
+# Vectors that take more memory than this are held in 16 bits.
 MAX_BYTES = 2 << 30
 
-# Told what is being done, and what share of it is done.
+# Is called with the current task and the share of it that is done.
 Progress = Callable[[str, float], None]
 
 
@@ -31,34 +31,34 @@ def mine_files(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Mine translations from two text files with a sentence a line; the number of pairs.
+    """Mine translations from two text files with one sentence per line; return the number of pairs.
 
-    Vectors of both files that take more than `MAX_BYTES` are held in 16 bits, for cosines to four digits.
+    Vectors of both files that together take more than `MAX_BYTES` are held in 16 bits, which keeps cosines to
+    four digits.
 
-    Writes lines `score TAB source TAB target`, the best first, without a header. A sentence that occurs again
-    counts once, with its first line; blank lines do not count, and white space around a sentence does not
-    either.
+    Writes lines `score TAB source TAB target`, best first, without a header. A repeated sentence counts once,
+    with its first line. Blank lines and white space around a sentence are ignored.
 
     Args:
-        encoder: of both languages.
-        source: the file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
-        target: the same; one of them can be standard input.
-        output: the TSV file; `-` is standard output.
-        k: neighbours that a pair's cosine is compared with; of a smaller file, all of its sentences.
-        margin: how pairs are scored, see `best_pairs`.
+        encoder: embeds both languages.
+        source: file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
+        target: file, in the same formats; only one of the two can be standard input.
+        output: TSV file; `-` is standard output.
+        k: number of neighbours that a pair's cosine is compared with, or all sentences of a smaller file.
+        margin: how pairs are scored; see `best_pairs`.
         min_score: pairs with a lower score are left out.
         languages: codes of the two sides, for an encoder that asks for them.
-        line_numbers: add two columns, the numbers of the lines in the files.
-        threads: of the processor.
-        progress: is told what is being done, and the share of it that is done.
+        line_numbers: whether to add two columns with the line numbers in the files.
+        threads: number of threads.
+        progress: is called now and then with the current task and the share of it that is done.
 
     Raises:
-        InputError: a file that cannot be read or written, is not UTF-8, or has no sentence; a vector is not
+        InputError: a file cannot be read or written, is not UTF-8, or has no sentence; or a vector is not
             finite.
     """
     if source == target == "-":
         raise InputError("source and target cannot both be standard input")
-    # Opened before hours of work, which would be lost otherwise.
+    # The output is opened first: if it cannot be written, that is reported before hours of work are lost.
     with text_output(output) as file:
         sides = [_read_sentences(path) for path in (source, target)]
         n_bytes = 4 * encoder.dim * sum(map(len, sides))
@@ -88,7 +88,7 @@ def mine_files(
 
 
 def _read_sentences(path: str) -> dict[str, int]:
-    """The different sentences of a file, and the lines that they first occur in, from 1."""
+    """Return the different sentences of a file and the line, from 1, where each first occurs."""
     sentences: dict[str, int] = {}
     with text_input(path) as stream:
         for number, line in readable_lines(stream, path):

@@ -1,8 +1,8 @@
-"""Exact nearest neighbours by cosine: of two sets of vectors, in both directions.
+"""Exact nearest neighbours by cosine between two sets of vectors, in both directions.
 
-All pairs of vectors are multiplied block by block in low precision, by numpy's BLAS or by torch. A product is
-no further below the cosine than its `Bound` says, so that exact cosines are computed only of the few pairs
-that can be among the k nearest. The result depends neither on blocks nor on threads nor on the processor.
+All pairs of vectors are multiplied block by block in low precision, by numpy's BLAS or by torch. A `Bound`
+says how far a product can be below the cosine, so exact cosines are computed only for the few pairs that can
+be among the k nearest. The result does not depend on the blocks, the threads or the processor.
 """
 
 from collections.abc import Callable
@@ -16,24 +16,24 @@ from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, me
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite
 
-# Numbers of a block of rows that a thread normalizes, which stay in its cache, and rows of it at most.
+# Limits of the block of rows that a thread normalizes: numbers, which then stay in its cache, and rows.
 _PART_NUMBERS, PART_ROWS = 1 << 18, 1024
-# Columns that such a block is multiplied with at a time.
+# Number of columns that such a block is multiplied with at once.
 PART_COLUMNS = 512
-# Columns of `nearest_neighbours` that all rows are compared with before the next ones.
+# Number of columns that `nearest_neighbours` compares with all rows before it takes the next ones.
 PANEL = 16 * PART_COLUMNS
-# Columns that rows are compared with exactly at once: of so few, rounded products would take longer.
+# Up to this many columns are compared with rows directly, which is faster than multiplying blocks.
 FEW = 2
-# Rounding of cosines of equal vectors, with room to spare.
+# Rounding error of the cosine of equal vectors, with room to spare.
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The k nearest neighbours of n vectors, nearest first; of equally near ones, first the lower index.
+    """The k nearest neighbours of n vectors, nearest first; among equals, lower indices come first.
 
     Attributes:
-        indices: int64 [n, k]; `NOTHING` where there is none.
+        indices: int64 [n, k]; `NOTHING` if there are fewer neighbours.
         cosines: [n, k].
     """
 
@@ -42,27 +42,27 @@ class Neighbours:
 
     @classmethod
     def nothing(cls, n: int, k: int) -> "Neighbours":
-        """Nothing found yet."""
+        """Return k places for each of n vectors, with no neighbour found yet."""
         return cls(np.full((n, k), NOTHING, np.int64), np.full((n, k), -np.inf))
 
     def __getitem__(self, rows: slice) -> "Neighbours":
         return Neighbours(self.indices[rows], self.cosines[rows])
 
     def add(self, other: "Neighbours") -> None:
-        """Take up what was found elsewhere for the same vectors."""
+        """Merge in the neighbours that were found elsewhere for the same vectors."""
         merge(self.cosines, self.indices, other.cosines, other.indices)
 
 
 class Columns:
-    """Vectors, the columns, that blocks of rows are offered to; each thread finds neighbours of its own.
+    """Vectors, the columns, to which blocks of rows are offered; each thread collects its own neighbours.
 
     Args:
         entries: [n, dim].
-        k: neighbours of a column.
-        bound: of products.
+        k: number of neighbours per column.
+        bound: rules out pairs.
         workers: the threads.
-        lowest: cosines below are not offered.
-        zeros: whether zero vectors are near to others, with cosine 0.
+        lowest: lower cosines are not offered.
+        zeros: whether zero vectors count as near others, with cosine 0.
         first: index of the first column.
     """
 
@@ -96,11 +96,11 @@ class Columns:
         """Offer the rows [m, dim] to the columns and, if wanted, the columns to the rows.
 
         Args:
-            rows: their entries.
+            rows: entries of the rows.
             first: index of the first row.
-            by_row: what was found for the rows.
-            name: of the rows, for messages.
-            tell: is told the share of the work that is done, now and then.
+            by_row: neighbours of the rows so far, updated in place; None if rows get no offers.
+            name: what error messages call the rows.
+            tell: is called now and then with the share of the work that is done.
 
         Raises:
             InputError: a row is not finite.
@@ -111,8 +111,8 @@ class Columns:
             norms, own = np.empty(part.stop - part.start), self._own[index]
             if by_row is None and len(self._entries) <= FEW:
                 offer_rows(
-                    rows[part], norms, first + part.start, self._lowest, self._zeros,
-                    self._entries, self._norms, own.cosines, own.indices,
+                    rows[part], norms, first + part.start, self._bound.slack, self._lowest, self._zeros,
+                    self._vectors, self._entries, self._norms, own.cosines, own.indices,
                 )  # fmt: skip
                 require_finite(norms, name, first + part.start)
                 return
@@ -136,7 +136,7 @@ class Columns:
         share(self._workers, slices(len(rows), size), work)
 
     def found(self) -> Neighbours:
-        """The columns' neighbours among all rows so far."""
+        """Return the columns' neighbours among all rows so far."""
         for other in self._own[1:]:
             self._own[0].add(other)
         return self._own[0]
@@ -151,18 +151,17 @@ def nearest_neighbours(
     bound: Bound | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Neighbours, Neighbours]:
-    """The k nearest neighbours in `y` of each of `x`, and those in `x` of each of `y`, by cosine.
+    """Find by cosine the k nearest neighbours in `y` of each vector in `x`, and those in `x` of each in `y`.
 
-    A set of fewer than k has them all as neighbours.
+    If a set has fewer than k vectors, all of them are neighbours.
 
     Args:
-        x: n finite vectors, one at least, float32 or int16 [n, dim].
-        y: m finite vectors, one at least, [m, dim].
-        k: neighbours.
-        threads: of the processor; their number does not change the result.
-        bound: by which pairs are ruled out; it does not change the result. None is one that a sample says is
-            fast.
-        progress: is told the share of the work that is done, now and then.
+        x: n finite vectors, at least one, float32 or int16 [n, dim].
+        y: m finite vectors, at least one, [m, dim].
+        k: number of neighbours.
+        threads: number of threads; it does not change the result.
+        bound: rules out pairs; it does not change the result. If None, a sample decides which one is fast.
+        progress: is called now and then with the share of the work that is done.
     """
     by_row = Neighbours.nothing(len(x), min(k, len(y)))
     by_column = Neighbours.nothing(len(y), min(k, len(x)))
@@ -179,6 +178,6 @@ def nearest_neighbours(
             )
             columns.compare(x, 0, by_row, "vectors", tell)
             by_column[panel].add(columns.found())
-            # Another thread may have done the last block.
+            # Only the first thread reports, and another one may have done the last block.
             tell(1.0)
     return by_row, by_column

@@ -1,4 +1,4 @@
-"""Work in parts, which threads share."""
+"""Work in parts that threads share."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ Part = TypeVar("Part")
 
 
 class _SingleThreaded:
-    """BLAS and torch with one thread while at least one search runs; several may run at the same time."""
+    """Limits BLAS and torch to one thread while any search runs; several may run at the same time."""
 
     def __init__(self) -> None:
         self._controller, self._lock, self._users = ThreadpoolController(), Lock(), 0
@@ -28,7 +28,7 @@ class _SingleThreaded:
             self._users += 1
             if "torch" in sys.modules:
                 self._threads = self._threads or sys.modules["torch"].get_num_threads()
-                # In the calling thread; the others do so themselves.
+                # This sets it for the calling thread; `Workers` sets it for the others.
                 sys.modules["torch"].set_num_threads(1)
 
     def __exit__(self, *_: object) -> None:
@@ -47,18 +47,18 @@ _SINGLE_THREADED = _SingleThreaded()
 
 @contextmanager
 def multiplying_workers(threads: int) -> Iterator[Workers]:
-    """Threads that each multiply matrices of their own, for which libraries start no others."""
+    """Yield threads that each multiply their own matrices; libraries start no further threads meanwhile."""
     with _SINGLE_THREADED, closing(Workers(threads)) as workers:
         yield workers
 
 
 def slices(n: int, size: int, start: int = 0) -> list[slice]:
-    """Parts of this size of the range from `start` to n."""
+    """Split the range from `start` to n into slices of this size."""
     return [slice(first, min(n, first + size)) for first in range(start, n, size)]
 
 
 def share(workers: Workers, parts: Iterable[Part], task: Callable[[Part, int], None]) -> None:
-    """Call `task(part, index of the thread)` for all parts, which threads take in order, one at a time."""
+    """Call `task(part, thread index)` for all parts, which the threads take in order, one at a time."""
     left = iter(parts)
 
     def work(index: int) -> None:
@@ -66,7 +66,7 @@ def share(workers: Workers, parts: Iterable[Part], task: Callable[[Part, int], N
             for part in left:
                 task(part, index)
         finally:
-            # After an interrupt the other threads find nothing more to do.
+            # After an error or an interrupt, the other threads find nothing more to do.
             for _ in left:
                 pass
 

@@ -1,4 +1,4 @@
-"""Search in a saved matrix for the sentences of a file, as the command `paraphrastic search` does it."""
+"""The command `paraphrastic search`: searches a saved matrix for the sentences of a file."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,7 +17,7 @@ from paraphrastic.neighbours.mine_files import Progress
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import Matrix, VectorFile
 
-# Finds the nearest rows of queries, [q, dim].
+# Finds the rows nearest to queries, [q, dim].
 Finder = Callable[[Float32], Neighbours]
 
 
@@ -35,33 +35,33 @@ def search_files(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> int:
-    """Find the rows of a matrix that are nearest to the sentences of a file; how many were found in all.
+    """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
-    Writes lines `score TAB query TAB rank TAB row`, by query and rank, without a header: the cosine, the
-    number of the query's line, the rank, and the number of the row, all from 1. With `sentences`, two more
-    columns have the query's and the row's sentence. Blank lines find nothing, and are not found.
+    Writes lines `score TAB query TAB rank TAB row`, ordered by query and rank, without a header: the cosine,
+    the query's line number, the rank and the row number, all counted from 1. With `sentences`, two more
+    columns hold the query's and the row's sentence. Blank lines find nothing and are never found.
 
     Args:
-        encoder: that made the vectors.
-        index: the `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
-        queries: text, a sentence a line, plain or compressed; `-` is standard input.
-        output: the TSV file; `-` is standard output.
+        encoder: the encoder that made the vectors.
+        index: `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
+        queries: text, one sentence per line, plain or compressed; `-` is standard input.
+        output: TSV file; `-` is standard output.
         sentences: text whose line i is the sentence of row i.
-        k: rows to be found for a query.
+        k: number of rows to find per query.
         min_score: rows with a lower score are left out.
-        language: of the queries, for an encoder that asks for it.
-        with_faiss: search with FAISS, which finds the same in a `.npy` file.
-        threads: of the processor.
-        progress: is told what is being done, and the share of it that is done.
+        language: language of the queries, for an encoder that asks for it.
+        with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
+        threads: number of threads.
+        progress: is called now and then with the current task and the share of it that is done.
 
     Raises:
-        InputError: a file that cannot be read or written, dimensions that differ, a row or a query that is
-            not finite, another number of sentences than of rows; FAISS is wanted and not installed.
+        InputError: a file cannot be read or written, dimensions differ, a row or a query is not finite, the
+            numbers of sentences and rows differ, or FAISS is needed but not installed.
     """
     if sentences is not None and (sentences == "-" or Path(sentences).is_fifo()):
         raise InputError("the rows' sentences cannot come from a pipe, since they are read twice")
     count, first = 0, 1
-    # Opened first, so that an output that cannot be written is told before work is lost.
+    # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) as file:
         tell = progress and partial(progress, "searching")
         matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
@@ -93,9 +93,9 @@ def _open_index(
     threads: int,
     progress: Callable[[float], None] | None,
 ) -> tuple[Matrix, Finder]:
-    """The rows, and what finds them."""
+    """Return the rows and the function that finds the nearest ones."""
     if with_faiss or index.endswith(".faiss"):
-        # Not at the top: an optional package.
+        # Imported here because the package is optional.
         from paraphrastic.neighbours.faiss_index import FaissFile, search_with_faiss
 
         matrix = FaissFile(index, threads) if index.endswith(".faiss") else VectorFile(index)
@@ -105,7 +105,7 @@ def _open_index(
 
 
 def _chosen_lines(path: str, rows: Int64) -> dict[int, str]:
-    """The lines of these rows, from 0, as cells of a table."""
+    """Return the lines of these rows, counted from 0, as cells of a table."""
     wanted = set(rows[rows >= 0].tolist())
     return {row: _cell(line) for row, line in enumerate(read_sentences(path)) if row in wanted}
 

@@ -1,4 +1,4 @@
-"""Rows of numbers, in memory or in a file, as vectors that are compared by direction."""
+"""Vectors that are compared by direction: rows of numbers in memory or in a file."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -12,7 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.kernels import Entries, Float32, Float64
 
 _LARGEST = 32767
-# What a file of vectors can hold, and how the headers of its formats are read.
+# Types of number that a file of vectors can hold, and the header reader of each version of its format.
 _KINDS = ("float16", "float32", "float64")
 _HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
@@ -21,10 +21,10 @@ _HEADERS = {
 
 
 def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:
-    """Finite vectors, [n, dim], over their largest entry: their cosines are the same, and they fit any range.
+    """Divide finite vectors, [n, dim], by their largest entry, which keeps cosines and avoids overflow.
 
-    With `in_16_bits` they are times 32,767 and rounded, int16, which takes half the memory and keeps cosines
-    to four digits.
+    With `in_16_bits`, they are also multiplied by 32,767 and rounded to int16, which takes half the memory
+    and keeps cosines to four digits.
     """
     largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
     scaled = vectors / np.where(largest > 0, largest, 1)
@@ -32,9 +32,9 @@ def direction_entries(vectors: Float32, *, in_16_bits: bool = False) -> Entries:
 
 
 def single(values: npt.NDArray[Any]) -> Float32:
-    """Rows in single precision, float32 [n, dim]; doubles are divided by the largest entry of their row.
+    """Convert rows to single precision, float32 [n, dim]; doubles are divided by their row's largest entry.
 
-    Only direction counts, and a double can be out of the range of single precision.
+    Only direction counts, and a double may be out of the range of single precision.
     """
     if values.dtype == np.float64:
         largest = np.abs(values).max(axis=1, keepdims=True, initial=0)
@@ -44,7 +44,7 @@ def single(values: npt.NDArray[Any]) -> Float32:
 
 
 def two_axes(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
-    """The array, if it is one of floating-point numbers, [n, dim], and otherwise an `InputError`."""
+    """Return the array if it has floating-point numbers, [n, dim]; otherwise raise an `InputError`."""
     values = np.asarray(values)
     if values.ndim != 2 or values.dtype.kind != "f":
         raise InputError(f"{name}: not rows of floating-point numbers, but {values.dtype} {values.shape}")
@@ -52,18 +52,18 @@ def two_axes(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
 
 
 def require_finite(norms: Float64, name: str, first: int = 0) -> None:
-    """Raise an `InputError` that names the first row whose norm is not finite; `first` rows stand before."""
+    """Raise an `InputError` that names the first row whose norm is not finite; `first` rows come before."""
     finite = np.isfinite(norms)
     if not finite.all():
         raise InputError(f"{name}: row {first + int(finite.argmin()) + 1} has numbers that are not finite")
 
 
 class Matrix(ABC):
-    """Rows that are read from a file when they are asked for, as `matrix[start:stop]`.
+    """Rows that are read from a file on demand, as `matrix[start:stop]`.
 
     Attributes:
-        name: of the file.
-        shape: number of rows, and of the numbers of a row.
+        name: name of the file.
+        shape: number of rows, and of numbers per row.
     """
 
     name: str
@@ -71,14 +71,14 @@ class Matrix(ABC):
 
     @abstractmethod
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
-        """The numbers of these rows."""
+        """Return the numbers of these rows."""
 
 
 class VectorFile(Matrix):
-    """The rows of a `.npy` file, as `paraphrastic embed` writes it; nothing of it stays in memory.
+    """The rows of a `.npy` file as `paraphrastic embed` writes it; none of them stay in memory.
 
     Raises:
-        InputError: it cannot be read, or does not hold rows of floating-point numbers.
+        InputError: the file cannot be read, or does not hold rows of floating-point numbers.
     """
 
     def __init__(self, path: str) -> None:

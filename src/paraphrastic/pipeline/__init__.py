@@ -1,1 +1,1 @@
-"""What the rules ask the library for: files, resources, and the plan of a run."""
+"""What the pipeline's rules ask the library for: files, resources and the plan of a run."""

@@ -1,7 +1,7 @@
-"""What corpora of OPUS will cost: disk, memory and time, by the number of their pairs.
+"""What corpora of OPUS will cost in disk, memory and time, given their numbers of pairs.
 
-The time and memory of each step are those of `resources`. Sizes are of pairs of 12 words a side, measured on
-the sample and on `config/small.yaml`; they follow from step to step, as MB written for each MB read.
+The time and memory of each step come from `resources`. Sizes are for pairs of 12 words per side, measured on
+the sample and on `config/small.yaml`. They follow from step to step, as MB written per MB read.
 """
 
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from paraphrastic.pipeline.resources import NEEDS, training_need, vocabulary_need
 from paraphrastic.registry.opus import OpusCorpus
 
-# Bytes of a pair, compressed as published, and merged.
+# Bytes per pair, compressed as published and after merging.
 ARCHIVE_BYTES, MERGED_BYTES = 40, 51
-# An archive with fewer bytes a pair than this is not of so many pairs.
+# With fewer bytes per pair than this, an archive's size cannot be true.
 _ARCHIVE_LEAST = 20
-# What merging has on the disk beside its output, in bytes for each pair that it reads.
+# Bytes that merging has on the disk besides its output, per pair that it reads.
 MERGING_BYTES = 130
-# MB that a step writes for each MB that it reads. The selection leaves out columns of scores; `ENCODED` is
-# for 50,000 pieces.
+# MB that a step writes per MB that it reads. The selection leaves out columns of scores; `ENCODED` is for
+# 50,000 pieces.
 EXTRACTED, SCORED, SELECTED, MERGED, ENCODED = 1.25, 1.08, 0.9, 1.08, 2.4
-# What the estimate is for: the paper's model on all pairs, once.
+# The estimate is for one epoch of the paper's model on all pairs.
 _SETTINGS = {
     "dimension": 1024,
     "epochs": 1,
@@ -37,9 +37,9 @@ _DEFINITION = {
 
 
 def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
-    """Lines that say what it takes to make training data of `corpora`, and to train on it.
+    """Return lines that say what it takes to make training data from `corpora` and to train on it.
 
-    Corpora whose number of pairs OPUS does not say are named and left out.
+    Corpora are named and left out if OPUS does not say how many pairs they have.
     """
     known = [(corpus, corpus.pairs) for corpus in corpora if corpus.pairs]
     lines = []
@@ -78,7 +78,7 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
 
 
 def archive_bytes(corpus: OpusCorpus) -> int | None:
-    """Size of a corpus's archive; by its pairs where the list has none, or one that cannot be true."""
+    """Return an archive's size, estimated from its pairs if the listed one is missing or cannot be true."""
     if corpus.pairs is None:
         return corpus.size
     if corpus.size is None or corpus.size < corpus.pairs * _ARCHIVE_LEAST:
@@ -87,7 +87,7 @@ def archive_bytes(corpus: OpusCorpus) -> int | None:
 
 
 def in_columns(rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
-    """Lines of a table; so many of its columns, the first ones, begin at the left of theirs."""
+    """Return the lines of a table whose first `left` columns are aligned to the left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -99,7 +99,7 @@ def in_columns(rows: Sequence[Sequence[str]], *, left: int = 1) -> list[str]:
 
 
 def size(mb: float) -> str:
-    """MB in a unit that is easy to read."""
+    """Format a number of MB in a unit that is easy to read."""
     for unit, scale in (("GB", 1000.0), ("MB", 1.0)):
         if mb >= scale:
             return f"{mb / scale:,.1f} {unit}"
@@ -107,7 +107,7 @@ def size(mb: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds in a unit that is easy to read."""
+    """Format a number of seconds in a unit that is easy to read."""
     for unit, scale in (("h", 3600), ("min", 60)):
         if seconds >= 2 * scale:
             return f"{seconds / scale:,.1f} {unit}"

@@ -1,17 +1,16 @@
-"""Systems, the tasks that they are evaluated on, and the tables of the results, as the rules ask for them.
+"""Systems and the tasks that they are evaluated on, for the rules of the pipeline.
 
-What a task is stands in `evaluation.layouts.TASKS`. As in `corpora`, a method that takes `wildcards` serves a
-rule as an input or params function.
+`evaluation.layouts.TASKS` defines the tasks. As in `corpora`, a method that takes `wildcards` serves a rule
+as an input or params function.
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.config.architecture import architecture_of
-from paraphrastic.config.definitions import pair_of
-from paraphrastic.config.evaluation_validation import SYSTEM_KINDS, is_trained
-from paraphrastic.config.names import did_you_mean
+from paraphrastic.config.definitions import is_trained, pair_of
+from paraphrastic.config.validation import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.pipeline.corpora import MODEL_FILES, Json, OfWildcards, Wildcards, folder_files
@@ -20,21 +19,21 @@ from paraphrastic.registry.datasets import RemoteFile
 
 
 class Evaluations:
-    """What a checked configuration says of the evaluation of its models, and of other people's encoders.
+    """What a checked configuration says about evaluating its models and other people's encoders.
 
     Raises:
-        InputError: `evaluation.only` names a task or a system that there is not, one line for each.
+        InputError: `evaluation.only` names unknown tasks or systems; the message has one line for each.
     """
 
     def __init__(self, models: Models) -> None:
         self.models, self.corpora, self.config = models, models.corpora, models.config
         definitions: Mapping[str, Json] = self.config["definitions"]
-        # Models by the names that they have as systems before training.
+        # Models by the names of the systems that they are before training.
         self.untrained = {f"{model}-untrained": model for model in definitions}
         # All systems that are evaluated, in the order of the tables' rows.
         self.systems = self._evaluated_systems(self.config["models"])
         self._check_only()
-        # The prepared test sets of all tasks that a system is evaluated on.
+        # The prepared test sets of all tasks that any system is evaluated on.
         self.prepared_testsets = list(
             dict.fromkeys(
                 task.testsets.format(part=part)
@@ -43,7 +42,7 @@ class Evaluations:
                 for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
             )
         )
-        # The models on whose English sentences speed is measured, as in the papers; none if it is not.
+        # Speed is measured on these models' English sentences, as in the papers; empty if it is not measured.
         self.speed_models = [
             model
             for model in models.table_models
@@ -52,7 +51,7 @@ class Evaluations:
 
     def _check_only(self) -> None:
         tasks, faults = [*TASKS, "speed"], []
-        # A model that this run does not build may be named.
+        # Models that this run does not build may be named, too.
         known = self._evaluated_systems(self.config["definitions"])
         for task, systems in self.config["evaluation"]["only"].items():
             at = f"config: evaluation.only.{task}"
@@ -68,21 +67,21 @@ class Evaluations:
     # Systems: our models, before and after training, and other people's encoders.
 
     def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
-        """The systems that are evaluated where these models are built."""
+        """Return the systems that are evaluated if these models are built."""
         systems = [*self.config["systems"]]
         for model in models:
-            # A model without epochs is untrained itself.
+            # A model that trains for no epochs is its own untrained version.
             twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
             systems += [f"{model}-untrained", model] if twice else [model]
         return systems
 
     def entry(self, system: str) -> Mapping[str, Any]:
-        """What the configuration says of a system: its entry under `systems`, or its model's definition."""
+        """Return a system's part of the configuration: its entry in `systems`, or its model's definition."""
         external: Mapping[str, Any] | None = self.config["systems"].get(system)
         return external or self.config["definitions"][self.untrained.get(system, system)]
 
     def encoder(self, system: str) -> Any:
-        """A system's encoder, as `open_system` takes it."""
+        """Return a system's encoder in the form that `open_system` takes."""
         if system in self.config["systems"]:
             entry = self.entry(system)
             kind = next(kind for kind in SYSTEM_KINDS if entry.get(kind))
@@ -91,7 +90,7 @@ class Evaluations:
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 
     def files(self, system: str) -> list[str]:
-        """The files of a system's encoder; none of one that has only a name."""
+        """Return the files of a system's encoder; none if it has only a name."""
         encoder = self.encoder(system)
         if isinstance(encoder, str):
             return [f"{encoder}/{name}" for name in MODEL_FILES]
@@ -99,48 +98,46 @@ class Evaluations:
         return folder_files(place) if isinstance(place, str) else [place["sentences"], place["vectors"]]
 
     def knows(self, system: str, *languages: str) -> bool:
-        """Whether a system knows languages; other people's are taken to know all, if nothing is said."""
+        """Whether a system knows languages; other people's know all unless the configuration says which."""
         known = self.entry(system)["languages"]
         return known is None or set(languages) <= set(known)
 
     # Tasks.
 
     def settings(self, wildcards: Wildcards) -> Json:
-        """The settings of an evaluation: its task or suite, if the rule has several, and what all have."""
+        """Return an evaluation's settings: its task or suite, if the rule has several, and common ones."""
         system, bootstrap = wildcards.system, self.config["evaluation"]["bootstrap_samples"]
         source = "untrained" if system in self.untrained else "measured"
-        common = {"source": source, "bootstrap_samples": bootstrap}
-        if hasattr(wildcards, "suite"):
-            return {"suite": wildcards.suite, **common}
-        if hasattr(wildcards, "task"):
-            tracks = self.parts("xling_sts", system) if wildcards.task == "xling_sts" else []
-            return {"task": wildcards.task, **common, "tracks": tracks}
-        return common
+        named = {key: getattr(wildcards, key) for key in ("suite", "task") if hasattr(wildcards, key)}
+        settings = {**named, "source": source, "bootstrap_samples": bootstrap}
+        if "task" in named:
+            settings["tracks"] = self.parts("xling_sts", system) if named["task"] == "xling_sts" else []
+        return settings
 
     def systems_of(self, task: str) -> list[str]:
-        """The systems that a task is done with, in the order of the tables' rows."""
+        """Return the systems that are evaluated on a task, in the order of the tables' rows."""
         chosen = self.config["evaluation"]["only"].get(task, self.systems)
         return [system for system in self.systems if system in chosen and self.is_for(task, system)]
 
     def is_for(self, task: str, system: str) -> bool:
-        """Whether a system knows the languages of a task, which the configuration asks for."""
+        """Whether the configuration asks for a task and the system knows its languages."""
         if task == "speed":
-            # Before training, a model is as fast as after it.
+            # An untrained model is as fast as a trained one.
             return system not in self.untrained and self.knows(system, "en")
         of_task = TASKS[task]
         if of_task.parts:
             return bool(self.parts(task, system))
         named = of_task.related and system in self.config["evaluation"]["only"].get(task, [])
-        # A task without test data of its own has no key.
+        # A task without its own test data has no key in the configuration.
         wanted = self.config["evaluation"].get(task, "") is not None
         return wanted and (named or self.knows(system, *of_task.languages))
 
     def parts(self, task: str, system: str) -> list[str]:
-        """The tracks, languages or pairs of a task that a system is evaluated on."""
+        """Return the tracks, languages or pairs of a task that a system is evaluated on."""
         return [name for name, codes in self._languages_of_parts(task).items() if self.knows(system, *codes)]
 
     def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
-        """The parts of a task that are chosen, or else those of the models' languages in the data set."""
+        """Return a task's chosen parts, or else those in the data set whose languages the models know."""
         kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
         if kind == "tracks":
             return {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
@@ -160,20 +157,20 @@ class Evaluations:
         }
 
     def evaluated(self, task: str, system: str) -> list[str]:
-        """The parts of a task that a system is evaluated on, one at least."""
+        """Return the parts of a task that a system is evaluated on; having none is an `InputError`."""
         testsets = self.testsets(task)
         if found := self.parts(task, system):
             return found
         raise InputError(f"{system}: knows none of the languages that are evaluated of {testsets}")
 
     def part_files(self, task: str, path: str) -> OfWildcards:
-        """A function for a file of each of these parts, which the path calls as its rule does."""
+        """Return an input function for one file per evaluated part; `path` has the wildcard of its rule."""
         return lambda wildcards: [
             path.format(language=name, pair=name) for name in self.evaluated(task, wildcards.system)
         ]
 
     def testsets(self, task: str) -> Any:
-        """The data set, or the data sets by name, that a task is done on."""
+        """Return a task's data set, or its data sets by name."""
         settings = self.config["evaluation"][task]
         if settings is None:
             raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
@@ -182,19 +179,19 @@ class Evaluations:
     # Test sets.
 
     def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """The files with the data of a suite of transfer tasks, by data set."""
+        """Return the files of a suite of transfer tasks, by data set."""
         named = self.testsets(wildcards.suite)
         by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
         return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
 
     def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
-        """The files with the sentences that a model's training data must not have, each after its test set.
+        """Return the files with sentences that a model must not train on, each with its test set's name.
 
-        Files in two languages are those that the model knows, and among these the ones that the evaluation
-        names, if it names any: which other models there are is no reason to train it again.
+        A file in two languages counts only if the model knows both and, if the evaluation chooses languages
+        or pairs, only if it is among these. Other models do not matter: they are no reason to train again.
         """
         known = set(self.models.definition(wildcards)["languages"])
-        # Two test sets of one data set are read once.
+        # If two test sets use one data set, it is read once.
         testsets = self.config["contamination"]["testsets"].items()
         by_name = {name: testset for testset, name in testsets if name is not None}
         found = []
@@ -212,7 +209,7 @@ class Evaluations:
         return found
 
     def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
-        """What is to be known of these files to read them."""
+        """Return what is needed to read the `contamination_files`."""
         return [
             {"testset": testset, "languages": file.languages, "members": file.members}
             for testset, file in self.contamination_files(wildcards)
@@ -221,13 +218,13 @@ class Evaluations:
     # Model cards.
 
     def card_results(self, wildcards: Wildcards) -> list[str]:
-        """The results that a model's card tells of, in the languages that the model knows."""
+        """Return the results that a model's card shows, in languages that the model knows."""
         model = wildcards.model
         tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
         return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
 
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
-        """The files by which other libraries load a model; none if only this library can."""
+        """Return the files with which other libraries load a model; none if only this library can."""
         architecture = architecture_of(self.models.definition(wildcards))
         loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
         names = ("tokenizer", "modules") if loads else ()
@@ -236,21 +233,18 @@ class Evaluations:
     # Speed.
 
     def speed_encoders(self, wildcards: Wildcards) -> list[str]:
-        """The files of all systems whose speed is measured."""
+        """Return the files of all systems whose speed is measured."""
         return [file for system in self.systems_of("speed") for file in self.files(system)]
 
     def speed_columns(self) -> dict[str, list[str]]:
-        """The training pairs whose English sentences are embedded, and the columns that are English."""
+        """Return the training pairs whose English sentences are embedded, and their English columns."""
         if not self.speed_models:
-            why = "is null, or no model knows English: there is no speed"
-            raise InputError(f"config: evaluation.speed: {why}")
-        return {
-            f"results/corpora/{self.models.data_models[model]}/pairs.parquet": [
-                column
-                for column, language in zip(
-                    ("source", "target"), pair_of(self.config["definitions"][model]), strict=True
-                )
-                if language == "en"
-            ]
-            for model in self.speed_models
-        }
+            raise InputError(
+                "config: evaluation.speed: is null, or no model knows English: there is no speed"
+            )
+        columns = {}
+        for model in self.speed_models:
+            sides = zip(("source", "target"), pair_of(self.config["definitions"][model]), strict=True)
+            path = f"results/corpora/{self.models.data_models[model]}/pairs.parquet"
+            columns[path] = [column for column, language in sides if language == "en"]
+        return columns

@@ -11,9 +11,9 @@ from paraphrastic.base.files import end_future_times
 from paraphrastic.pipeline.estimate import estimate
 from paraphrastic.registry.opus import OpusCorpus
 
-# The environment variable with the path of the copy of a run's settings.
+# Environment variable with the path of the copy of a run's settings.
 SETTINGS = "PARAPHRASTIC_SETTINGS"
-# How the system ends a program for which there is no memory, and how a program ends itself.
+# When memory runs out, the system kills a program with the first signal, or it aborts with the second.
 MEMORY_SIGNALS = ("SIGKILL", "SIGABRT")
 _ADVICE = (
     ", most probably because memory ran out: run fewer steps at a time (--cores, --resources mem_mb=...)"
@@ -21,29 +21,28 @@ _ADVICE = (
 
 
 def settings_copy(config: Mapping[str, Any]) -> tuple[str, Path]:
-    """The settings that a run began with as JSON, and the path of their copy, which depends on its content.
+    """Return the settings of a run as JSON, and the path of their copy, which depends on the content.
 
-    The jobs of a cluster are runs of their own. They read the copy, so that a run ends with the settings that
-    it began with, whatever becomes of the configuration files. Values that JSON does not have are refused
-    elsewhere.
+    The jobs of a cluster are runs of their own. They read the copy, so a run ends with the settings that it
+    began with, even if the configuration files change. Values that JSON does not have are refused elsewhere.
     """
     text = json.dumps(config, default=str)
     return text, Path(".snakemake", "settings", f"{sha256(text.encode()).hexdigest()}.json").absolute()
 
 
 def future_files_warning(*folders: str) -> Iterator[str]:
-    """Give files of the future the present time; a line that says so, if there were any."""
+    """Give files from the future the present time, and yield a line that says so if there were any."""
     if count := end_future_times(*folders):
         yield f"{count} files are from the future (was the clock moved back?): they get the present time"
 
 
 def download_estimate(corpora: Mapping[str, OpusCorpus]) -> list[str]:
-    """Lines on what the corpora of OPUS that are not downloaded yet, by their paths, will cost."""
+    """Return lines on the cost of those corpora of OPUS, by path, that are not downloaded yet."""
     return estimate([corpus for path, corpus in corpora.items() if not Path(path).exists()])
 
 
 def killed_steps(logs: Iterable[str]) -> Iterator[str]:
-    """A line on each step that a signal ended, by Snakemake's logs of the run: it had no last word itself."""
+    """Yield a line for each step that a signal ended before it could report, from Snakemake's logs."""
     text = "".join(Path(log).read_text(encoding="utf-8", errors="replace") for log in logs)
     killed = re.findall(r"\.(\w+)\.py' died with <Signals\.(\w+):", text)
     for step, signal in dict.fromkeys(killed):

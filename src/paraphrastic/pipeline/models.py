@@ -1,4 +1,4 @@
-"""Models: their training pairs, vocabularies, runs and studies, as the rules of the pipeline ask for them.
+"""Models with their training pairs, vocabularies, runs and studies, for the rules of the pipeline.
 
 As in `corpora`, a method that takes `wildcards` serves a rule as an input or params function.
 """
@@ -13,23 +13,23 @@ from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, setting_name, variants
 from paraphrastic.pipeline.corpora import Corpora, Json, OfWildcards, Wildcards
 
-# The kinds of contaminated pairs that are left out of training, by the setting.
+# The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 
 
 class Models:
-    """What a checked configuration says of its models, whose corpora are `corpora`."""
+    """What a checked configuration says about its models, whose corpora are `corpora`."""
 
     def __init__(self, corpora: Corpora) -> None:
         self.corpora = corpora
         self.config = config = corpora.config
         definitions: Mapping[str, Json] = config["definitions"]
-        # The models that have training data of the original code in place of corpora, and all others.
+        # The models that have training data of the original code instead of corpora, and all others.
         self.dataset_models = [model for model, each in definitions.items() if each["dataset"]]
         self.corpus_models = [model for model, each in definitions.items() if not each["dataset"]]
-        # For each model, the one whose training data and vocabularies it shares; often itself.
+        # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
-        # The models in the tables of corpora, and each of them with each of its corpora.
+        # The models in the tables of corpora, and a pair of model and corpus for each of their corpora.
         self.table_models = [model for model in config["models"] if model in self.corpus_models]
         self.model_corpora = [
             (model, corpus) for model in self.table_models for corpus in definitions[model]["corpora"]
@@ -46,10 +46,10 @@ class Models:
         ]
         # The kinds of contaminated pairs that are left out of training.
         self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
-        # What rules look up of each model, by its name.
-        self.facts = {model: self._facts(model, each) for model, each in definitions.items()}
+        # What follows from each model's definition; rules look it up by the model's name.
+        self.derived = {model: self._derived(model, each) for model, each in definitions.items()}
 
-    def _facts(self, model: str, definition: Mapping[str, Any]) -> Json:
+    def _derived(self, model: str, definition: Mapping[str, Any]) -> Json:
         data, architecture, names = self.data_models[model], architecture_of(definition), {}
         units: dict[str, Json] = {}
         for name, (unit, sides) in vocabularies(definition).items():
@@ -65,82 +65,87 @@ class Models:
             # The most pairs of each corpus; None is all.
             "max_pairs": [definition["max_pairs"].get(corpus) for corpus in definition["corpora"]],
             "training_data": f"results/datasets/{data}/train.h5",
-            # What each vocabulary is trained with, but for the seed.
+            # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
             # In the order of units and languages.
             "vocabulary_files": [path for unit in units.values() for path in unit["models"]],
-            # How sentences are cut into each unit, as `dataset.UnitVocabulary` takes it.
+            # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
-            # None if the embeddings begin at random.
+            # Empty if the embeddings begin at random.
             "initial_vectors": self.corpora.downloads(definition["training"]["initial_vectors"]),
             "architecture": architecture.to_json(),
             # The settings of every run of the sweep.
             "runs": sweep_runs(self.config, model),
         }
 
-    def of(self, fact: str) -> OfWildcards:
-        """A function for one of the facts of a job's model."""
-        return lambda wildcards: self.facts[wildcards.model][fact]
+    def of(self, key: str) -> OfWildcards:
+        """Return a function that looks up a key of `derived` for the job's model."""
+        return lambda wildcards: self.derived[wildcards.model][key]
 
     def definition(self, wildcards: Wildcards) -> Json:
-        """The definition of the job's model."""
+        """Return the definition of the job's model."""
         return self.config["definitions"][wildcards.model]
 
     def of_corpora(self, path: str) -> OfWildcards:
-        """A function for a file of each corpus of a job's model, in their order."""
+        """Return a function for one file per corpus of the job's model, in their order."""
         return lambda wildcards: [
             path.format(model=wildcards.model, corpus=corpus)
             for corpus in self.definition(wildcards)["corpora"]
         ]
 
     def if_dropped(self, path: str) -> OfWildcards:
-        """The same; none if contaminated pairs stay in the training data."""
+        """Return `of_corpora`, or no files if contaminated pairs stay in the training data."""
         return self.of_corpora(path) if self.dropped_kinds else lambda wildcards: []
 
     def of_model_corpora(self, path: str) -> list[str]:
-        """A file of each corpus of each model in the tables of corpora.
+        """Return one file per corpus of each model in the tables of corpora.
 
-        `{data}` in the path is the model whose training data are meant, `{pair}` their languages.
+        In the path, `{data}` is the model whose training data are used, and `{pair}` their languages.
         """
         return [
-            path.format(data=self.data_models[model], corpus=corpus, pair="-".join(self.facts[model]["pair"]))
+            path.format(
+                data=self.data_models[model], corpus=corpus, pair="-".join(self.derived[model]["pair"])
+            )
             for model, corpus in self.model_corpora
         ]
 
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
-        """The digests of the files that a model has in place of corpora."""
+        """Return the digests of the files that a model has instead of corpora."""
         return dataset_versions(wildcards.model, self.definition(wildcards)["dataset"])
 
     def run(self, wildcards: Wildcards) -> Json:
-        """The training settings of a model's run; without a run in the wildcards, of the filter study."""
-        runs: dict[str, Json] = self.facts[wildcards.model]["runs"]
+        """Return the settings of a training run or, if the wildcards have no run, of the filter study."""
+        runs: dict[str, Json] = self.derived[wildcards.model]["runs"]
         if hasattr(wildcards, "run"):
             return runs[wildcards.run]
-        # The study has the first run of the model's sweep, with settings of its own.
+        # The study takes the first run of the model's sweep and changes some settings.
         return {**next(iter(runs.values())), **self.config["filter_study"]["training"]}
 
     def of_runs(self, *paths: str) -> OfWildcards:
-        """A function for files of every run of a model."""
+        """Return a function for these files of every run of a model."""
         return lambda wildcards: [
             path.format(model=wildcards.model, run=run)
-            for run in self.facts[wildcards.model]["runs"]
+            for run in self.derived[wildcards.model]["runs"]
             for path in paths
         ]
 
     def development_testsets(self, wildcards: Wildcards) -> str:
-        """The test sets with the development data, which training is scored on.
+        """Return the test sets with the development data, on which training is scored.
 
-        Other test sets are a reason to train again only if the scores decide when to stop.
+        Changed test sets are a reason to train again only if the scores decide when to stop.
         """
         path = "results/testsets/sts.parquet"
         return path if self.run(wildcards)["early_stopping"] else self.corpora.ancient(path)
 
     def uncounted_modules(self, wildcards: Wildcards) -> list[str]:
-        """The module that scores a model in training, unless its scores decide when to stop."""
+        """Return the module that scores models in training, unless the scores decide when to stop.
+
+        Changes of the returned modules are no reason to train again.
+        """
         return [] if self.run(wildcards)["early_stopping"] else ["paraphrastic.evaluation.development"]
 
     def about(self, wildcards: Wildcards) -> Json:
-        """What a model's config.json says beside its training; a part of the filter study says which."""
+        """Return the content of a model's config.json besides training, with the part of a filter study."""
         definition = self.definition(wildcards)
         part: Json = {}
         if hasattr(wildcards, "part"):
@@ -157,11 +162,11 @@ class Models:
         }
 
     def licences(self, wildcards: Wildcards) -> dict[str, str]:
-        """The licence of each corpus that a model is trained on; `-` is an unknown one."""
+        """Return the licence of each corpus that a model is trained on; `-` is an unknown one."""
         return {name: licence for name, (_, licence) in self._sources(wildcards).items()}
 
     def _sources(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
-        """Version and licence of each corpus that a model is trained on."""
+        """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)
         if definition["dataset"]:
             versions = dataset_versions(self.data_models[wildcards.model], definition["dataset"])
@@ -171,7 +176,7 @@ class Models:
         return {name: (corpus.select(languages)[0].version, corpus.licence) for name, corpus in sets.items()}
 
     def filter_study_files(self, name: str) -> OfWildcards:
-        """A function for a file of each measure of the filter study, and of each part if it says `{part}`."""
+        """Return a function for one file per measure of the filter study and, with `{part}`, per part."""
 
         def files(wildcards: Wildcards) -> list[str]:
             study = self.config["filter_study"]
@@ -187,7 +192,7 @@ class Models:
         return files
 
     def choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
-        """A function for a file of each model of the study of languages, or of its variant with prefixes."""
+        """Return a function for one file per model of the study of languages, or per prefixed variant."""
 
         def files(wildcards: Wildcards) -> list[str]:
             study = self.config["language_choice"]

@@ -1,14 +1,15 @@
-"""What steps take and ask a machine for: memory and time, from the size of their input and what was measured.
+"""The memory and time of steps, from the size of their input and from measurements.
 
-Measured on an AMD EPYC (Zen 4): most memory and usual processor time of each step's process, in runs of
-`config/config.yaml` and `config/small.yaml`, and at 10 million pairs by `benchmarks/corpus.py` and
-`benchmarks/training.py`; docs/performance.md has the tables. Sizes are of files as they lie on the disk. A
-plan takes the figures as they are; what jobs ask for has margins.
+The peak memory and usual processor time of each step's process were measured on an AMD EPYC (Zen 4), in runs
+of `config/config.yaml` and `config/small.yaml`, and at 10 million pairs with `benchmarks/corpus.py` and
+`benchmarks/training.py`; docs/performance.md has the tables. Sizes are those of the files on the disk. A plan
+uses the figures as they are; jobs ask for more, to have a margin.
 """
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,14 @@ from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
-# The MB of files, one or many.
+# A function that returns the MB of one or more files.
 Megabytes = Callable[[str | Iterable[str]], float]
 
-# A job may take so many times what was measured, on machines and data that are not those.
+# On other machines and data, a job may take this many times what was measured.
 _MEMORY_MARGIN, _TIME_MARGIN = 1.5, 4.0
-# MB of the program that runs the step on a node, beside the step itself.
+# MB of the program that runs a step on a node, in addition to the step itself.
 _RUNNER_MB = 200
-# Minutes that every step gets, since files of a cluster may be slow; steps of seconds get fewer, as many of
+# Least minutes of a step, since a cluster's files may be slow. Steps that take seconds get fewer: many of
 # them share a job, which gets the sum.
 _LEAST_MINUTES, _LEAST_MINUTES_OF_SECONDS = 10, 3
 _SECONDS = 10
@@ -32,7 +33,7 @@ _SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What was measured: most MB of memory and usual seconds of one core, and more for each MB of input."""
+    """Measured peak memory in MB and usual seconds of one core, and what each MB of input adds to both."""
 
     mb: float
     seconds: float
@@ -45,26 +46,21 @@ class Need:
         return bool(self.mb_per_mb or self.seconds_per_mb)
 
     def __add__(self, other: "Need") -> "Need":
-        return Need(
-            self.mb + other.mb,
-            self.seconds + other.seconds,
-            self.mb_per_mb + other.mb_per_mb,
-            self.seconds_per_mb + other.seconds_per_mb,
-        )
+        return Need(*map(add, astuple(self), astuple(other)))
 
     def of(self, size_mb: float) -> "Need":
-        """That of an input of so many MB."""
+        """Return the need for an input of `size_mb`."""
         return Need(self.mb + self.mb_per_mb * size_mb, self.seconds + self.seconds_per_mb * size_mb)
 
 
 # A pair takes about 40 bytes in an archive, 50 in Parquet and 121 in the training data.
 NEEDS = {
     "download_file": Need(60, 900),
-    # Corpora stream: at 10 million pairs they take hardly more memory than at one.
+    # Corpora are streamed, so 10 million pairs take hardly more memory than one million.
     "extract_corpus": Need(415, 0.25, seconds_per_mb=0.12),
     "train_language_id": Need(165, 0.4, seconds_per_mb=3.3),
     "score_pairs": Need(883, 0.1, seconds_per_mb=0.9),
-    # NLTK's tokenizer is Python.
+    # NLTK's tokenizer is slow, since it is written in Python.
     "score_pairs_treebank": Need(883, 0.1, seconds_per_mb=4),
     "select_pairs": Need(446, 0.25, seconds_per_mb=0.08),
     "gather_testsets": Need(290, 0.6),
@@ -79,14 +75,14 @@ NEEDS = {
     "train_vocabulary": Need(130, 0.35, mb_per_mb=60, seconds_per_mb=0.7),
     "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35),
     "import_dataset": Need(180, 2, seconds_per_mb=0.02),
-    # Beside the weights.
+    # The weights come on top of these.
     "initialise_model": Need(385, 1.3),
     "evaluate_run": Need(270, 0.9),
     **{f"evaluate_{name}": Need(task.memory_mb, task.seconds) for name, task in TASKS.items()},
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
-    "choose_model": Need(255, 1.35),
     "convert_tokenizer": Need(120, 0.5),
-    # Small files in, small files out.
+    # These copy files, or read and write small ones.
+    "choose_model": Need(45, 0.2),
     "write_card": Need(45, 0.1),
     "prepare": Need(270, 0.2),
     "tabulate": Need(120, 0.35),
@@ -95,30 +91,30 @@ NEEDS = {
 # What weights and word vectors add to a step that loads them.
 WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
-# Steps that load or copy one model, whose weights come on top.
-_WITH_MODEL = {"initialise_model", "evaluate_run", "choose_model", *(f"evaluate_{task}" for task in TASKS)}
-# The paper's dimension, for other people's encoders, whose dimension is not known before they are opened.
+# Steps that load one model, whose weights come on top.
+_WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task in TASKS)}
+# The paper's dimension stands for that of other people's encoders, which is unknown until they are opened.
 _DIMENSION = 1024
-# Sentences that a model of the paper's size embeds a second.
+# Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
-# Pairs in a MB of training data; sentences in a MB of merged pairs, and of BUCC's.
+# Pairs per MB of training data; sentences per MB of merged pairs and of BUCC's sentences.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
 
 def memory_mb(need: Need, *, attempt: int) -> int:
-    """MB to ask for; half as much again in each further attempt."""
+    """Return the MB to ask for; each further attempt adds half of the first one's."""
     return math.ceil((need.mb * _MEMORY_MARGIN + _RUNNER_MB) * (1 + (attempt - 1) / 2) / 100) * 100
 
 
 def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
-    """Minutes to ask for; half as many again in each further attempt."""
+    """Return the minutes to ask for; each further attempt adds half of the first one's."""
     minutes = math.ceil(need.seconds * _TIME_MARGIN / threads / 60)
     least = _LEAST_MINUTES_OF_SECONDS if need.seconds < _SECONDS else _LEAST_MINUTES
     return math.ceil(max(least, minutes) * (1 + (attempt - 1) / 2))
 
 
 def weights_mb(definition: Mapping[str, Any]) -> float:
-    """MB of a model's embeddings, of which there are at most as many as the vocabularies have pieces."""
+    """Return the MB of a model's embeddings, one for each piece that its vocabularies may have."""
     units = [unit for unit, _ in vocabularies(definition).values()]
     rows = sum(vocabulary_settings(definition, unit)["size"] for unit in units)
     if architecture_of(definition).languages == "separate" and len(units) == len(set(units)):
@@ -127,17 +123,17 @@ def weights_mb(definition: Mapping[str, Any]) -> float:
 
 
 def vocabulary_need(definition: Mapping[str, Any], size_mb: float) -> Need:
-    """For a vocabulary from merged pairs of `size_mb`, all of whose sentences sentencepiece holds."""
+    """Return the need of training a vocabulary on merged pairs of `size_mb`, which sentencepiece holds."""
     most_mb = definition["vocabulary"]["max_sentences"] / _SENTENCES
     return NEEDS["train_vocabulary"].of(min(size_mb, most_mb))
 
 
 def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
-    """For a run with `settings` on training data of `size_mb`.
+    """Return the need of a training run with `settings` on training data of `size_mb`.
 
-    Memory is that of weights and optimizer, of the window of pairs that are shuffled together, and of a
-    mega-batch's vectors. The time of an averaged pair grows with dimension and mega-batch; that of an LSTM
-    with the square of the dimension.
+    Memory holds the weights and the optimizer's state, the pairs that are shuffled together, and the vectors
+    of a mega-batch. The time per pair grows with dimension and mega-batch for an average, and with the square
+    of the dimension for an LSTM.
     """
     architecture = architecture_of(definition)
     pairs, dimension, megabatch = size_mb * _PAIRS, settings["dimension"], settings["megabatch"]
@@ -157,7 +153,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
-    """Mini-batches in a mega-batch, on average over `steps`: from 1, one more each `anneal` steps."""
+    """Return the mini-batches per mega-batch, on average over `steps`: 1, and one more every `anneal`."""
     growing = min(steps, anneal * (megabatch - 1))
     if not steps or not growing:
         return float(megabatch)
@@ -165,20 +161,20 @@ def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
 
 
 def speed_measuring_need(settings: Mapping[str, Any], systems: int) -> Need:
-    """For measuring how fast systems are, each in eight ways, slow ones for as long as `settings` say."""
+    """Return the need of measuring the speed of systems in eight ways; `settings` limit the seconds."""
     seconds = min(settings["seconds"], settings["sentences"] / _SPEED)
     return Need(425, systems * (0.9 + 8 * settings["repeats"] * seconds))
 
 
 def bucc_need(dimension: int, size_mb: float) -> Need:
-    """For mining translations among BUCC's sentences: vectors of both languages, and all their products."""
+    """Return the need of mining BUCC's sentences: vectors of both languages, and all their products."""
     sentences = size_mb * _BUCC_SENTENCES
     mb = sentences * (650 + 4 * dimension) / 1e6
     return NEEDS["evaluate_bucc"] + Need(mb, 98 * (sentences / 400_000) ** 2 * dimension / 300)
 
 
 def megabytes_on_disk(paths: str | Iterable[str]) -> float:
-    """MB of files, one or many."""
+    """Return the MB of one or more files."""
     return sum(Path(path).stat().st_size for path in ([paths] if isinstance(paths, str) else paths)) / 1e6
 
 
@@ -189,12 +185,12 @@ class Needs:
     evaluations: Evaluations
 
     def __call__(self, step: str, *, shared: bool = True) -> dict[str, Callable[..., int]]:
-        """The resources `mem_mb` and `runtime` (in minutes) of a rule.
+        """Return the resources `mem_mb` and `runtime` (in minutes) of a rule.
 
         Args:
-            step: its name in `NEEDS`, or one of those whose need depends on the model; wildcards in it, such
-                as `evaluate_{task}`, are filled in.
-            shared: whether the threads share the work, and the time.
+            step: a name in `NEEDS`, or a step whose need depends on the model; wildcards in it, such as in
+                `evaluate_{task}`, are filled in.
+            shared: whether the threads share the work, and so the time.
         """
 
         def need(wildcards: Wildcards, input: Any, megabytes: Megabytes = megabytes_on_disk) -> Need:
@@ -206,17 +202,17 @@ class Needs:
         def runtime(wildcards: Wildcards, input: Any, attempt: int, threads: int) -> int:
             return minutes(need(wildcards, input), attempt=attempt, threads=threads if shared else 1)
 
-        # For a plan, which knows the sizes of files that are not there yet.
+        # A plan calls this with sizes of files that do not exist yet.
         mem_mb.need = need  # type: ignore[attr-defined]
         return {"mem_mb": mem_mb, "runtime": runtime}
 
     def of(self, step: str, wildcards: Wildcards, input: Any, megabytes: Megabytes) -> Need:
-        """The need of a job; sizes are asked for only if they matter, since in a group they are not known."""
+        """Return a job's need; sizes are asked for only if they matter, since in a group they are unknown."""
         evaluations = self.evaluations
         config, models = evaluations.config, evaluations.models
         match step:
             case "score_pairs":
-                # A shard reads its part of the pairs; one tokenizer is slower than the other.
+                # A shard reads its part of the pairs.
                 treebank = evaluations.corpora.overlap_tokenizer(wildcards) == "treebank"
                 need = NEEDS["score_pairs_treebank" if treebank else step]
                 words = WORD_VECTORS.of(megabytes(input.word_vectors))
@@ -238,7 +234,7 @@ class Needs:
                 weights = WEIGHTS.of(self.weights_mb(wildcards.system))
                 return bucc_need(dimension, megabytes(input.sentences)) + weights
             case "measure_speed":
-                # All systems run one after the other; the largest decides on the memory.
+                # Systems run one after the other, so the largest one determines the memory.
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
                 settings = config["evaluation"]["speed"]
                 return speed_measuring_need(settings, len(sizes)) + WEIGHTS.of(max(sizes))
@@ -248,7 +244,7 @@ class Needs:
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
 
     def weights_mb(self, system: str) -> float:
-        """MB of a system's weights; as the configuration has them, since a model need not be there yet."""
+        """Return the MB of a system's weights, from a model's settings because it may not exist yet."""
         if system in self.evaluations.config["systems"]:
             return megabytes_on_disk(self.evaluations.files(system))
         return weights_mb(self.evaluations.entry(system))

@@ -1,4 +1,4 @@
-"""The tables and figures of a run, and why others are not made, as the rules ask for them."""
+"""The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
 
 import json
 from collections.abc import Iterable
@@ -11,33 +11,33 @@ from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.pipeline.corpora import Json, Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
-# The languages of the paper's correlations; those of fewer languages are not compared with them.
+# Number of languages in the paper's correlations; correlations over fewer languages are not compared.
 PAPER_LANGUAGES = 46
 
 
 def samples_of(results: Iterable[str]) -> list[str]:
-    """The files of resamples beside results."""
+    """Return the files of resamples beside results."""
     return [path.removesuffix(".json") + ".npz" for path in results]
 
 
 class Results:
-    """What a checked configuration says of tables and figures.
+    """What a checked configuration says about tables and figures.
 
     Args:
-        evaluations: the evaluations that tables are made of.
-        root: the folder of the project, whose `config/published/` has a CSV file for each published table.
+        evaluations: the evaluations whose results the tables show.
+        root: the folder of the project, whose `config/published/` has one CSV file per published table.
     """
 
     def __init__(self, evaluations: Evaluations, root: Path) -> None:
         self.evaluations, self.root = evaluations, root
         self.config = config = evaluations.config
-        # The tables of systems that have a row.
+        # The tables of systems that have at least one row.
         self.system_tables = [table for table in LAYOUTS if self.rows(table)]
-        # The results on STS that are compared with each other, by the system's name.
+        # The results on STS that are compared with each other, by name of the system.
         self.differing = {
             name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
         }
-        # All tables that are made, and all pictures.
+        # All tables and all figures that are made.
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
@@ -47,7 +47,7 @@ class Results:
             *(table for table in plotted if table in made),
             *(f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)),
         ]
-        # Why tables that the page could have are not made.
+        # Why some tables that the page could show are not made.
         self.absent = dict.fromkeys(
             (table for table in others if table not in made), "the configuration asks for none"
         ) | {
@@ -55,18 +55,18 @@ class Results:
             for table, layout in LAYOUTS.items()
             if table not in self.system_tables
         }
-        # All tables with published figures, and why some are not among those that are made.
+        # All tables with published figures, and why some of them are not compared with measured ones.
         self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
         self.off = self._off()
-        # Tables of other forms that are compared with published ones.
+        # Tables that are compared with published ones, besides those of systems.
         self.compared = [table for table in self.published if table in made and table not in self.off]
-        # What defines each system, by its name, and the digests of that.
+        # The definition of each system, by its name, and the digests of the definitions.
         self.defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
         texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self.defined.items()}
         self.config_digests = {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
 
     def _others(self) -> dict[str, bool]:
-        """All tables but those of systems, and whether they are made."""
+        """Return all tables besides those of systems, and whether they are made."""
         models = self.evaluations.models
         corpora = bool(models.model_corpora)
         study = self.config["filter_study"]["model"] in self.config["models"]
@@ -102,18 +102,17 @@ class Results:
         return reasons
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
-        """The cards of all models and their table; or the files among what is to be forced (`--forcerun`).
+        """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.
 
-        Snakemake takes every word after that option as something to run again, so that in
-        `--forcerun train_model results/models/fr/model.safetensors` the file is no target, although it is
-        meant.
+        Snakemake takes every word after `--forcerun` as something to run again. In `--forcerun train_model
+        results/models/fr/model.safetensors`, for example, the file is meant as a target but is not one.
         """
         cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
         return files or ["results/tables/sts.csv", *cards]
 
     def rows(self, table: str) -> list[str]:
-        """The systems that a table has rows of."""
+        """Return the systems that have a row in a table."""
         layout = LAYOUTS[table]
         systems = self.evaluations.systems_of(layout.task)
         if not layout.needs:
@@ -121,7 +120,7 @@ class Results:
         return [each for each in systems if layout.needs in self.evaluations.parts(layout.task, each)]
 
     def systems(self, table: str) -> dict[str, list[str]]:
-        """The results of all training runs of each system of a table, by the system's name."""
+        """Return the results of all training runs of each system in a table, by the system's name."""
         task = LAYOUTS[table].task
         return {
             system: [f"results/eval/{run}/{task}.json" for run in seed_runs(self.config, system)]
@@ -129,15 +128,15 @@ class Results:
         }
 
     def files(self, table: str) -> list[str]:
-        """The results of all systems of a table in one list."""
+        """Return the results of all systems in a table as one list."""
         return [path for paths in self.systems(table).values() for path in paths]
 
     def intervals(self, wildcards: Wildcards) -> list[str]:
-        """The intervals of a table's figures, if it is a table of systems."""
+        """Return the intervals of a table's figures; none unless it is a table of systems."""
         table = wildcards.table
         return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
 
     def published_file(self, wildcards: Wildcards) -> list[str]:
-        """The file of published figures for a table; none if there are no such figures."""
+        """Return the file of a table's published figures; none if there are no such figures."""
         path = f"config/published/{wildcards.table}.csv"
         return [path] if (self.root / path).exists() else []

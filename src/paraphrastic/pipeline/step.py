@@ -1,4 +1,4 @@
-"""What every script of the workflow shares: the check of its downloads, its log, its record, how it fails."""
+"""What all workflow scripts share: they check downloads, log, record their outputs and report failures."""
 
 import logging
 import sys
@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from paraphrastic.base.errors import InputError, is_out_of_memory
-from paraphrastic.base.opened_files import undeclared_logged
-from paraphrastic.base.records import recorded
+from paraphrastic.base.records import recorded, undeclared_logged
 from paraphrastic.registry.lock import verify_downloads
 
 
@@ -16,9 +15,9 @@ from paraphrastic.registry.lock import verify_downloads
 def step(snakemake: Any) -> Iterator[None]:
     """Verify the downloads, log into the rule's file, and record the outputs.
 
-    A fault of the input or of the machine ends the script with one line.
+    If the input or the machine is at fault, the script ends with a one-line message.
     """
-    logging.raiseExceptions = False  # a full disk takes no log either; what matters goes to the terminal
+    logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
     log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])

@@ -1,1 +1,1 @@
-"""Data sets by name, their verified downloads, and safe reading of archives."""
+"""The registry of data sets, their verified downloads, and safe reading of archives."""

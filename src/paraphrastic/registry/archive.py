@@ -1,7 +1,7 @@
-"""Read archives and compressed files that came from elsewhere, without trusting them.
+"""Read archives and compressed files from unknown sources, without trusting them.
 
-Nothing is unpacked to the disk; members of a corpus are read as streams. Damaged data, and data that
-grows past its bound, is an `InputError` that names the file and the cause.
+Nothing is unpacked to the disk; members of a corpus are read as streams. If data is damaged or unpacks to
+more than its bound, an `InputError` names the file and the cause.
 """
 
 import bz2
@@ -14,19 +14,18 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, cast
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 
 _Archive = zipfile.ZipFile | tarfile.TarFile
 
 _READ_BYTES = 1 << 16
-# More files than any corpus has; empty ones cost nothing but the memory of their names.
+# No corpus has as many files. Even empty ones cost memory for their names.
 _MAX_MEMBERS = 100_000
-# Long names and attributes of a tar, which are read into memory before anything can be asked of them.
+# Long names and attributes in a tar, which `tarfile` reads into memory before anyone can check them.
 _TAR_HEADERS = (
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -37,7 +36,7 @@ _TAR_HEADERS = (
 _MAX_HEADER_BYTES = 1 << 20
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 _COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# What a check reads at most, in times the file's size and at least in bytes: no text is packed more tightly.
+# A check reads at most so many times the file's size, but at least so many bytes. No text packs tighter.
 _MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
 _DAMAGE = (
     EOFError,
@@ -46,9 +45,9 @@ _DAMAGE = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
-    RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed by an unknown method
+    RuntimeError,  # a zip's member is encrypted, or (NotImplementedError) packed with an unknown method
     IndexError,  # a zip's member has no name
-    UnicodeDecodeError,  # or one that is not the UTF-8 that it says
+    UnicodeDecodeError,  # a zip's member claims a UTF-8 name that is not UTF-8
 )
 
 
@@ -58,9 +57,9 @@ class DamagedError(InputError):
 
 @contextmanager
 def open_stream(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
-    """Open a gzip, bzip2, xz, Zstandard or plain file, told by its first bytes, as a stream of its content.
+    """Open a gzip, bzip2, xz, Zstandard or plain file as a stream of its content.
 
-    The content may have at most `max_bytes` bytes.
+    Its first bytes decide which it is. The content may have at most `max_bytes` bytes.
     """
     path = Path(path)
     with ExitStack() as stack:
@@ -79,51 +78,56 @@ def open_members(
 ) -> Iterator[tuple[BinaryIO, ...]]:
     """Open members of a zip or (compressed) tar archive as streams, in the order of `names`.
 
-    A tuple in `names` lists the names that one member may have: the first that is there is taken. Each
-    member may have at most `max_bytes` bytes. The streams may be read in turns. A missing member is an
-    `InputError` that says what the archive holds.
+    A tuple in `names` lists the names that one member may have, and the first that exists is used. Each
+    member may have at most `max_bytes` bytes. The streams may be read in turns. If a member is missing, an
+    `InputError` says what the archive contains.
     """
     path = Path(path)
     with ExitStack() as stack:
         with _opened(path) as archive:
-            entries = {entry.name: entry for entry in _entries(archive, path) if entry.is_file}
+            files = _files(archive, path)
         streams = []
-        for name in names:
-            entry = _choose(path, (name,) if isinstance(name, str) else name, entries)
-            _check_size(f"{path}: {entry.name}", [entry], max_bytes)
-            # One handle a member: a compressed tar is read in turns only with one decompressor each.
+        for several in names:
+            possible = (several,) if isinstance(several, str) else several
+            name = next((name for name in possible if name in files), None)
+            if name is None:
+                held = ", ".join(list(files)[:10]) + (
+                    f" and {len(files) - 10} more" if len(files) > 10 else ""
+                )
+                raise InputError(
+                    f"{path}: has no member {' or '.join(possible)}; it holds {held or 'no files'}"
+                )
+            _check_size(f"{path}: {name}", [files[name]], max_bytes)
+            # One handle per member: reading a compressed tar in turns takes one decompressor each.
             handle = stack.enter_context(_opened(path))
-            streams.append(stack.enter_context(_open_entry(handle, entry, path, max_bytes)))
+            streams.append(stack.enter_context(_open_file(handle, files[name], path, max_bytes)))
         yield tuple(streams)
 
 
 def read_members(
     path: str | Path, wanted: Callable[[PurePosixPath], bool], *, max_bytes: int
 ) -> dict[PurePosixPath, bytes]:
-    """Read the wanted files of a zip or (compressed) tar archive, in its order, by their names in it.
+    """Read the wanted files of a zip or (compressed) tar archive, by name and in the archive's order.
 
     Together they may have at most `max_bytes` bytes.
     """
     path = Path(path)
     with _opened(path) as archive:
-        found = {
-            name: entry
-            for entry in _entries(archive, path)
-            if entry.is_file and wanted(name := PurePosixPath(entry.name))
-        }
+        files = {PurePosixPath(name): info for name, info in _files(archive, path).items()}
+        found = {name: info for name, info in files.items() if wanted(name)}
         _check_size(path, found.values(), max_bytes)
         contents = {}
-        for name, entry in found.items():
-            with _open_entry(archive, entry, path, max_bytes) as stream:
+        for name, info in found.items():
+            with _open_file(archive, info, path, max_bytes) as stream:
                 contents[name] = stream.read()
     return contents
 
 
 def check_whole(path: str | Path, name: str) -> None:
-    """Read an archive or a compressed file, as the end of `name` says, to its end; other files are not read.
+    """Read a file to its end if `name` ends like that of an archive or a compressed file.
 
-    One that is cut off, damaged, or neither is a `DamagedError`; one that could not be unpacked within bounds
-    is another `InputError`.
+    A file that is truncated or damaged, or is not of the kind that `name` says, is a `DamagedError`. If it
+    cannot be unpacked within bounds, that is another `InputError`.
     """
     path, name = Path(path), name.lower()
     if not name.endswith((".zip", *_TAR_SUFFIXES, *_COMPRESSED_SUFFIXES)):
@@ -132,11 +136,12 @@ def check_whole(path: str | Path, name: str) -> None:
     magic = _first_bytes(path)
     if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
         with _opened(path, zipped=True) as archive:
-            entries = _entries(archive, path)
-            _check_size(path, entries, bound)
-            for entry in entries:
-                with _open_entry(archive, entry, path, bound) as stream:
-                    _read_through(stream)
+            files = _files(archive, path).values()
+            _check_size(path, files, bound)
+            for info in files:
+                with _open_file(archive, info, path, bound) as stream:
+                    while stream.read(_READ_BYTES):
+                        pass
         return
     if not name.endswith(_TAR_SUFFIXES) and not magic.startswith(tuple(_OPENERS)):
         raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
@@ -144,20 +149,16 @@ def check_whole(path: str | Path, name: str) -> None:
         if name.endswith(_TAR_SUFFIXES):
             with _damage_named(str(path)):
                 tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
-            _entries(tar, path)
-        _read_through(stream)
-
-
-def _read_through(stream: BinaryIO) -> None:
-    while stream.read(_READ_BYTES):
-        pass
+            _files(tar, path)
+        while stream.read(_READ_BYTES):
+            pass
 
 
 class _Bzip2(io.RawIOBase):
-    """The content of a bzip2 file, of one stream or several.
+    """The content of a bzip2 file with one or several streams.
 
-    Python's own `BZ2File` takes whatever follows a stream and is none for the end of the file, so that a
-    later stream whose head is damaged would be lost with all that comes after it.
+    Python's own `BZ2File` treats anything after a stream that is not another stream as the end of the file.
+    It would silently drop a later stream with a damaged head, and everything after that.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -186,7 +187,7 @@ class _Bzip2(io.RawIOBase):
 
 
 def _zstandard(stream: IO[bytes]) -> Any:
-    # Not at the top: Python itself has Zstandard from 3.14 on, and few files are in it.
+    # Imported here, since few files need it. Python itself reads Zstandard from 3.14 on.
     try:
         import pyarrow
     except ImportError:
@@ -195,7 +196,7 @@ def _zstandard(stream: IO[bytes]) -> Any:
     return pyarrow.CompressedInputStream(stream, "zstd")
 
 
-# What opens a compressed file that begins with these bytes.
+# Openers of compressed files, by the bytes that such files begin with.
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": _Bzip2,
@@ -205,7 +206,7 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 
 
 class _Bounded(io.RawIOBase):
-    """The bytes of another stream, until there are more than `max_bytes` of them."""
+    """Passes on another stream; more than `max_bytes` bytes are an `InputError`."""
 
     def __init__(self, stream: IO[bytes], label: str, max_bytes: int) -> None:
         self._stream = stream
@@ -239,24 +240,13 @@ def _damage_named(label: str) -> Iterator[None]:
     try:
         yield
     except _DAMAGE as error:
-        cause = " ".join(str(error).split()) or type(error).__name__
-        raise DamagedError(f"{label}: damaged: {cause}") from None
-
-
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    """One member as its archive describes it; `size` in bytes when unpacked."""
-
-    name: str
-    size: int
-    is_file: bool
-    info: Any
+        raise DamagedError(f"{label}: damaged: {on_one_line(error) or type(error).__name__}") from None
 
 
 class _TarInfo(tarfile.TarInfo):
-    """A member of a tar whose header is not large enough to fill the memory."""
+    """A tar member that is refused if its header could fill the memory."""
 
-    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # made to be overridden, as its source says
+    def _proc_member(self, archive: tarfile.TarFile) -> Any:  # tarfile's source invites overriding it
         large = self.type in _TAR_HEADERS and self.size > _MAX_HEADER_BYTES
         if large or self.type == tarfile.GNUTYPE_SPARSE:
             raise tarfile.ReadError(f"a header of {self.size} bytes" if large else "a sparse file")
@@ -268,54 +258,49 @@ def _opened(path: Path, zipped: bool = False) -> Iterator[_Archive]:
     zipped = zipped or _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
     archive: _Archive
     with _damage_named(str(path)):
-        # Closed below.
+        # The `with` statement below closes it.
         archive = zipfile.ZipFile(path) if zipped else tarfile.open(path, tarinfo=_TarInfo)  # noqa: SIM115
     with archive:
         yield archive
 
 
-def _entries(archive: _Archive, path: Path) -> list[_Entry]:
+def _files(archive: _Archive, path: Path) -> dict[str, Any]:
+    """The archive's information on each of its files, by name; the last file with a name counts."""
     with _damage_named(str(path)):
         if isinstance(archive, tarfile.TarFile):
-            found = (_Entry(i.name, i.size, i.isreg(), i) for i in archive)
+            members: list[Any] = list(islice(archive, _MAX_MEMBERS + 1))
+            files: dict[str, Any] = {info.name: info for info in members if info.isreg()}
         else:
-            found = (
-                _Entry(i.filename, i.file_size, not i.is_dir() and _plain(i), i) for i in archive.infolist()
-            )
-        entries = list(islice(found, _MAX_MEMBERS + 1))
-    if len(entries) > _MAX_MEMBERS:
+            members = archive.infolist()
+            files = {info.filename: info for info in members if _is_file(info)}
+    if len(members) > _MAX_MEMBERS:
         raise InputError(f"{path}: has more than {_MAX_MEMBERS} members")
-    return entries
+    return files
 
 
-def _plain(info: zipfile.ZipInfo) -> bool:
-    """Whether a zip's member is a file; its Unix mode, where it has one, may say that it is a link."""
-    return stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+def _is_file(info: zipfile.ZipInfo) -> bool:
+    """Whether a zip's member is a regular file, since its Unix mode, if it has one, may mark it as a link."""
+    return not info.is_dir() and stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
 
 
-def _open_entry(archive: _Archive, entry: _Entry, path: Path, max_bytes: int) -> BinaryIO:
-    label = f"{path}: {entry.name}"
-    opener: Any = archive.extractfile if isinstance(archive, tarfile.TarFile) else archive.open
+def _open_file(archive: _Archive, info: Any, path: Path, max_bytes: int) -> BinaryIO:
+    if isinstance(archive, tarfile.TarFile):
+        label, opener = f"{path}: {info.name}", cast(Any, archive.extractfile)
+    else:
+        label, opener = f"{path}: {info.filename}", archive.open
     with _damage_named(label):
-        stream = opener(entry.info)
+        stream = opener(info)
     return _bounded(stream, label, max_bytes)
 
 
-def _choose(path: Path, names: tuple[str, ...], entries: dict[str, _Entry]) -> _Entry:
-    for name in names:
-        if name in entries:
-            return entries[name]
-    held = ", ".join(list(entries)[:10]) + (f" and {len(entries) - 10} more" if len(entries) > 10 else "")
-    raise InputError(f"{path}: has no member {' or '.join(names)}; it holds {held or 'no files'}")
-
-
-def _check_size(label: str | Path, entries: Iterable[_Entry], max_bytes: int) -> None:
-    if (total := sum(entry.size for entry in entries)) > max_bytes:
+def _check_size(label: str | Path, infos: Iterable[Any], max_bytes: int) -> None:
+    sizes = (info.size if isinstance(info, tarfile.TarInfo) else info.file_size for info in infos)
+    if (total := sum(sizes)) > max_bytes:
         raise InputError(f"{label}: {total} bytes, more than the bound of {max_bytes}")
 
 
 def _opened_file(path: Path) -> tuple[IO[bytes], bytes]:
-    """A file, and the bytes that it begins with, which are still to be read: from a pipe, they come once."""
+    """Open a file and peek at its first bytes, which stay unread, since a pipe delivers them only once."""
     try:
         file = path.open("rb")
         return file, file.peek(4)[:4]

@@ -1,8 +1,8 @@
-"""The registry of data sets: what each is, where its files are, and how to know them again.
+"""The registry of data sets: their kinds, and the addresses and digests of their files.
 
-`config/datasets.tsv` has one row a file, or one row a family of files (one file a language pair); its
-first lines explain the columns. This module imports little but the standard library, because every dry
-run of the pipeline reads the registry.
+`config/datasets.tsv` has one row per file, or one row for a family of files with one file per language pair;
+its first lines explain the columns. This module imports little but the standard library, since every dry run
+reads the registry.
 """
 
 import re
@@ -11,12 +11,76 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
+from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.kinds import FILE_KINDS, KINDS
 
-# The folder of all downloads, one folder a data set.
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of data set, in the registry or in a user's own file.
+
+    To add a kind of corpus, add it to `KINDS` and write a reader in `corpus/readers.py`. The configuration's
+    schema, its validation and the registry take their knowledge of kinds from here.
+
+    Attributes:
+        languages: possible numbers of languages of a registry row: two (a pair), one (paraphrases), or none.
+        is_corpus: whether the data set contains training pairs.
+        endings: lower-case endings of the names of such files. Only kinds whose corpora are a single file,
+            which a configuration can name by its path, have endings.
+        members: meaning of the column `members`: an archive member for each side (`sides`), one with lines of
+            both (`lines`), or columns of source, target and scores (`columns`).
+        scores: scores that a corpus may contain: `paraphrase_score`, `translation_score`.
+    """
+
+    languages: tuple[int, ...]
+    is_corpus: bool = False
+    endings: tuple[str, ...] = ()
+    members: Literal["", "sides", "lines", "columns"] = ""
+    scores: tuple[str, ...] = ()
+
+
+_SCORES = ("paraphrase_score", "translation_score")
+
+KINDS = {
+    # A zip in Moses layout: one member per language, aligned by line.
+    "opus": Kind((2,), is_corpus=True, members="sides"),
+    # A zip with lines `text TAB translation [TAB attribution]`, the pair in that order.
+    "manythings": Kind((2,), is_corpus=True, members="lines"),
+    # One file per language, aligned by line with the data set's other files.
+    "aligned": Kind((1,), is_corpus=True),
+    # A zip with lines `reference TAB paraphrase TAB score`.
+    "paranmt": Kind((1,), is_corpus=True, members="lines", scores=_SCORES[:1]),
+    # Several files of one language, aligned by line, whose lines are paraphrases.
+    "captions": Kind((1,), is_corpus=True),
+    # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.tables`.
+    "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv",), members="columns", scores=_SCORES),
+    # One JSON object per line, with keys named after the languages or in `members`.
+    "jsonl": Kind((1, 2), is_corpus=True, endings=(".jsonl", ".ndjson"), members="columns", scores=_SCORES),
+    # Columns named after the languages or in `members`.
+    "parquet": Kind((1, 2), is_corpus=True, endings=(".parquet",), members="columns", scores=_SCORES),
+    # A translation memory.
+    "tmx": Kind((1, 2), is_corpus=True, endings=(".tmx",)),
+    # Lines `__label__CODE text`, to train language identification.
+    "labelled": Kind((0, 1, 2)),
+    # A language-identification model.
+    "fasttext": Kind((0,)),
+    # Word vectors as text.
+    "vectors": Kind((0, 1)),
+    # The archive of the STS test sets.
+    "sts": Kind((0,)),
+    # Distances between languages, in the format of lang2vec's archives.
+    "uriel": Kind((0,)),
+    # Any other file, read by the step that names it.
+    "file": Kind((0, 1, 2)),
+}
+# Kinds whose corpora are single files, which a configuration can name by their path.
+FILE_KINDS = tuple(name for name, kind in KINDS.items() if kind.endings)
+# Kinds that contain training pairs; the pipeline itself makes mined pairs, which are in no registry.
+CORPUS_KINDS = (*(name for name, kind in KINDS.items() if kind.is_corpus), "mined")
+
+# The folder of all downloads, with one folder per data set.
 DOWNLOADS = "resources/downloads"
 COLUMNS = (
     "name",
@@ -31,7 +95,7 @@ COLUMNS = (
     "licence",
 )
 
-# What a cell that is not empty must match, and what is said of one that does not.
+# The pattern that a cell must match unless it is empty, and the message if it does not.
 _CELLS = {
     "name": (r"[a-z0-9_]+", "is not made of a-z, 0-9 and _"),
     "kind": ("|".join(KINDS), f"is not one of {', '.join(KINDS)}"),
@@ -47,10 +111,10 @@ _FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 class RemoteFile:
     """One file of a data set.
 
-    `languages` are those of its text, in the order of its members or columns. `sha256` and `size` (bytes)
-    are None where the upstream bytes are not known. `members` are the names in the archive that hold the
-    text, or for tables its columns. `name_is_shared` says that another data set downloads a file of this
-    name. `path` is set for a file that is used from where it lies.
+    `languages` are the languages of its text, in the order of its members or columns. `sha256` and `size`
+    (bytes) are None if the upstream file is not known so precisely. `members` are the archive members with
+    the text, or the columns of a table. `name_is_shared` means that another data set downloads a file with
+    the same name. `path` is set for a user's own file, which is read in place.
     """
 
     dataset: str
@@ -66,18 +130,18 @@ class RemoteFile:
 
     @property
     def location(self) -> str:
-        """Where the pipeline reads the file."""
+        """The path at which the pipeline reads the file."""
         return self.path or f"{DOWNLOADS}/{self.dataset}/{self.name}"
 
     @property
     def shipped(self) -> bool:
-        """Whether the file comes with the repository, so that there is nothing to download."""
+        """Whether the file comes with the repository and needs no download."""
         return all(address.lower().startswith("file:") for address in self.addresses)
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """All files under one name, of one version, kind and licence."""
+    """All files under one name, with one version, kind and licence."""
 
     name: str
     version: str
@@ -94,19 +158,19 @@ class Dataset:
         return tuple((pair[0], pair[1]) for pair in found.values() if len(pair) == 2)
 
     def file(self, name: str) -> RemoteFile:
-        """The file of this name."""
+        """The file with this name."""
         for file in self.files:
             if file.name == name:
                 return file
         raise InputError(f"data set {self.name!r} has no file {name!r}")
 
     def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
-        """Files that a corpus of `languages` needs; the order of a pair does not matter.
+        """Files that a corpus in `languages` needs; the order of a pair does not matter.
 
-        `opus`, `manythings`, `tmx` and tables give the one file of the languages; `aligned` one file a
-        language, in the order asked; `paranmt` and `captions` all files of the language; `file` all files
-        of exactly these, those whose first language was asked first coming first. Where there is nothing, an
-        `InputError` says what the data set has.
+        `opus`, `manythings`, `tmx` and tables give the one file in these languages. `aligned` gives one file
+        per language, in the order of `languages`. `paranmt` and `captions` give all files in the language.
+        `file` gives all files in exactly these languages, sorted by the order of `languages`. If there is
+        none, an `InputError` says what the data set has.
         """
         if self.kind == "aligned":
             of_language = {file.languages[0]: file for file in self.files}
@@ -126,7 +190,7 @@ class Dataset:
 def read_registry(path: str | Path) -> dict[str, Dataset]:
     """Read the registry: data sets by name, in the order of their first rows.
 
-    The first thing that is wrong is an `InputError` that says `PATH:LINE: column: cause`.
+    The first fault is an `InputError` of the form `PATH:LINE: column: cause`.
     """
     datasets: dict[str, Dataset] = {}
     lines: dict[str, int] = {}
@@ -152,11 +216,11 @@ def read_registry(path: str | Path) -> dict[str, Dataset]:
 
 
 class _CellError(Exception):
-    """A column, and why its cell cannot be used; the caller knows the line."""
+    """A column, and the reason why its cell cannot be used; the caller adds the line."""
 
 
 def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells by column of every row; empty lines and lines with `#` in front are notes."""
+    """Line number and cells by column of every row; blank lines and lines that begin with `#` are skipped."""
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -177,7 +241,7 @@ def _rows(path: str | Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _check_agreement(row: dict[str, str], file: RemoteFile, dataset: Dataset, line: int) -> None:
-    """Refuse a file that cannot stand beside the others of its data set, whose first row is in `line`."""
+    """Refuse a file that conflicts with the others of its data set, whose first row is in `line`."""
     for column in ("version", "kind", "licence"):
         if row[column] != getattr(dataset, column):
             first = f"line {line} says {getattr(dataset, column)!r}"
@@ -191,7 +255,7 @@ def _check_agreement(row: dict[str, str], file: RemoteFile, dataset: Dataset, li
 
 
 def _files(row: dict[str, str]) -> list[RemoteFile]:
-    """The files of one row: one, or one a pair of a family."""
+    """The files of one row: a single file, or one per language pair of a family."""
     for column in _NEEDED:
         if not row[column]:
             raise _CellError(column, "is empty")
@@ -221,7 +285,7 @@ def _languages(row: dict[str, str]) -> list[tuple[str, ...]]:
 
 
 def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
-    """The file of `languages`, with their codes in the place of {a} and {b}."""
+    """The file in `languages`, with the codes of a pair in place of {a} and {b}."""
     cells = {}
     for column in ("file", "addresses", "members"):
         cell = row[column]
@@ -235,13 +299,13 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
         raise _CellError("file", f"{cells['file']!r} is not a plain file name")
     addresses, members = (tuple(cells[column].split()) for column in ("addresses", "members"))
     for address in addresses:
-        if fault := address_fault(address):
-            raise _CellError("addresses", f"{address!r}: {fault}")
+        if error := address_error(address):
+            raise _CellError("addresses", f"{address!r}: {error}")
     for member in members:
         if member.startswith("/") or ".." in member.split("/"):
             raise _CellError("members", f"{member!r} leaves the archive's folder")
-    if fault := members_fault(row["kind"], members):
-        raise _CellError("members", fault)
+    if error := members_error(row["kind"], members):
+        raise _CellError("members", error)
     return RemoteFile(
         dataset=row["name"],
         name=cells["file"],
@@ -254,8 +318,8 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
     )
 
 
-def members_fault(kind: str, members: tuple[str, ...]) -> str | None:
-    """Why `members` cannot name the sides in an archive or a file of `kind`; None where they can."""
+def members_error(kind: str, members: tuple[str, ...]) -> str | None:
+    """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
     if named == "sides" and (not members or len(members) % 2):
         return f"kind {kind!r} needs one member a language, in the order of the languages"
@@ -268,7 +332,7 @@ def members_fault(kind: str, members: tuple[str, ...]) -> str | None:
     if len(members) not in (2, 3, 4) or len(set(members)) < len(members):
         scores = "source, target, paraphrase score, translation score"
         return f"kind {kind!r} needs two to four different columns: {scores}"
-    # A paraphrase score that is not there leaves its place to be filled.
+    # '-' fills the place of a missing paraphrase score.
     columns = [*members[:2], *members[3:]] if len(members) == 4 and members[2] == "-" else members
     if "-" in columns:
         return "'-' can only stand for the paraphrase score, before a translation score"
@@ -278,11 +342,11 @@ def members_fault(kind: str, members: tuple[str, ...]) -> str | None:
     return None
 
 
-def address_fault(address: str) -> str | None:
-    """Why `address` cannot be fetched from; None where it is a well-formed http, https or file address."""
+def address_error(address: str) -> str | None:
+    """Why `address` cannot be used; None if it is a well-formed http, https or file address."""
     try:
         parts = urlsplit(address)
-        _ = parts.port  # refused when it is asked for
+        _ = parts.port  # an invalid port raises only on access
     except ValueError as error:
         return f"not a usable address: {error}"
     if parts.scheme not in ("http", "https", "file"):

@@ -1,8 +1,8 @@
-"""Fetch the files of the registry: each is whole, verified, and fetched once.
+"""Fetch the files of the registry: each is complete, verified, and fetched once.
 
-Beside `NAME` lies its lock, see `registry.lock`. Where the registry gives no sha256, the first download must
-be neither an empty file nor a damaged archive, and later ones must agree with it. `NAME.part` and
-`NAME.part.json` are a download in progress.
+The file `NAME` has a lock beside it, see `registry.lock`. If the registry gives no sha256, the first download
+must not be empty or a damaged archive, and later downloads must equal the first one. `NAME.part` and
+`NAME.part.json` belong to a download in progress.
 """
 
 import fcntl
@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.registry.archive import DamagedError, check_whole
-from paraphrastic.registry.datasets import RemoteFile, address_fault
+from paraphrastic.registry.datasets import RemoteFile, address_error
 from paraphrastic.registry.http import CHUNK, LEAST_BYTES, Part, RefusedError, TransientError, receive
 from paraphrastic.registry.lock import expected_digest, lock_path, write_lock
 
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class _WrongBytesError(RefusedError):
-    """What the address gave is complete, but not the file."""
+    """The address delivered a complete file, but not the expected one."""
 
 
 def fetch(
@@ -37,38 +37,36 @@ def fetch(
     destination: str | Path,
     *,
     mirror: str | None = None,
-    manual: str | Path = MANUAL,
     attempts: int = 5,
     timeout: float = 60.0,
-    backoff: float = 1.0,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
     """Make sure that `destination` holds the verified file, and return its sha256.
 
-    The file is taken from `manual`/DATASET/NAME or `manual`/NAME if one is there, and else from the first
-    address that gives it; with `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
-    `mirror`/HOST/PATH. An address that fails for a reason that may pass is asked again, up to `attempts`
-    times in a row without `LEAST_BYTES` new bytes, after `backoff` × 1, 2, 4 … seconds; `timeout` is the
-    longest silence in seconds, and fewer bytes within it are as good as none. Several processes may fetch the
-    same file at once.
+    The file comes from `MANUAL`/DATASET/NAME or `MANUAL`/NAME if it is there, and otherwise from the first
+    address that delivers it. With `mirror`, a folder or an http(s) address, `https://HOST/PATH` is read from
+    `mirror`/HOST/PATH. If a failure may be temporary, the address is tried again after 1, 2, 4 … seconds, up
+    to `attempts` times in a row; `LEAST_BYTES` new bytes start the count again. `timeout` is the longest
+    silence in seconds, and fewer than `LEAST_BYTES` within it count as silence. Several processes may fetch
+    the same file at once.
 
-    An `InputError` lists every address with its cause on one line.
+    If no address delivers the file, an `InputError` lists them with their causes on one line.
     """
-    destination, manual = Path(destination), Path(manual)
-    by_hand = _by_hand(file, manual)
+    destination = Path(destination)
+    by_hand = _by_hand(file)
     if by_hand is None:
         sources = [source_of(address, mirror) for address in file.addresses]
     else:
         sources = [(str(by_hand), by_hand)]
 
     def obtain(location: str | Path, part: Part, expected: str | None) -> str:
-        """Fill `part`, and return the sha256 of what is now in it."""
+        """Fill `part`, and return the sha256 of its content."""
         if isinstance(location, Path):
             _copy(location, part)
             try:
                 return _check(part, file, expected, destination)
             except TransientError as error:
-                raise RefusedError(str(error)) from None  # a copy comes out the same
+                raise RefusedError(str(error)) from None  # copying again would give the same
         failures, furthest = 0, part.size
         while True:
             resumed = part.size > 0
@@ -86,7 +84,7 @@ def fetch(
             if failures >= attempts:
                 raise RefusedError(f"{cause} ({failures} attempts)")
             _log.info("%s: %s: trying again", location, cause)
-            sleep(backoff * 2 ** (failures - 1))
+            sleep(2 ** (failures - 1))
 
     if digest := _verified(file, destination, by_hand):
         return digest
@@ -114,15 +112,15 @@ def fetch(
             return digest
     if by_hand is not None:
         raise InputError(causes[0])
-    by_hand = manual / file.dataset / file.name if file.name_is_shared else manual / file.name
+    by_hand = MANUAL / file.dataset / file.name if file.name_is_shared else MANUAL / file.name
     advice = "" if file.shipped else f"; or put the file by hand into {by_hand}"
     raise InputError(f"{destination}: could not be fetched: {'; '.join(causes)}{advice}")
 
 
 def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
-    """How messages call an address, and where it is read from: in `mirror`, where there is one."""
-    if fault := address_fault(address):
-        raise InputError(f"{address}: {fault}")
+    """An address's name in messages, and the place it is read from, which is in `mirror` if that is set."""
+    if error := address_error(address):
+        raise InputError(f"{address}: {error}")
     parts = urlsplit(address)
     if parts.scheme == "file":
         return address, Path(unquote(parts.path))
@@ -131,8 +129,8 @@ def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
     query = f"?{parts.query}" if parts.query else ""
     if mirror.lower().startswith(("http://", "https://")):
         location: str | Path = f"{mirror.rstrip('/')}/{parts.netloc}{parts.path}{query}"
-        if fault := address_fault(str(location)):
-            raise InputError(f"mirror: {mirror!r}: {fault}")
+        if error := address_error(str(location)):
+            raise InputError(f"mirror: {mirror!r}: {error}")
     elif Path(mirror).is_dir():
         location = Path(mirror, parts.netloc, unquote(parts.path).lstrip("/") + query)
     else:
@@ -140,9 +138,9 @@ def source_of(address: str, mirror: str | None) -> tuple[str, str | Path]:
     return f"{address} (read from {location})", location
 
 
-def _by_hand(file: RemoteFile, manual: Path) -> Path | None:
-    """The file that the user put into `manual`, if there is one for this data set."""
-    own, common = manual / file.dataset / file.name, manual / file.name
+def _by_hand(file: RemoteFile) -> Path | None:
+    """The file that the user put into `MANUAL`, if there is one for this data set."""
+    own, common = MANUAL / file.dataset / file.name, MANUAL / file.name
     if own.is_file():
         return own
     if file.shipped or not common.is_file():
@@ -176,10 +174,10 @@ def _copy(source: Path, part: Part) -> None:
 
 
 def _check(part: Part, file: RemoteFile, expected: str | None, destination: Path) -> str:
-    """The sha256 of a complete partial file; one that is not as expected is emptied.
+    """Check a finished partial file and return its sha256; if it is not as expected, empty it.
 
-    Where no digest is known, a file that is evidently damaged is a `TransientError`, lest its lock insist on
-    a bad download for ever.
+    If no digest is known yet, an empty or damaged file is a `TransientError`: otherwise its lock would insist
+    on a bad download forever.
     """
     size = part.size
     part.stream.seek(0)
@@ -208,10 +206,18 @@ def _check(part: Part, file: RemoteFile, expected: str | None, destination: Path
 
 @contextmanager
 def _exclusive(path: Path) -> Iterator[Part]:
-    """Open the partial file for appending, when no other process has it; an empty one is not left behind."""
+    """Open the partial file for appending once no other process holds it; an empty file is removed again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        while not _is_open_as(stream := _open_locked(path), path):
+        while True:
+            stream = path.open("a+b", buffering=0)
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                _log.info("%s: another process is fetching it: waiting", path)
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            if _is_open_as(stream, path):
+                break
             stream.close()  # another process has finished and renamed what we waited for
     except OSError as error:
         raise InputError(f"{path}: cannot be opened for writing: {error.strerror}") from None
@@ -222,16 +228,6 @@ def _exclusive(path: Path) -> Iterator[Part]:
         finally:
             if _is_open_as(stream, path) and part.size == 0:
                 path.unlink()
-
-
-def _open_locked(path: Path) -> FileIO:
-    stream = path.open("a+b", buffering=0)
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        _log.info("%s: another process is fetching it: waiting", path)
-        fcntl.flock(stream, fcntl.LOCK_EX)
-    return stream
 
 
 def _is_open_as(stream: FileIO, path: Path) -> bool:

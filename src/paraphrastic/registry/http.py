@@ -1,7 +1,7 @@
-"""Bring a partial file to the whole content of an http(s) address, from where an earlier attempt broke off.
+"""Download an http(s) address into a partial file, and resume where an earlier attempt stopped.
 
-A partial file is only continued if the server confirms that it still serves the same bytes. What is needed to
-ask (address, validator, length) is kept in a small JSON file beside it.
+A partial file is only continued if the server confirms that it still serves the same bytes. The address,
+validator and length that this needs are kept in a small JSON file beside it.
 """
 
 import json
@@ -24,7 +24,7 @@ from urllib3.exceptions import HTTPError
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import write_json
 
-# A server that sends fewer bytes than these within the timeout counts as silent.
+# A server that sends fewer bytes than this within the timeout counts as silent.
 LEAST_BYTES = 1000
 CHUNK = 1 << 20
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
@@ -32,25 +32,25 @@ _WORTH_RETRYING = (408, 425, 429)
 
 
 class _AddressError(Exception):
-    """What is wrong with an address, on one line, even if it quotes a server."""
+    """A problem with an address, on one line, even if it quotes a server."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(on_one_line(cause))
 
 
 class TransientError(_AddressError):
-    """The address may give the file when it is asked again."""
+    """The address may deliver the file on another attempt."""
 
 
 class RefusedError(_AddressError):
-    """The address does not give the file, however often it is asked."""
+    """The address will not deliver the file, however often it is asked."""
 
 
 class _PacedReader(RawIOBase):
-    """The bytes of a server, until it sends them too slowly.
+    """Reads from a server until it becomes too slow, which is an `OSError`.
 
-    The timeout of a socket ends silence alone. This reader also ends an answer of which fewer than
-    `LEAST_BYTES` arrive within the timeout, and a `head` (all before the content) that takes longer than it.
+    A socket's timeout only catches silence. This reader also gives up if fewer than `LEAST_BYTES` arrive
+    within the timeout, or if the `head` (everything before the content) takes longer than the timeout.
     """
 
     def __init__(self, raw: RawIOBase, timeout: float) -> None:
@@ -92,7 +92,7 @@ class _PacedResponse(HTTPResponse):
 
 
 class _PacedAdapter(HTTPAdapter):
-    """Connections that are left when they are too slow, and that trust the certificates of the system."""
+    """Connections that are dropped if they are too slow, and that trust the system's certificates."""
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs, ssl_context=ssl.create_default_context())
@@ -108,7 +108,7 @@ class _Session(requests.Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trust_env = False  # its proxies are wanted, and its passwords (.netrc) are not
+        self.trust_env = False  # keeps out .netrc's passwords; the environment's proxies are set elsewhere
         self.mount("http://", _PacedAdapter())
         self.mount("https://", _PacedAdapter())
 
@@ -128,7 +128,7 @@ class _Session(requests.Session):
 
 
 class Part:
-    """A partial file, open without a buffer, and the note beside it that says where its bytes came from."""
+    """A partial file, opened without a buffer, and the note beside it on the origin of its bytes."""
 
     def __init__(self, stream: FileIO) -> None:
         self.stream = stream
@@ -137,11 +137,11 @@ class Part:
 
     @property
     def size(self) -> int:
-        """Bytes that are there."""
+        """Number of bytes in the file."""
         return self.stream.seek(0, os.SEEK_END)
 
     def append(self, source: Callable[[], bytes]) -> None:
-        """Write what `source` returns until it returns nothing."""
+        """Write the chunks that `source` returns, until it returns an empty one."""
         while chunk := source():
             rest = memoryview(chunk)
             try:
@@ -151,7 +151,7 @@ class Part:
                 raise InputError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Empty the file, and remove its note."""
         self.stream.truncate(0)
         self.note.unlink(missing_ok=True)
 
@@ -159,18 +159,16 @@ class Part:
         """Validator and length of the whole file, if the bytes came from `address`."""
         try:
             known = json.loads(self.note.read_text(encoding="utf-8"))
-            found = (known["address"], known["validator"], known["total"])
+            return (str(known["validator"]), int(known["total"])) if known["address"] == address else None
         except (OSError, ValueError, LookupError, TypeError):
             return None  # absent or damaged: the file is fetched from its beginning
-        is_known = found[0] == address and isinstance(found[1], str) and isinstance(found[2], int)
-        return found[1:] if is_known else None
 
 
 def receive(address: str, part: Part, *, size: int | None, timeout: float) -> None:
-    """Bring `part` to the whole content of the http(s) `address`, from where it stands.
+    """Complete `part` with the content of the http(s) `address`, after the bytes that it already has.
 
-    `size` is the expected length in bytes, and `timeout` the longest silence in seconds. Raises
-    `TransientError` or `RefusedError`, and `InputError` if the part cannot be written.
+    `size` is the expected length in bytes, and `timeout` the longest silence in seconds. Raises a
+    `TransientError` or `RefusedError`, or an `InputError` if the part cannot be written.
     """
     origin = part.origin(address)
     if origin is None:
@@ -182,14 +180,13 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
         headers |= {"Range": f"bytes={part.size}-", "If-Range": origin[0]}
     total = None
     try:
-        options: dict[str, Any] = {
-            "proxies": get_environ_proxies(address),
-            "timeout": timeout,
-            "stream": True,
-        }
-        with _Session() as session, session.get(address, headers=headers, **options) as response:
+        proxies = get_environ_proxies(address)
+        with (
+            _Session() as session,
+            session.get(address, headers=headers, proxies=proxies, timeout=timeout, stream=True) as response,
+        ):
             total = _begin(response, address, part, origin, size)
-            # As much as has come, so that a stall loses nothing.
+            # Write whatever has arrived, so that a stall loses nothing.
             part.append(lambda: response.raw.read1(CHUNK, decode_content=False))
     except requests.TooManyRedirects as error:
         status = error.response.status_code if error.response is not None else "3xx"
@@ -197,13 +194,16 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
     except ValueError as error:
         raise RefusedError(f"not a usable address: {error}") from None
     except (OSError, HTTPException, HTTPError) as error:
-        cause = _innermost(error)
+        cause: BaseException = error
+        # requests and urllib3 wrap the cause in their own exceptions.
+        while (inner := cause.__cause__ or cause.__context__) is not None:
+            cause = inner
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise RefusedError(f"its certificate is not valid: {cause.verify_message}") from None
         if isinstance(cause, TimeoutError):
             raise TransientError(f"silent for {timeout:g} seconds") from None
         if not isinstance(cause, IncompleteRead) or total is None:
-            raise TransientError(str(cause).strip() or type(cause).__name__) from None
+            raise TransientError(str(cause) or type(cause).__name__) from None
     if total is not None and part.size < total:
         raise TransientError(f"the connection closed after {part.size} of {total} bytes")
 
@@ -211,7 +211,7 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
 def _begin(
     response: requests.Response, address: str, part: Part, origin: tuple[str, int] | None, size: int | None
 ) -> int | None:
-    """Decide by an answer's head whether it continues `part` or starts anew; the total length if known."""
+    """Decide from the response's head whether to continue or empty `part`; return the length, if known."""
     status, headers = response.status_code, response.headers
     if status == 416:
         part.clear()
@@ -242,10 +242,3 @@ def _begin(
         except OSError as error:
             raise InputError(f"{part.note}: cannot be written: {error.strerror}") from None
     return total
-
-
-def _innermost(error: BaseException) -> BaseException:
-    """The cause, which requests and urllib3 wrap in exceptions of their own."""
-    while (inner := error.__cause__ or error.__context__) is not None:
-        error = inner
-    return error

@@ -1,23 +1,24 @@
-"""The lock beside each download: `NAME.lock` has the digest that `NAME` had when it was first fetched.
+"""The lock beside each download: `NAME.lock` holds the digest of `NAME` from when it was first fetched.
 
-Steps that read a download compare it with its lock, which needs no network.
+Steps that read a download compare it with its lock, without needing the network.
 """
 
 import os
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.registry.datasets import DOWNLOADS, RemoteFile
 
-# The run's configuration files, where it has other ones than the default.
+# The variable with the run's configuration files, if they are not the default ones.
 CONFIGFILES = "PARAPHRASTIC_CONFIGFILES"
 
 
 def lock_path(download: str | Path) -> Path:
-    """Where the lock of a download is."""
+    """Path of a download's lock."""
     return Path(f"{download}.lock")
 
 
@@ -28,22 +29,22 @@ def write_lock(download: str | Path, *, digest: str, address: str, version: str)
 
 
 def expected_digest(file: RemoteFile, download: str | Path) -> str | None:
-    """The sha256 that a file must have: the registry's, or that of its first download; None if unknown."""
+    """The sha256 that a file must have, from the registry or its first download; None if unknown."""
     if file.sha256 is not None:
         return file.sha256
     lock = lock_path(download)
     if not lock.exists():
         return None
-    digest, _, version = _read(lock)
-    # The registry may have moved on to another version.
-    return digest if version == file.version else None
+    record = _read(lock)
+    # The lock does not count if the registry has moved on to another version.
+    return record["sha256"] if record.get("version") == file.version else None
 
 
 def verify_downloads(paths: Iterable[str | Path]) -> None:
-    """Check that the downloads among `paths` are as they were fetched, first by size, then by sha256.
+    """Check by size and then by sha256 that the downloads among `paths` are unchanged since the fetch.
 
     Raises:
-        InputError: a download is damaged or has no lock; the message ends in the command that mends it.
+        InputError: a download is damaged or has no lock; the message ends with the command that repairs it.
     """
     for path in dict.fromkeys(map(str, paths)):
         if path.startswith(f"{DOWNLOADS}/") and (damage := _damage(path)):
@@ -57,18 +58,16 @@ def _damage(download: str) -> str | None:
     lock = lock_path(download)
     if not lock.exists():
         return f"cannot be verified, because {lock} is missing"
-    digest, size, _ = _read(lock)
-    if (found := Path(download).stat().st_size) != size:
-        return f"damaged: it has {found} bytes, and had {size} when it was fetched"
-    if (actual := sha256(download)) != digest:
-        return f"damaged: its sha256 is {actual}, and was {digest} when it was fetched"
+    record = _read(lock)
+    if (found := Path(download).stat().st_size) != record.get("size"):
+        return f"damaged: it has {found} bytes, and had {record.get('size')} when it was fetched"
+    if (actual := sha256(download)) != record["sha256"]:
+        return f"damaged: its sha256 is {actual}, and was {record['sha256']} when it was fetched"
     return None
 
 
-def _read(lock: Path) -> tuple[str, int | None, str | None]:
-    """Digest, size and version that a lock records."""
+def _read(lock: Path) -> dict[str, Any]:
     record = read_json(lock)
-    digest = record.get("sha256") if isinstance(record, dict) else None
-    if not isinstance(digest, str):
+    if not isinstance(record, dict) or not isinstance(record.get("sha256"), str):
         raise InputError(f"{lock}: has no sha256: delete it to accept the file as it is now")
-    return digest, record.get("size"), record.get("version")
+    return record

@@ -1,7 +1,7 @@
-"""What OPUS has in a language pair: asked once from its API, kept in a file, and used by name.
+"""The corpora that OPUS has in a language pair: the list is fetched once from its API and kept in a file.
 
-`resources/opus/de-en.json` is the API's answer as it came; the codes stand in the order of the alphabet, as
-in the names of OPUS's own files. Versions in the list stay as they are until the list is fetched anew.
+`resources/opus/de-en.json` is the API's unchanged answer. The codes are in alphabetical order, as in the
+names of OPUS's own files. Versions in the list stay the same until the list is fetched again.
 """
 
 import json
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.registry.datasets import RemoteFile, address_fault
+from paraphrastic.registry.datasets import RemoteFile, address_error
 from paraphrastic.registry.download import fetch
 
 LISTS = Path("resources/opus")
@@ -29,8 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 class OpusCorpus:
     """A corpus of OPUS in one language pair.
 
-    `languages` stand in the order of the alphabet. `pairs` (aligned sentences) and `size` (of the archive, in
-    bytes, to the next KiB) are None where OPUS does not say.
+    `languages` are in alphabetical order. `pairs` (aligned sentences) and `size` (of the archive, in bytes, a
+    whole number of KiB) are None if OPUS does not state them.
     """
 
     name: str
@@ -41,7 +41,7 @@ class OpusCorpus:
     size: int | None
 
     def file(self) -> RemoteFile:
-        """The archive in Moses layout: members `NAME.de-en.de` and `NAME.de-en.en`, or the other order."""
+        """The archive in Moses layout: members `NAME.de-en.de` and `NAME.de-en.en`, or with `en-de`."""
         a, b = self.languages
         return RemoteFile(
             dataset=self.name,
@@ -52,24 +52,24 @@ class OpusCorpus:
                 f"{self.name}.{pair}.{code}" for pair in (f"{a}-{b}", f"{b}-{a}") for code in (a, b)
             ),
             version=self.version,
-            # Every corpus has a file of this name.
+            # Every corpus has a file with this name.
             name_is_shared=True,
         )
 
 
 def list_command(languages: Sequence[str], mirror: str | None = None) -> str:
-    """The command that fetches the list of a pair."""
+    """The command that fetches the list of a language pair."""
     words = ["paraphrastic", "corpora", "--languages", "-".join(languages)]
     return shlex.join(words + (["--mirror", mirror] if mirror else []))
 
 
 def list_path(languages: Sequence[str]) -> Path:
-    """Where the list of a pair is kept; the order of the pair does not matter."""
+    """File that keeps the list of a language pair, in either order."""
     return LISTS / f"{'-'.join(sorted(languages))}.json"
 
 
 def read_list(languages: Sequence[str]) -> dict[str, OpusCorpus] | None:
-    """The kept list of a pair, by the corpora's names, largest first; None where it was never fetched."""
+    """The stored list of a language pair by corpus name, largest first; None if it was never fetched."""
     path = list_path(languages)
     return _parse(path, languages) if path.is_file() else None
 
@@ -77,10 +77,10 @@ def read_list(languages: Sequence[str]) -> dict[str, OpusCorpus] | None:
 def fetch_list(
     languages: Sequence[str], *, mirror: str | None, refresh: bool = False
 ) -> dict[str, OpusCorpus]:
-    """The list of a pair, fetched if it is not there or `refresh` is set.
+    """The list of a language pair, which is fetched if it is missing or `refresh` is set.
 
     Raises:
-        InputError: the list cannot be fetched or understood, or has no corpus.
+        InputError: the list cannot be fetched or parsed, or contains no corpus.
     """
     path = list_path(languages)
     if refresh or not path.is_file():
@@ -89,7 +89,7 @@ def fetch_list(
         file = RemoteFile(dataset="opus", name=path.name, languages=(a, b), addresses=(address,))
         LISTS.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=LISTS, prefix=".list-") as folder:
-            # Elsewhere first: a list that is there is not given for one that cannot be read.
+            # Fetch to another place first: an unreadable answer must not replace the list that is there.
             fetched = Path(folder, path.name)
             try:
                 fetch(file, fetched, mirror=mirror)
@@ -111,9 +111,9 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
     for number, entry in enumerate(entries, start=1):
         at = f"{path}: entry {number}"
         name, version, address = (_text(at, entry, key) for key in ("corpus", "version", "url"))
-        # There are other files of the same name and version: those for another pair, or a stricter alignment.
+        # Entries of the same name and version can be for another pair or for a stricter alignment.
         if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
-            if address_fault(address) or urlsplit(address).scheme == "file":
+            if address_error(address) or urlsplit(address).scheme == "file":
                 raise InputError(f"{at}: {address!r} is no http(s) address")
             size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
             found.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
@@ -129,7 +129,7 @@ def _text(at: str, entry: Any, key: str) -> str:
 
 
 def _number(at: str, entry: Any, key: str) -> int | None:
-    """A count of the list, which leaves out some and gives some as text."""
+    """A count from the list, or None: OPUS leaves out some counts and gives others as text."""
     try:
         count = int(entry.get(key))
     except (TypeError, ValueError):

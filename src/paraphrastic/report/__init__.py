@@ -1,1 +1,1 @@
-"""The page of a run and its figures, and where its results come from."""
+"""The page of a run with its tables and pictures, and the provenance of its results."""

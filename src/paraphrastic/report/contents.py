@@ -1,4 +1,4 @@
-"""What the page has, in its order, and what each part is called."""
+"""The chapters and parts of the page in their order, with their titles and captions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ class Part:
     """A table, its pictures, or both.
 
     Attributes:
-        name: of the table in the pipeline; of its anchor in the page, too.
-        title: above it.
-        caption: what the table shows, for its Markdown and LaTeX; empty without one.
-        figures: pattern of its pictures below the folder of figures; `{name}.svg` where it is None.
-        table: whether there is one.
-        intervals: whether there is a file with its intervals.
+        name: name of the table in the pipeline, also used in the part's anchor on the page.
+        title: heading of the part.
+        caption: what the table shows, for its Markdown and LaTeX; empty if there is no table.
+        figures: pattern of the pictures in the folder of figures: `{name}.svg` if None, no pictures if empty.
+        table: whether there is a table.
+        intervals: whether the table has a file of intervals.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Parts that belong together; `lead` says what a reader sees in them."""
+    """Parts that belong together; `lead` tells the reader what they show."""
 
     name: str
     title: str

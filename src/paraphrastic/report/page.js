@@ -1,5 +1,5 @@
 "use strict";
-// Without this script the page only does not sort, and prints what is folded as it stands.
+// Without this script the page still shows everything, but its tables cannot be sorted.
 for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, place) => {
@@ -17,7 +17,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// Rows of one group stay together; entries that are empty come last, whatever the order.
+// Rows are sorted within their group. Empty entries come last in both directions.
 function sort(body, place, sign) {
   const key = (row) => {
     const cell = row.cells[place];
@@ -33,7 +33,7 @@ function sort(body, place, sign) {
   body.append(...rows.sort(compare));
 }
 
-// The contents stand beside the text where there is room, and are folded above it where there is none.
+// The contents stand beside the text on a wide screen, and are folded above it on a narrow one.
 const contents = document.querySelector("nav details");
 const wide = matchMedia("(min-width: 75rem)");
 contents.open = wide.matches;

@@ -1,11 +1,11 @@
-"""The page of a run: one file that needs no network, of whatever the run has made."""
+"""The page of a run: a single file that needs no network and shows whatever the run has made."""
 
 import base64
 import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -35,7 +35,7 @@ _POINTS_A_PIXEL = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG as the address of an image (`data:`), what it shows in words, and its width in pixels."""
+    """An SVG as a `data:` address, a description of it in words, and its width in pixels."""
 
     address: str
     label: str
@@ -44,7 +44,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A part of a chapter, as far as it is there."""
+    """A part of a chapter, with the table and the pictures that exist."""
 
     part: Part
     caption: str
@@ -60,24 +60,23 @@ def write_report(
     figures: Collection[str] | None = None,
     absent: Mapping[str, str] | None = None,
 ) -> None:
-    """Write the page of a run. What the run has not made, or is damaged, is named in it.
+    """Write the page of a run; it lists tables and pictures that are missing or damaged.
 
     Args:
-        results: the folder with `tables`, `figures` and `provenance.json`, as the pipeline has them.
+        results: the pipeline's folder of results, with `tables`, `figures` and `provenance.json`.
         output: the HTML file.
-        captions: of the tables to show, by name; without them, all that are there are shown, with the
+        captions: captions of the tables to show, by name. If None, all existing tables are shown, with the
             captions of their Markdown.
-        figures: pictures to show, by name such as `sts` or `training/en/{run}`; without them, all.
+        figures: names of the pictures to show, such as `sts` or `training/en/{run}`; if None, all.
         absent: why a table was not made, by name.
 
     Raises:
-        InputError: `results` is no folder.
+        InputError: `results` is not a folder.
     """
     folder = Path(results)
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder of results")
-    missing: list[tuple[str, str]] = []
-    page = _Page(folder, captions, figures, absent or {}, missing)
+    page = _Page(folder, captions, figures, absent or {})
     chapters = [*CHAPTERS, *page.others()]
     content = {
         "headline": page.brief("Headline", read_headline, "sts"),
@@ -88,7 +87,7 @@ def write_report(
         "chapters": [(chapter, list(page.parts(chapter))) for chapter in chapters],
         "ledger": page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv"),
         "provenance": page.attempt("Provenance", summarise_provenance, folder / PROVENANCE),
-        "missing": missing,
+        "missing": page.missing,
         "titles": {part.name: part.title for chapter in chapters for part in chapter.parts},
     }
     with atomic_output(output) as temporary:
@@ -97,16 +96,16 @@ def write_report(
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What is read of a run, and what could not be."""
+    """Reads the files of a run, and notes what is missing."""
 
     folder: Path
     captions: Mapping[str, str] | None
     figures: Collection[str] | None
     absent: Mapping[str, str]
-    missing: list[tuple[str, str]]
+    missing: list[tuple[str, str]] = field(default_factory=list)
 
     def attempt(self, title: str, read: Callable[[Path], _T], path: Path) -> _T | None:
-        """What a function reads; None, and a line of why, if it cannot."""
+        """What a function reads from a file; None, with the reason noted, if it fails."""
         try:
             return read(path)
         except (InputError, KeyError, ValueError) as error:
@@ -117,12 +116,12 @@ class _Page:
             return None
 
     def brief(self, title: str, read: Callable[[Path], _T], table: str) -> _T | None:
-        """What a function reads of a table; None if it cannot, or where there is no such table."""
+        """What a function reads from a table; None if it fails or there is no such table."""
         path = self.folder / "tables" / f"{table}.csv"
         return self.attempt(title, read, path) if self._is_there(table) else None
 
     def others(self) -> Iterator[Chapter]:
-        """A chapter of the tables that no other has."""
+        """A chapter with the tables that belong to no other, if there are any."""
         known = {part.name for chapter in CHAPTERS for part in chapter.parts} | {LEDGER}
         paths = sorted((self.folder / "tables").glob("*.csv"))
         names = [path.stem for path in paths if path.stem not in known and self._is_there(path.stem)]
@@ -135,7 +134,7 @@ class _Page:
             yield Chapter("more", "More", "Other tables of this run.", parts)
 
     def parts(self, chapter: Chapter) -> Iterator[_Shown]:
-        """Parts of a chapter of which anything is there."""
+        """The parts of a chapter that have a table or a picture."""
         for part in chapter.parts:
             path = self.folder / "tables" / f"{part.name}.csv"
             is_there = self._is_there(part.name)
@@ -149,7 +148,7 @@ class _Page:
                 yield _Shown(part, self._caption(part), table, pictures)
 
     def _is_there(self, table: str) -> bool:
-        """Whether there is a table of this run; one that is there may be left from another configuration."""
+        """Whether a table exists and belongs to this run, not to an earlier run with other settings."""
         is_wanted = self.captions is None or table in self.captions
         return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
 
@@ -158,7 +157,7 @@ class _Page:
         pattern = f"{part.name}.svg" if part.figures is None else part.figures
         if not pattern:
             return
-        # The name of a picture is its path in the folder.
+        # A picture is named by its path in the folder.
         every = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
         wanted = self.figures
         found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
@@ -177,7 +176,7 @@ class _Page:
         try:
             return path.read_text(encoding="utf-8").partition("\n")[0]
         except (OSError, ValueError):
-            return ""  # nobody rendered it
+            return ""  # the table was not rendered
 
 
 def _rendered(content: Mapping[str, object]) -> str:
@@ -192,20 +191,20 @@ def _rendered(content: Mapping[str, object]) -> str:
     environment.filters["bytes"] = lambda number: f"{number:,}"
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
-    # The page may run this script, and nothing that found its way into it.
+    # The page's security policy allows this script alone, in case data inject another one.
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - files of this package
     return environment.get_template("page.html").render(**content, **own, script_digest=digest)
 
 
 def embed_svg(path: Path, *, label: str) -> Picture:
-    """Read an SVG file for a page that is one file.
+    """Read an SVG file to embed it in the page.
 
-    Browsers show an SVG that is the source of an image without its scripts, links and outside files.
+    As the source of an image, an SVG is shown without its scripts, links and external files.
 
     Args:
-        path: the file.
-        label: what the picture shows, for readers who do not see it.
+        path: the SVG file.
+        label: what the picture shows, for readers who cannot see it.
 
     Raises:
         InputError: the file is missing, or is not an SVG with a size.

@@ -1,7 +1,7 @@
-"""Where results come from: digests of what was made and of the data it was made from, and who made it, when.
+"""Where results come from: digests of the results and of their data, and when and where they were made.
 
-Every step leaves a record of itself in its log. Who asks later what a result is made of follows the records,
-from its file to the files that its step read, to those that their steps read, down to the data.
+Every step leaves a record in its log. The records lead from a result to the files that its step read, from
+these to the files that their steps read, and so on down to the data.
 """
 
 import importlib.metadata
@@ -21,7 +21,7 @@ from paraphrastic.base.records import MARK, commit, config_digest, utc
 NAME = "provenance.json"
 _RESULTS = "results"
 _FORMAT = 1
-# What the record of a step says of its outputs, beside their data.
+# Keys that a result takes over from the record of its step.
 _OF_STEP = ("step", "host", "seconds", "commit", "code", "config", "seed")
 
 _log = logging.getLogger(__name__)
@@ -32,21 +32,21 @@ def write_provenance(
 ) -> None:
     """Write where results come from, as JSON.
 
-    Keys: `written` (time, host, commit, versions of all packages that are installed), `config` (whole) and
-    its `config_digest`, `seed`; `results`, by path: digest, bytes, time, what the record of its step says,
-    and the `data` that it was made from; `data`, by path: digest, bytes, of downloads their address and
-    version; `environments`: versions of the packages that the steps loaded.
+    Keys: `written` (time, host, commit, versions of all installed packages); the complete `config`, its
+    `config_digest` and the `seed`; `results` by path, each with digest, bytes, time, keys from the record of
+    its step, and the `data` that it was made from; `data` by path, with digest, bytes and, for downloads,
+    address and version; and `environments`, the versions of the packages that the steps loaded.
 
-    A result whose step left no record, such as one of an earlier version, has its digest and time alone.
+    If a step left no record, as in an earlier version, its results have only digest, bytes and time.
 
     Args:
-        results: the files, in paths relative to the folder that the pipeline runs in.
+        results: paths of the files, relative to the folder that the pipeline runs in.
         output: the file to write.
-        logs: folder of the steps' logs.
+        logs: the folder of the steps' logs.
         config: the complete configuration.
 
     Raises:
-        InputError: a result is not there.
+        InputError: a result does not exist.
     """
     records = _read_records(Path(logs))
     environments: dict[str, Any] = {}
@@ -86,12 +86,12 @@ def write_provenance(
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What became of the files that a `provenance.json` tells of.
+    """The state of the files listed in a `provenance.json`.
 
     Attributes:
-        same: number of files that are as they were.
-        differing: what is wrong, by path.
-        absent: paths of data that are not there any more, which no result depends on any longer.
+        same: number of unchanged files.
+        differing: what is wrong with each changed or missing file, by path.
+        absent: paths of data that no longer exist. That is no fault: the results are already made.
     """
 
     same: int
@@ -100,18 +100,18 @@ class Verification:
 
     @property
     def checked(self) -> int:
-        """Number of files that were looked at."""
+        """Number of files that were checked."""
         return self.same + len(self.differing)
 
 
 def verify(results: str | Path) -> Verification:
-    """Compute the digests of results and their data again.
+    """Compute the digests of results and their data again, and compare them with the recorded ones.
 
     Args:
-        results: the folder with `provenance.json`; data are looked for beside it, as the pipeline has them.
+        results: the folder with `provenance.json`; data are expected beside this folder, as in the pipeline.
 
     Raises:
-        InputError: there is no `provenance.json`, or it is damaged.
+        InputError: `provenance.json` is missing or damaged.
     """
     folder = Path(results)
     path = folder / NAME
@@ -158,7 +158,7 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
 
 
 def _located(name: str, results: Path) -> Path:
-    """A file of the pipeline's, whose folder of results may have been moved or named otherwise."""
+    """Where a recorded file is now; the folder of results may have been moved or renamed."""
     path = Path(name)
     if path.parts[0] == _RESULTS:
         return results.joinpath(*path.parts[1:])
@@ -176,7 +176,7 @@ def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
             try:
                 record = json.loads(text)
             except ValueError:
-                continue  # cut off with the step that wrote it
+                continue  # cut off when its step was killed
             for path in record["outputs"]:
                 if path not in found or found[path]["time"] <= record["time"]:
                     found[path] = record
@@ -186,9 +186,9 @@ def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
 def _data_of(
     path: str, records: Mapping[str, Mapping[str, Any]], known: dict[str, frozenset[str]]
 ) -> frozenset[str]:
-    """The files that no step made from others, of which `path` is made in the end."""
+    """The original data that `path` is made from: files that no step made from others."""
     if path not in known:
-        known[path] = frozenset()  # a file that is read where it is written, such as a cache
+        known[path] = frozenset()  # ends loops: a step may read what it writes, such as a cache
         inputs = records.get(path, {}).get("inputs", [])
         if inputs:
             known[path] = frozenset().union(*(_data_of(each, records, known) for each in inputs))
@@ -206,7 +206,7 @@ def _about(path: Path) -> dict[str, Any]:
 
 
 def _about_data(path: Path) -> dict[str, Any]:
-    """Of a download, whose digest the lock file has, its address and version too."""
+    """Digest and bytes of a data file; a download's lock file gives its digest, address and version."""
     lock = path.with_name(f"{path.name}.lock")
     if not lock.is_file():
         return _about(path)

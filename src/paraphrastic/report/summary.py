@@ -1,8 +1,8 @@
-"""What the page says in short: the headline, the ledger by verdict, and where the results come from."""
+"""Summaries on the page: the headline, the ledger by verdict, and the provenance of the results."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ _LEDGER = ("table", "paper", "printed_in", "system", "row", "column", "published
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A system's mean over STS 2012–2016, its interval if there is one, and what it was before training."""
+    """A system's mean on STS 2012–2016, its interval if known, and its mean before training."""
 
     system: str
     after: float
@@ -31,10 +31,10 @@ class Headline:
     """The main result.
 
     Attributes:
-        gains: of the systems, the best first.
-        published: the best published mean and its system; None where none stands in the table.
-        sample: whether the test data are the sample's.
-        axis: ends of a scale on which all of these are.
+        gains: one entry per system, the best first.
+        published: the best published mean and its system; None if the table has no published row.
+        sample: whether any system was evaluated on sample data instead of the official test data.
+        axis: low and high end of a scale that contains all figures.
     """
 
     gains: Sequence[Gain]
@@ -43,13 +43,13 @@ class Headline:
     axis: tuple[int, int]
 
     def place(self, value: float) -> str:
-        """Where a value is on the scale, in per cent."""
+        """Position of a value on the scale, in per cent."""
         low, high = self.axis
         return f"{100 * (value - low) / (high - low):.2f}%"
 
 
 def read_headline(path: Path) -> Headline:
-    """The headline of a run, from `sts.csv`, and from its intervals if they are there.
+    """Read the headline of a run from `sts.csv`, and from its file of intervals if there is one.
 
     Raises:
         InputError: the table is missing or damaged, or nothing was measured.
@@ -75,21 +75,21 @@ def read_headline(path: Path) -> Headline:
     ends = [float(row["avg"]) for row in rows if row["source"] != "published"]
     ends += [end for gain in gains for end in gain.interval or ()]
     ends += [published[0]] if published else []
-    # Whole tens, since a scale that begins anywhere is hard to read.
+    # A scale is easier to read if it begins and ends at a multiple of ten.
     axis = (10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10 + 1e-9))
     return Headline(gains, published, any(row["data"] == "sample" for row in measured), axis)
 
 
 def read_pairs(path: Path) -> list[tuple[str, str]]:
-    """Pairs that models are trained on, as a figure and what it is of, from `funnel.csv`."""
+    """Read the number of training pairs from `funnel.csv`, as a figure and its description."""
     rows = read_rows(path)
     kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
     return [(kept, f"training pairs, of {read} that were read")]
 
 
 def read_speed(path: Path) -> list[tuple[str, str]]:
-    """The fastest system, as a figure and what it is of, from `speed.csv`; none where none was measured."""
-    # What a user waits for.
+    """Read the best speed from `speed.csv`, as a figure and its description; none if none was measured."""
+    # Users wait for the preprocessing too.
     counted = {"source": "measured", "preprocessing": "counted"}
     speeds = [row for row in read_rows(path) if counted.items() <= row.items()]
     if not speeds:
@@ -103,16 +103,16 @@ def read_speed(path: Path) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Published figures, how many of them have each verdict, and the same of each published table."""
+    """Published figures with their verdicts, and a ledger of each published table."""
 
     rows: Sequence[Mapping[str, str]]
-    counts: Mapping[str, int]
-    tables: Mapping[str, "Ledger"]
+    tables: Mapping[str, "Ledger"] = field(default_factory=dict)
 
     @property
-    def size(self) -> int:
-        """Number of published figures."""
-        return len(self.rows)
+    def counts(self) -> dict[str, int]:
+        """How many figures have each verdict."""
+        counts = Counter(row["verdict"] for row in self.rows)
+        return {verdict: counts[verdict] for verdict in (*VERDICTS, *sorted(set(counts) - set(VERDICTS)))}
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -120,24 +120,14 @@ def read_ledger(path: Path) -> Ledger:
     rows = read_rows(path)
     if lacking := [name for name in _LEDGER if name not in rows[0]]:
         raise InputError(f"{path}: has no column {lacking[0]}")
-    # What was compared is what a reader looks for.
+    # Readers look for figures that were compared, so these rows and their tables come first.
     rows.sort(key=lambda row: row["verdict"] == "not run")
-    by_table: dict[str, list[Mapping[str, str]]] = {}
-    for row in rows:
-        by_table.setdefault(row["table"], []).append(row)
-    # A table's first row was compared if any was.
-    names = sorted(by_table, key=lambda name: by_table[name][0]["verdict"] == "not run")
-    tables = {name: Ledger(by_table[name], _verdicts(by_table[name]), {}) for name in names}
-    return Ledger(rows, _verdicts(rows), tables)
-
-
-def _verdicts(rows: Sequence[Mapping[str, str]]) -> dict[str, int]:
-    counts = Counter(row["verdict"] for row in rows)
-    return {verdict: counts[verdict] for verdict in (*VERDICTS, *sorted(set(counts) - set(VERDICTS)))}
+    names = dict.fromkeys(row["table"] for row in rows)
+    return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
 
 
 def summarise_provenance(path: Path) -> dict[str, Mapping[str, Any]]:
-    """Read `provenance.json`: its `content`, and for reading, the `facts` of the whole run by what they are.
+    """Read `provenance.json`: its `content`, and `facts` about the whole run as text, by their names.
 
     Raises:
         InputError: the file is missing or damaged.
@@ -145,8 +135,8 @@ def summarise_provenance(path: Path) -> dict[str, Mapping[str, Any]]:
     content = read_provenance(path)
     written = content["written"]
     results = content["results"].values()
-    hosts = Counter(about["host"] for about in results if about.get("host"))
-    commits = Counter(about["commit"] for about in results if about.get("commit"))
+    hosts = {about["host"] for about in results if about.get("host")}
+    commits = dict.fromkeys(about["commit"] for about in results if about.get("commit"))
     times = sorted(about["time"] for about in results)
     facts = {
         "Written": f"{_time(written['time'])} on {written['host']}, {written['platform']}",

@@ -1,4 +1,4 @@
-"""Tables as the page shows them: figures with their intervals, this run's rows above the published ones."""
+"""Tables for display: figures with their intervals, and on the page this run's rows above published ones."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,6 @@ from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_csv
-from paraphrastic.evaluation.notes import Note, figure_key, number, read_notes
 
 _WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
 
@@ -17,10 +16,10 @@ class Cell:
     """An entry of a table.
 
     Attributes:
-        text: as it is read.
-        value: what rows are sorted by; None of an entry that is no number.
-        note: how sure a figure is.
-        best: whether it is better than all others, and the difference holds.
+        text: the text to show.
+        value: the number that rows are sorted by; None if the entry is not a number.
+        note: how certain a figure is: its deviation and its interval.
+        best: whether the figure is better than all others, and the differences hold.
     """
 
     text: str
@@ -31,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row, with what is to be said of its source: `measured`, `untrained`, `published` or nothing."""
+    """A row and its source: `measured`, `untrained`, `published` or empty."""
 
     cells: Sequence[Cell]
     source: str = ""
@@ -39,49 +38,108 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: labels of the columns, whether each has numbers, and the rows by their heading."""
+    """A table: labels of the columns, whether each column holds numbers, and the rows by heading."""
 
     columns: Sequence[str]
     numeric: Sequence[bool]
     groups: Mapping[str, Sequence[Row]]
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a table says about a figure beside its value.
+
+    Attributes:
+        deviation: standard deviation over training runs; empty if there is one run.
+        interval: ends of the 95 % interval, low and high; empty for a published figure.
+        best: whether the figure is better than all others, and the differences hold.
+        group: the paper and the table that a published figure is printed in.
+    """
+
+    deviation: str = ""
+    interval: tuple[str, ...] = ()
+    best: bool = False
+    group: str = ""
+
+    def __str__(self) -> str:
+        deviation = f" ± {self.deviation}" if self.deviation else ""
+        return f"{deviation} [{', '.join(self.interval)}]" if self.interval else ""
+
+
+class Notes:
+    """The notes of a table, from the intervals of `tabulate_systems`; without that file there are none."""
+
+    def __init__(self, intervals: Path | None) -> None:
+        self._notes = {
+            (row["system"], row["source"], row["row"], row["column"]): Note(
+                _rounded(row["deviation"]),
+                tuple(_rounded(row[end]) for end in ("low", "high") if row[end]),
+                row["best"] == "yes",
+                row["group"],
+            )
+            for row in (read_csv(intervals) if intervals else ())
+        }
+
+    def __bool__(self) -> bool:
+        return bool(self._notes)
+
+    def of(self, row: Mapping[str, str], column: str) -> Note:
+        """The note on the figure in this row and column; an empty note if there is none."""
+        key = row.get("system", ""), row.get("source", ""), row.get("pair", ""), column
+        return self._notes.get(key, Note())
+
+    def group(self, row: Mapping[str, str]) -> str:
+        """The paper and the table that a row is printed in; empty if the row is not published."""
+        return next((group for column in row if (group := self.of(row, column).group)), "")
+
+
+def _rounded(number: str) -> str:
+    return f"{float(number):.1f}" if number else ""
+
+
+def number(text: str) -> float | None:
+    """The number that a cell holds; None for any other text."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def read_rows(path: str | Path) -> list[dict[str, str]]:
-    """Rows of a CSV file; an `InputError` if it is missing or damaged, or if nothing is in it."""
+    """Rows of a CSV file; an `InputError` if it is missing, damaged or empty."""
     if rows := read_csv(path):
         return rows
     raise InputError(f"{path}: there are no rows in it")
 
 
 def read_table(path: Path, intervals: Path | None = None) -> Table:
-    """Read a table of the pipeline's.
+    """Read a table of the pipeline.
 
-    Columns of intervals (`…_low` and `…_high`, or `low` and `high` after the column that they are of) and of
-    deviations (`…_std`) become notes on their figures; columns without an entry are left out.
+    Columns of intervals (`…_low` and `…_high`, or `low` and `high` after the column that they describe) and
+    of deviations (`…_std`) become notes on their figures. Empty columns are left out.
 
     Args:
         path: the CSV file.
-        intervals: of a table of systems, the CSV file with its intervals; None if it is not there.
+        intervals: the CSV file of intervals of a table of systems; None if there is none.
 
     Raises:
-        InputError: a file is damaged, or nothing is in it.
+        InputError: a file is damaged, or the table is empty.
     """
-    rows = read_rows(path)
-    notes = read_notes(intervals) if intervals else {}
+    rows, notes = read_rows(path), Notes(intervals)
     names = [name for name in rows[0] if any(row[name] for row in rows)]
     spans = _spans(names)
     hidden = {"source", "data", *(name for span in spans.values() for name in span)}
     columns = [name for name in names if name not in hidden]
-    # In a column of large numbers, all of them have their thousands apart.
+    # If one number of a column is large, all its numbers get thousands separators.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
     groups: dict[str, list[Row]] = {}
-    # Models stand in their order, each after what it was before training.
+    # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
-        found = {name: notes.get(figure_key(row, name)) for name in columns}
-        title = _title(row, next((note.group for note in found.values() if note), ""))
-        cells = [_cell(row, name, spans.get(name, ()), found[name], name in large) for name in columns]
-        groups.setdefault(title, []).append(Row(cells, row.get("source", "")))
+        cells = [
+            _cell(row, name, spans.get(name, ()), notes.of(row, name), name in large) for name in columns
+        ]
+        groups.setdefault(_title(row, notes.group(row)), []).append(Row(cells, row.get("source", "")))
     return Table([words(name) for name in columns], numeric, groups)
 
 
@@ -95,7 +153,7 @@ def _title(row: Mapping[str, str], group: str) -> str:
 
 
 def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The columns that say how sure those of a column are, by its name."""
+    """The columns that hold a column's interval or deviation, by the name of that column."""
     spans: dict[str, tuple[str, ...]] = {}
     for place, name in enumerate(names):
         if {f"{name}_low", f"{name}_high"} <= set(names):
@@ -107,8 +165,8 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return spans
 
 
-def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note | None, large: bool) -> Cell:
-    deviation, ends = (note.deviation, note.interval) if note else ("", ())
+def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
+    deviation, ends = note.deviation, note.interval
     around = [row[each] for each in span if row[each]]
     if len(around) == 1:
         deviation = around[0]
@@ -116,11 +174,11 @@ def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note | N
         deviation, ends = "", tuple(around)
     written = " ".join(filter(None, [deviation and f"± {deviation}", " – ".join(ends)]))
     text = readable(row[name], large=large)
-    return Cell(text, number(row[name]), written.replace("-", "−"), bool(note and note.best))
+    return Cell(text, number(row[name]), written.replace("-", "−"), note.best)
 
 
 def readable(text: str, *, large: bool = True) -> str:
-    """A number with a true minus, its thousands apart if it is large; a word of the program's in ours."""
+    """Format a number with a true minus sign and, if `large`, thousands separators; `yes` becomes ✓."""
     if large and text.isascii() and text.isdigit():
         return f"{int(text):,}"
     if re.fullmatch(r"-\d[\d.]*", text):
@@ -129,5 +187,5 @@ def readable(text: str, *, large: bool = True) -> str:
 
 
 def words(name: str) -> str:
-    """A name of the program's as it is read."""
+    """A column or table name in words for readers."""
     return _WORDS.get(name, name.replace("_", " "))

@@ -1,1 +1,1 @@
-"""Every encoder that can be evaluated, of this project or from elsewhere."""
+"""Encoders that can be evaluated, from this project and from elsewhere."""

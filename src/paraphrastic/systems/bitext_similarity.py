@@ -1,4 +1,4 @@
-"""How similar the two sides of a bitext's pairs are to an encoder."""
+"""Measure how similar the two sides of a bitext's pairs are, according to an encoder."""
 
 import logging
 from pathlib import Path
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 SIMILARITY_SCHEMA = pa.schema(
     [("source", pa.string()), ("target", pa.string()), ("line", pa.int64()), ("similarity", pa.float32())]
 )
-# Pairs embedded together: 130 MB of vectors at 1,024 dimensions, with the copies by row.
+# Pairs embedded together: at 1,024 dimensions, the distinct vectors and their copies by row take 130 MB.
 EMBEDDED_ROWS = 8192
 
 
@@ -30,20 +30,19 @@ def measure_similarity(
 ) -> None:
     """Write the pairs with the cosine of their sides (`SIMILARITY_SCHEMA`), in the same order.
 
-    No pair is dropped, so that a threshold can move without embedding again. A sentence that recurs in a
-    block is embedded once.
+    No pair is dropped, so a threshold can change without embedding again. A sentence that recurs in a block
+    is embedded once.
 
     Args:
-        pairs: made by `extract_corpus`; the text goes to the encoder as it came.
+        pairs: Parquet file made by `extract_corpus`; the encoder gets its text unchanged.
         output: the Parquet file.
-        encoder: of both languages.
-        languages: codes of the sides, for an encoder that asks for them.
-        shard: `(i, n)`, the i-th (from 1) of n shards: that part of the corpus's row groups, which may be
-            none.
+        encoder: an encoder of both languages.
+        languages: language codes of the sides, for an encoder that needs them.
+        shard: `(i, n)` for the i-th (from 1) of n shards of the corpus's row groups. A shard may be empty.
         block_rows: pairs embedded together.
 
     Raises:
-        InputError: a damaged input; a full disk.
+        InputError: the input is damaged, or the disk is full.
     """
     with write_blocks(output, SIMILARITY_SCHEMA) as writer:
         for block in read_blocks(pairs, columns=["source", "target", "line"], rows=block_rows, shard=shard):

@@ -1,13 +1,14 @@
-"""Other people's systems: sentence-transformers, model2vec, and vectors that were computed elsewhere."""
+"""Open other people's systems: sentence-transformers, model2vec, and vectors computed elsewhere."""
 
 import copy
 import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -15,25 +16,23 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.lines import text_lines
 from paraphrastic.model.encoder import Float32
-from paraphrastic.model.system import Stages, System
+from paraphrastic.model.system import Embed, Stages, System
 
-T = TypeVar("T")
-
-# Seconds that the Hugging Face Hub has to answer, asked once. The libraries ask several times for every file.
+# Seconds to wait for the Hugging Face Hub, which is asked once. The libraries would retry for every file.
 _PATIENCE = 10
 
 
 def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None = None) -> System:
-    """A model of sentence-transformers, by its folder or its name on the Hugging Face Hub.
+    """Open a sentence-transformers model by its folder or its name on the Hugging Face Hub.
 
-    Sentences are embedded with the model's default prompt, if it has one. Without a `device`, it takes a GPU
-    where torch sees one.
+    Sentences are embedded with the model's default prompt, if it has one. Without a `device`, the model runs
+    on a GPU if torch sees one.
 
     Raises:
-        InputError: a damaged folder, a name that cannot be reached, sentence-transformers is not installed.
+        InputError: the folder is damaged, the name cannot be reached, or the package is not installed.
     """
     try:
-        # Not at the top: an optional package, which takes seconds to import.
+        # Imported late: the package is optional and takes seconds to import.
         import torch
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
@@ -43,26 +42,21 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
     torch.set_num_threads(threads)
     _set_tokenizer_threads(threads)
 
-    def load(offline: bool) -> Any:
-        return SentenceTransformer(name, device=device, local_files_only=offline)
-
-    transformer = _load(name, "sentence-transformers", load)
+    transformer = _load(
+        name,
+        "sentence-transformers",
+        lambda offline: SentenceTransformer(name, device=device, local_files_only=offline),
+    )
     transformer.eval()
     prompt = transformer.prompts.get(transformer.default_prompt_name)
     dim = transformer.get_embedding_dimension() or transformer.encode(["a"]).shape[1]
-
-    def embed(sentences: Sequence[str], _: str | None) -> Float32:
-        if not sentences:
-            return np.zeros((0, dim), np.float32)
-        vectors = transformer.encode(list(sentences), convert_to_numpy=True, show_progress_bar=False)
-        return np.asarray(vectors, np.float32)
 
     def prepare(sentences: Sequence[str], _: str | None) -> Any:
         return transformer.preprocess(list(sentences), prompt=prompt)
 
     @torch.inference_mode()
     def forward(features: Any) -> Float32:
-        # A new dictionary, to which the modules add theirs.
+        # A new dictionary, because the modules add their entries to it.
         there = {
             key: value.to(transformer.device) if isinstance(value, torch.Tensor) else value
             for key, value in features.items()
@@ -70,34 +64,33 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
         vectors: Float32 = transformer(there)["sentence_embedding"].float().cpu().numpy()
         return vectors
 
-    digest = _digest(name, lambda folder: transformer.save_pretrained(folder, create_model_card=False))
-    return System(name, dim, digest, embed, Stages(prepare, forward))
+    encode = partial(transformer.encode, convert_to_numpy=True, show_progress_bar=False)
+    digest = _digest(name, partial(transformer.save_pretrained, create_model_card=False))
+    return System(name, dim, digest, _embedding(encode, dim), Stages(prepare, forward))
 
 
 def open_static_model(name: str, *, threads: int = 1) -> System:
-    """A model of model2vec, by its folder or its name on the Hugging Face Hub.
+    """Open a model2vec model by its folder or its name on the Hugging Face Hub.
 
     Raises:
-        InputError: a damaged folder, a name that cannot be reached, model2vec is not installed.
+        InputError: the folder is damaged, the name cannot be reached, or model2vec is not installed.
     """
     try:
-        # Not at the top: an optional package.
+        # Imported late: the package is optional.
         from model2vec import StaticModel
     except ImportError:
         raise _not_installed(name, "model2vec") from None
     _set_tokenizer_threads(threads)
 
-    def load(offline: bool) -> Any:
-        return StaticModel.from_pretrained(name, force_download=not offline)
-
-    model = _load(name, "model2vec", load)
-
-    # The model again, for sentences that are tokens already.
+    model = _load(
+        name, "model2vec", lambda offline: StaticModel.from_pretrained(name, force_download=not offline)
+    )
+    # A copy of the model, for sentences that have already been tokenized.
     pooling = copy.copy(model)
     pooling.tokenize = lambda sentences: sentences
 
     def prepare(sentences: Sequence[str], _: str | None) -> Any:
-        # As it cuts texts before it looks at them.
+        # The model itself truncates texts like this before it tokenizes them.
         longest = None if model.max_length is None else model.max_length * model.median_token_length
         return model.tokenize([sentence[:longest] for sentence in sentences])
 
@@ -105,34 +98,43 @@ def open_static_model(name: str, *, threads: int = 1) -> System:
         vectors = pooling.encode(tokens, batch_size=max(1, len(tokens)), use_multiprocessing=False)
         return np.asarray(vectors, np.float32)
 
-    def embed(sentences: Sequence[str], _: str | None) -> Float32:
-        if not sentences:
-            return np.zeros((0, model.dim), np.float32)
-        return np.asarray(model.encode(list(sentences), use_multiprocessing=False), np.float32)
+    embed = _embedding(partial(model.encode, use_multiprocessing=False), model.dim)
+    return System(name, model.dim, _digest(name, model.save_pretrained), embed, Stages(prepare, embed_tokens))
 
-    digest = _digest(name, model.save_pretrained)
-    return System(name, model.dim, digest, embed, Stages(prepare, embed_tokens))
+
+def _embedding(encode: Callable[[list[str]], Any], dim: int) -> Embed:
+    """Make the function `embed` of a `System`, which must also accept an empty list."""
+
+    def embed(sentences: Sequence[str], _: str | None) -> Float32:
+        return np.asarray(encode(list(sentences)) if sentences else np.zeros((0, dim)), np.float32)
+
+    return embed
 
 
 def open_vectors(sentences: Path, vectors: Path) -> System:
-    """Vectors that were computed elsewhere.
+    """Open vectors that were computed elsewhere.
 
-    A sentence has one vector, whatever language it is said to be in. One that is asked for is to stand in the
-    file as it stands in the test set; what is looked up that is not there is an `InputError`.
+    A sentence has one vector, whatever its language. The file must contain every sentence of a test set just
+    as the test set spells it; embedding a sentence that is missing is an `InputError`.
 
     Args:
-        sentences: one a line, UTF-8.
+        sentences: text file in UTF-8, one sentence per line.
         vectors: NumPy file, [lines, dim] of floating-point numbers; row i is the vector of line i.
 
     Raises:
-        InputError: a file is missing or damaged, they do not fit each other, or the same sentence has two
-            vectors.
+        InputError: a file is missing or damaged, the files do not fit together, or the same sentence has two
+            different vectors.
     """
     try:
         lines = text_lines(sentences.read_bytes(), str(sentences))
     except OSError as error:
         raise InputError(f"{sentences}: cannot be read: {error.strerror}") from None
-    matrix = _matrix(vectors)
+    try:
+        matrix = np.load(vectors, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
+        raise InputError(f"{vectors}: is no NumPy file of numbers: {_one_line(error)}") from None
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
+        raise InputError(f"{vectors}: is no matrix of floating-point numbers with a row a sentence")
     if len(matrix) != len(lines):
         raise InputError(f"{vectors}: {len(matrix):,} vectors, but {sentences} has {len(lines):,} lines")
     rows: dict[str, int] = {}
@@ -157,34 +159,24 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
     return System(str(vectors), matrix.shape[1], digest, embed)
 
 
-def _matrix(path: Path) -> Any:
-    try:
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
-        raise InputError(f"{path}: is no NumPy file of numbers: {_one_line(error)}") from None
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
-        raise InputError(f"{path}: is no matrix of floating-point numbers with a row a sentence")
-    return matrix
-
-
 def _not_installed(name: str, package: str) -> InputError:
     install = f"pip install 'paraphrastic[{package}]'"
     return InputError(f"{name}: needs {package}, which is not installed: {install}")
 
 
 def _set_tokenizer_threads(threads: int) -> None:
-    """Threads of Hugging Face's tokenizers, which are told by the environment alone."""
+    """Set the threads of Hugging Face's tokenizers, which read them only from the environment."""
     os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
     os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
 
 
-def _load(name: str, package: str, load: Callable[[bool], T]) -> T:
-    """Load a model by a function of its package, which is told whether to do without the network."""
+def _load(name: str, package: str, load: Callable[[bool], Any]) -> Any:
+    """Load a model with a function of its package, whose argument says whether to stay offline."""
     unreachable = None if Path(name).is_dir() else _why_unreachable(name)
     try:
         return load(unreachable is not None)
     except Exception as error:
-        # Of a damaged folder, each of the libraries below raises its own; some have no class but this one.
+        # For a damaged folder, each library below raises its own errors, some of them plain `Exception`s.
         if unreachable:
             advice = "give a folder that holds the model, or fetch it once where there is a network"
             raise InputError(
@@ -194,7 +186,7 @@ def _load(name: str, package: str, load: Callable[[bool], T]) -> T:
 
 
 def _why_unreachable(name: str) -> str | None:
-    """Why the Hugging Face Hub does not answer; None where it does, whatever it says of this name."""
+    """Why the Hugging Face Hub does not answer; None if it does, whatever it says about this name."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
@@ -203,7 +195,7 @@ def _why_unreachable(name: str) -> str | None:
     except (HfHubHTTPError, HFValidationError):
         return None
     except Exception as error:
-        # Of the HTTP library below, which is not the same in all versions.
+        # The error comes from the HTTP library below, which is not the same in all versions.
         return _one_line(error)
     return None
 
@@ -213,9 +205,9 @@ def _one_line(error: Exception) -> str:
 
 
 def _digest(name: str, save: Callable[[str], object]) -> str:
-    """SHA-256 of a model's files with their paths; of a model that has only a name, of those it is saved as.
+    """SHA-256 of a model's files with their paths; a model that has only a name is first saved to files.
 
-    Hidden files and texts to read do not count.
+    Hidden files and Markdown files do not count.
     """
     digest = hashlib.sha256()
     with tempfile.TemporaryDirectory() as saved:

@@ -1,9 +1,9 @@
-"""Systems of any make behind one function: models of this project, and other people's."""
+"""Open any system with one function: models of this project, and other people's."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,30 +15,25 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES, Float32, SentenceEncoder
 from paraphrastic.model.files import CONFIG, ENCODER, PARTS
 from paraphrastic.model.folder import open_folder
+from paraphrastic.model.pieces import Pieces
 from paraphrastic.model.system import Stages, System
 from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors
 
-if TYPE_CHECKING:
-    from paraphrastic.model.pieces import Pieces
-
-# In every folder that sentence-transformers saved.
+# A file in every folder that sentence-transformers saved.
 _MODULES = "modules.json"
 
 
 def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") -> System:
-    """A model of this project as a system, called by the kind of its encoder and its own name.
+    """Make a system of a model of this project; its label is the kind of its encoder and its name.
 
     Args:
         model: the model.
-        threads: of the processor.
-        device: `cpu`, or `cuda` for one average: sentences are cut on the processor, and averaged there.
+        threads: CPU threads.
+        device: `cpu`, or `cuda` for a single average: the CPU cuts sentences, and the GPU averages them.
 
     Raises:
-        InputError: a model of any other kind for `cuda`.
+        InputError: `device` is not the CPU, and the model is not a single average.
     """
-
-    def embed(sentences: Sequence[str], language: str | None) -> Float32:
-        return model.embed_raw_text(sentences, language=language, threads=threads)
 
     def prepare(sentences: Sequence[str], language: str | None) -> list[Any]:
         def tokenize(rows: slice) -> Any:
@@ -51,20 +46,23 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
         return np.concatenate([np.empty((0, model.dim), np.float32), *vectors])
 
     label = f"{encoder_name(model.config)} {model.config['model']}"
-    stages = Stages(prepare, embed_tokens)
-    if device != "cpu":
-        if not isinstance(model, AverageEncoder):
-            raise InputError(f"{label}: only one average is embedded on {device}")
+    if device == "cpu":
+        stages = Stages(prepare, embed_tokens)
+    elif isinstance(model, AverageEncoder):
         stages = Stages(prepare, averages_on(device, model))
+    else:
+        raise InputError(f"{label}: only one average is embedded on {device}")
 
-        def embed(sentences: Sequence[str], language: str | None) -> Float32:
-            return stages.embed(stages.prepare(sentences, language))
+    def embed(sentences: Sequence[str], language: str | None) -> Float32:
+        if device == "cpu":
+            return model.embed_raw_text(sentences, language=language, threads=threads)
+        return stages.embed(prepare(sentences, language))
 
     return System(label, model.dim, model.digest, embed, stages)
 
 
-def averages_on(device: str, model: AverageEncoder) -> "Callable[[Sequence[Pieces]], Float32]":
-    """`model.embed_tokens` of blocks of sentences by torch, with the table on a device."""
+def averages_on(device: str, model: AverageEncoder) -> Callable[[Sequence[Pieces]], Float32]:
+    """A function that computes `model.embed_tokens` for blocks of sentences, with torch on a device."""
     import torch
 
     table = torch.from_numpy(np.concatenate([model.embeddings, model.unknown[None]])).float()
@@ -72,8 +70,8 @@ def averages_on(device: str, model: AverageEncoder) -> "Callable[[Sequence[Piece
         table[:-1] *= torch.from_numpy(model.weights)[:, None]
     table = table.to(device)
 
-    def averages(block: "Pieces") -> Float32:
-        # A sentence of unknown pieces alone has the last row; one without any piece is zero.
+    def averages(block: Pieces) -> Float32:
+        # A sentence with only unknown pieces gets the last row; one without any piece is zero.
         unknown = block.has_text & (np.diff(block.ends) == 0)
         rows = np.insert(block.pieces.astype(np.int64), block.ends[:-1][unknown], len(table) - 1)
         starts = block.ends[:-1] + np.cumsum(unknown) - unknown
@@ -82,7 +80,7 @@ def averages_on(device: str, model: AverageEncoder) -> "Callable[[Sequence[Piece
         vectors: Float32 = bags.cpu().numpy()
         return vectors
 
-    def embed(blocks: "Sequence[Pieces]") -> Float32:
+    def embed(blocks: Sequence[Pieces]) -> Float32:
         return np.concatenate([np.empty((0, model.dim), np.float32), *map(averages, blocks)])
 
     return embed
@@ -94,16 +92,15 @@ def open_system(
     """Open a system.
 
     Args:
-        model: a model folder of this project, a folder that sentence-transformers saved, or a name on the
-            Hugging Face Hub of a model for sentence-transformers; or an entry as the configuration has it
-            under `systems`: one of `path`, `sentence_transformers`, `model2vec` and `vectors`, and `label`.
-        threads: of the processor.
-        device: what it runs on, `cpu` or `cuda`; None is the processor, but for sentence-transformers a GPU
-            where there is one.
+        model: a model folder of this project, a folder that sentence-transformers saved, or the name of a
+            sentence-transformers model on the Hugging Face Hub. It can also be an entry of `systems` in the
+            configuration: `label`, and one of `path`, `sentence_transformers`, `model2vec` and `vectors`.
+        threads: CPU threads.
+        device: `cpu` or `cuda`; None means the CPU, but a GPU for sentence-transformers if torch sees one.
 
     Raises:
-        InputError: a folder that is neither, a damaged model, a name that cannot be reached, a package that
-            is needed and not installed, a system that does not run on the device.
+        InputError: the folder is of another kind, the model is damaged, the name cannot be reached, a package
+            is not installed, or the system does not run on the device.
     """
     if not isinstance(model, Mapping):
         return _open_place(model, threads, device)
@@ -124,7 +121,7 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = Path(place)
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
-        # A model of this project may serve sentence-transformers as well.
+        # Checked first, since a model of this project may also be a folder of sentence-transformers.
         if isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS):
             return system_of(open_folder(folder), threads=threads, device=device or "cpu")
         if not (folder / _MODULES).is_file():

@@ -1,4 +1,4 @@
-"""An encoder trained by torch's autograd and optimizers: any encoder, and the reference for the kernels."""
+"""Train any encoder with torch's autograd and AdamW; the kernels are tested against this engine."""
 
 from collections.abc import Mapping
 
@@ -11,16 +11,16 @@ from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
 
-# Sentences embedded together: few enough that the states of an LSTM stay small, 40 MB at 300 dimensions.
+# Sentences embedded at a time; this keeps the states of an LSTM small (40 MB at 300 dimensions).
 EMBED_BLOCK = 512
 CPU = torch.device("cpu")
 
 
 class AutogradEngine:
-    """An encoder with dense Adam or AdamW; see `paraphrastic.training.engine.Engine`.
+    """Trains an encoder with dense Adam or AdamW; the reference for `FusedEngine`.
 
-    The result depends on torch's number of threads. The encoder takes `Sentences`, and is moved to `device`.
-    `anchors` are, by name, the values W₀ that the penalty λ‖W − W₀‖² holds parameters to; λ is
+    The encoder takes `Sentences` and is moved to `device`. The result depends on torch's number of threads.
+    `anchors` maps names of parameters to the values W₀ that the penalty λ‖W − W₀‖² pulls them towards; λ is
     `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
     """
 
@@ -49,9 +49,9 @@ class AutogradEngine:
 
     @torch.no_grad()
     def embed(self, sentences: Sentences) -> Tensor:
-        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        """Embed with the current parameters, without dropout: unit vectors, float32 [n, dimension]."""
         self.encoder.eval()
-        # Sentences of about the same length together, so that an LSTM's last steps are not of a few only.
+        # Blocks hold sentences of similar lengths: otherwise an LSTM's last steps would serve only a few.
         order = np.argsort(sentences.lengths, kind="stable")
         blocks = [
             self.encoder(sentences.take(order[start : start + EMBED_BLOCK]))
@@ -63,20 +63,18 @@ class AutogradEngine:
     def step(
         self, sentences: Sentences, chosen: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]
     ) -> float:
-        """One mini-batch; see `Engine.step`."""
-        # Seeded by step, so that dropout after a resumption is what it would have been without.
+        """Train on one mini-batch of n pairs and return its loss.
+
+        Args:
+            sentences: all sentences of the mega-batch.
+            chosen: int64 [4n], indices in `sentences`: s of every pair, then t, t′ and s′.
+            valid: bool [2, n], false where s (first row) or t (second row) has no negative.
+        """
+        # Each step has its own seed, so a resumed run has the same dropout as an uninterrupted one.
         torch.manual_seed(self.settings.seed * 1_000_003 + self.steps_done)
         self.encoder.train()
-        s, t, t_negative, s_negative = self.encoder(sentences.take(chosen)).chunk(4)
-        # The negatives t′ of s come first.
-        loss = margin_loss(
-            s,
-            t,
-            t_negative,
-            s_negative,
-            valid=torch.from_numpy(valid).to(self.device),
-            margin=self.settings.margin,
-        )
+        vectors = self.encoder(sentences.take(chosen)).chunk(4)
+        loss = margin_loss(vectors, torch.from_numpy(valid).to(self.device), margin=self.settings.margin)
         for parameter, value in self.anchors:
             loss = loss + self.settings.initial_vectors_penalty * (parameter - value).square().sum()
         if self.settings.learning_rate_schedule == "linear":
@@ -89,14 +87,12 @@ class AutogradEngine:
         return loss.item()
 
     def weights(self) -> dict[str, npt.NDArray[np.float32]]:
-        """A copy of the parameters of the moment, by name."""
-        return {
-            name: parameter.detach().cpu().numpy().copy()
-            for name, parameter in self.encoder.named_parameters()
-        }
+        """Copies of the current parameters, by name."""
+        parameters = self.encoder.named_parameters()
+        return {name: parameter.detach().cpu().numpy().copy() for name, parameter in parameters}
 
     def state(self) -> dict[str, Tensor]:
-        """What `restore` needs to go on from here."""
+        """The state that `restore` needs to continue from here."""
         state = {"steps": torch.tensor(self.steps_done)}
         for name, parameter in self.encoder.named_parameters():
             state[f"parameters.{name}"] = parameter.detach().cpu()
@@ -106,7 +102,7 @@ class AutogradEngine:
 
     @torch.no_grad()
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go back to where `state` was called."""
+        """Continue from the point at which `state` was called."""
         self.steps_done = int(state["steps"])
         for name, parameter in self.encoder.named_parameters():
             parameter.copy_(state[f"parameters.{name}"])

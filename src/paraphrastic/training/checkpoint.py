@@ -1,9 +1,8 @@
-"""Checkpoints, from which a run that was killed goes on."""
+"""Checkpoints, from which a killed run resumes."""
 
 import hashlib
 import json
 import logging
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -48,19 +47,19 @@ class Progress:
 
 
 class Checkpoints:
-    """The newest checkpoints of a run, in a folder that is made with the first one.
+    """The newest checkpoints of a run, in a folder that is created with the first one.
 
-    `identity` tells the run apart from runs of other settings or data.
+    `identity` tells the run from runs with other settings or data.
     """
 
     def __init__(self, folder: Path, *, identity: str) -> None:
         self.folder = folder
         self.identity = identity
-        # The newest one of this run: one of another run may have a higher number.
+        # The newest checkpoint of this run; one left by another run may have a higher number.
         self._newest: Path | None = None
 
     def save(self, state: Mapping[str, Tensor], progress: Progress) -> None:
-        """Write an engine's state and the progress under one name, at once; the two newest are kept."""
+        """Write an engine's state and the progress to one file, atomically; keep the two newest files."""
         metadata = {"identity": self.identity, "progress": json.dumps(asdict(progress))}
         metadata["sha256"] = _digest(state, metadata)
         path = self.folder / f"{progress.batches_read:012d}.safetensors"
@@ -72,9 +71,9 @@ class Checkpoints:
         self._newest = path
 
     def load(self) -> tuple[Progress, dict[str, Tensor]] | None:
-        """What `save` wrote last and is whole; None, where there is nothing of this run.
+        """Load the newest intact checkpoint of this run, or return None if there is none.
 
-        The log names every file that is not used, and why.
+        The log names every file that is skipped, and says why.
         """
         for path in self._newest_first():
             try:
@@ -96,10 +95,6 @@ class Checkpoints:
         if self.folder.exists():
             log.info("%s: no checkpoint to go on from: training starts anew", self.folder)
         return None
-
-    def remove(self) -> None:
-        """Remove the folder, after the run."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _newest_first(self) -> list[Path]:
         return sorted(self.folder.glob("[0-9]*.safetensors"), reverse=True)

@@ -1,25 +1,26 @@
 """Training data as flat token arrays in HDF5.
 
-    /subword/pieces           int32 [rows - 1]   piece of each row of the table, in order of first appearance
-    /subword/source/tokens    int32 [n_tokens]   rows of the table, sentence after sentence
+    /subword/pieces           int32 [rows - 1]   piece of each table row, in order of first appearance
+    /subword/source/tokens    int32 [n_tokens]   table rows, sentence after sentence
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
     /word/…, /trigram/…       the same sentences, cut into other units
 
-A unit is there if the model has it. The last row, `len(pieces)`, stands for a sentence without any known
-piece (the original's `UUUNKKK`). Where the two languages have tables of their own, these are one array too: a
-piece of the target's has the number of the source's pieces added to its id, and the last two rows are the
-two languages' unknown ones. Where two vocabularies overlap, a piece that is spelled alike in both has the
-source's id on either side, and
+The file has one group for each unit of the model. The last row, `len(pieces)`, stands for a sentence without
+any known piece (the original's `UUUNKKK`). If the languages have separate tables, one array holds both: the
+ids of target pieces follow those of source pieces, and each language has such a row at the end.
+If two vocabularies overlap, a piece that both spell alike has the source's id on either side. One more array
+lists these pieces:
 
-    /subword/alike           int32 [k, 2]       the source's and the target's id of each such piece
+    /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
 
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Self
+from typing import Literal
 
 import h5py
 import numpy as np
@@ -34,13 +35,13 @@ from paraphrastic.training.vocabulary import load_sentencepiece, spelled_alike
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
 TOKENS_PER_READ = 1 << 20
-# Kept free on the disk for what HDF5 writes late: its own structures, and chunks that it still holds.
+# Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 
 Int32 = npt.NDArray[np.int32]
 Int64 = npt.NDArray[np.int64]
-# Said here too: another name of an encoder must not encode data sets again.
+# Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
 
 
@@ -48,7 +49,7 @@ Tables = Literal["shared", "separate", "overlapping"]
 class Sentences:
     """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 
-    `others` are the same sentences, cut into other units.
+    `others` holds the same sentences, cut into other units.
     """
 
     tokens: Int32
@@ -89,24 +90,6 @@ class Sentences:
             tuple(Sentences.concatenate(list(each)) for each in others),
         )
 
-    def fingerprints(self) -> Int64:
-        """One number a sentence, equal for equal sentences and (all but surely) for no others, [n]."""
-        # By numpy, which is faster on a processor than `negative_mining.sentence_fingerprints`.
-        position = np.arange(1, len(self.tokens) + 1) - np.repeat(self.offsets[:-1], self.lengths)
-        mixed = _mix((self.tokens.astype(np.uint64) << np.uint64(32)) | position.astype(np.uint64))
-        sums = np.add.reduceat(np.append(mixed, np.uint64(0)), self.offsets[:-1])
-        sums = np.where(self.lengths > 0, sums, np.uint64(0))
-        for each in self.others:
-            sums = _mix(sums) + each.fingerprints().view(np.uint64)
-        return _mix(sums).view(np.int64)
-
-
-def _mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """The finaliser of splitmix64, which lets every input bit change every output bit with chance ½."""
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
-
 
 @dataclass(frozen=True, slots=True)
 class UnitVocabulary:
@@ -114,8 +97,8 @@ class UnitVocabulary:
 
     Attributes:
         unit: one of `units.UNITS`.
-        models: sentencepiece models; one for both sides, or one each.
-        max_pieces: longer sentences are cut there.
+        models: one sentencepiece model for both sides, or one for each.
+        max_pieces: sentences are truncated to this many pieces; None keeps them whole.
     """
 
     unit: str
@@ -134,17 +117,17 @@ def encode_dataset(
 ) -> None:
     """Segment `pairs` into pieces of every unit and write them as training data.
 
-    Rows of a table are given to pieces in the order of their first appearance (source before target).
-    Characters outside of the vocabulary are left out; a sentence of nothing else is the single token
-    `len(pieces)`.
+    Pieces get their rows in the order in which they first appear (source before target). Characters outside
+    the vocabulary are left out. A sentence of nothing else becomes a single token: `len(pieces)`, or the row
+    after that for a target whose side has a separate table.
 
     Args:
         pairs: Parquet with the columns `source` and `target`.
         units: the vocabularies, in the order in which an encoder takes them.
         output: the HDF5 file.
-        tables: whether the sides have tables of their own, even if they share a vocabulary.
-        threads: for sentencepiece.
-        batch_rows: pairs held in memory; the output does not depend on it.
+        tables: whether the sides share all rows, none, or those of pieces that both spell alike.
+        threads: threads of sentencepiece.
+        batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         encoders = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
@@ -157,7 +140,7 @@ def encode_dataset(
 
 
 class _UnitTokenizer:
-    """Writes the sentences of one unit."""
+    """Cuts sentences into one unit and writes them."""
 
     def __init__(self, vocabulary: UnitVocabulary, group: h5py.Group, tables: Tables, threads: int) -> None:
         self.vocabulary = vocabulary
@@ -168,7 +151,7 @@ class _UnitTokenizer:
         sizes = [processor.get_piece_size() for processor in self.processors]
         separate = tables != "shared" or len(processors) > 1
         self.sizes = sizes if separate else sizes[:1]
-        # What the pieces of each side are in the data.
+        # The ids that each side's pieces have in the data; those of a separate target follow the source's.
         self.ids = [np.arange(size, dtype=np.int32) for size in sizes]
         if separate:
             self.ids[1] += sizes[0]
@@ -185,9 +168,9 @@ class _UnitTokenizer:
         pieces = [
             self._encode(side, spell(column, self.vocabulary.unit)) for side, column in enumerate(columns)
         ]
-        self.n_rows = _number_by_appearance(self.row_of_piece, self.n_rows, _interleave(pieces))
+        self._number_by_appearance(pieces)
         for side, sentences in zip(SIDES, pieces, strict=True):
-            # A token of -1 is a piece-less sentence, whose row is known only at the end.
+            # A token of -1 is a sentence without pieces. Its row is known only when all pieces have rows.
             rows = np.where(sentences.tokens < 0, -1, self.row_of_piece[sentences.tokens])
             append_sentences(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
 
@@ -196,10 +179,23 @@ class _UnitTokenizer:
             models = " or ".join(map(str, self.vocabulary.models))
             raise InputError(f"{pairs}: no sentence has a piece of {models}")
         for number, side in enumerate(SIDES):
-            _replace_negative(self.group[side]["tokens"], self.n_rows + number * (len(self.sizes) - 1))
+            unknown, tokens = self.n_rows + number * (len(self.sizes) - 1), self.group[side]["tokens"]
+            for start in range(0, len(tokens), TOKENS_PER_CHUNK):
+                block = tokens[start : start + TOKENS_PER_CHUNK]
+                if (block < 0).any():
+                    tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, unknown, block)
         known = np.flatnonzero(self.row_of_piece >= 0)
         pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
         write_pieces(self.group, pieces, self.sizes, self.alike, self.vocabulary.models)
+
+    def _number_by_appearance(self, sides: list[Sentences]) -> None:
+        """Assign the next rows to new pieces, in the order in which the pairs contain them."""
+        in_order = np.arange(2 * len(sides[0])).reshape(2, -1).T.ravel()
+        pieces, first = np.unique(Sentences.concatenate(sides).take(in_order).tokens, return_index=True)
+        pieces = pieces[np.argsort(first)]
+        new = pieces[(pieces >= 0) & (self.row_of_piece[pieces] < 0)]
+        self.row_of_piece[new] = self.n_rows + np.arange(len(new))
+        self.n_rows += len(new)
 
     def _encode(self, side: int, sentences: list[str]) -> Sentences:
         processor, longest = self.processors[side], self.vocabulary.max_pieces
@@ -212,41 +208,25 @@ class _UnitTokenizer:
         return Sentences(np.where(tokens < 0, -1, self.ids[side][tokens]), offsets)
 
 
-def _interleave(sides: list[Sentences]) -> Int32:
-    """Tokens of both sides in reading order: source and target of the first pair, then of the second, …"""
-    n = len(sides[0])
-    both = Sentences.concatenate(sides)
-    return both.take(np.stack([np.arange(n), np.arange(n) + n], axis=1).ravel()).tokens
-
-
-def _number_by_appearance(row_of_piece: Int32, n_rows: int, tokens: Int32) -> int:
-    """Give the next rows to pieces met for the first time; the number of rows after that."""
-    pieces, first = np.unique(tokens, return_index=True)
-    pieces = pieces[np.argsort(first)]
-    new = pieces[(pieces >= 0) & (row_of_piece[pieces] < 0)]
-    row_of_piece[new] = n_rows + np.arange(len(new))
-    return n_rows + len(new)
-
-
 def write_pieces(
     unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, models: Sequence[Path]
 ) -> None:
-    """Say which pieces the rows of a unit's table are; see `UnitTable`."""
+    """Record which piece each row of a unit's table belongs to; see `UnitTable`."""
     unit["pieces"], unit["alike"] = pieces, alike
     unit.attrs["sizes"] = sizes
     unit.attrs["sentencepiece_sha256"] = [sha256(model) for model in models]
 
 
 def create_side(unit: h5py.Group, side: str) -> None:
-    """Make room for the sentences of a side."""
+    """Create empty arrays for the sentences of a side."""
     group = unit.create_group(side)
     group.create_dataset("tokens", (0,), np.int32, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
     group.create_dataset("offsets", (1,), np.int64, maxshape=(None,), chunks=(PAIRS_PER_BLOCK,))
 
 
 def append_sentences(group: h5py.Group, sentences: Sentences) -> None:
-    """Write more sentences of a side."""
-    # HDF5 does not survive a full disk: it ends the process when it closes the file.
+    """Append sentences to a side."""
+    # Checked first, since HDF5 does not survive a full disk: closing the file would end the process.
     size = sentences.tokens.nbytes + sentences.offsets.nbytes
     folder = Path(group.file.filename).parent
     if shutil.disk_usage(folder).free < size + RESERVE_BYTES:
@@ -260,24 +240,17 @@ def append_sentences(group: h5py.Group, sentences: Sentences) -> None:
     offsets[n_offsets:] = sentences.offsets[1:] + n_tokens
 
 
-def _replace_negative(tokens: h5py.Dataset, row: int) -> None:
-    for start in range(0, len(tokens), TOKENS_PER_CHUNK):
-        block = tokens[start : start + TOKENS_PER_CHUNK]
-        if (block < 0).any():
-            tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, row, block)
-
-
 @dataclass(frozen=True, slots=True)
 class UnitTable:
-    """Which piece each row of a unit's embedding table is for.
+    """Which piece each row of a unit's embedding table belongs to.
 
     Attributes:
         unit: one of `units.UNITS`.
-        pieces: int32 [rows less the unknown ones]; see the module.
-        sizes: pieces of the vocabulary; of the source's and the target's, where they have tables of their
-            own.
-        sentencepiece_sha256: of the vocabulary, or of the two.
-        alike: int32 [k, 2], the two vocabularies' ids of pieces that have one row for both languages.
+        pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
+        sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
+            separate tables.
+        sentencepiece_sha256: digest of the vocabulary, or of each of the two.
+        alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
     """
 
     unit: str
@@ -288,21 +261,21 @@ class UnitTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table: one a piece, and for each table one for sentences without any."""
+        """Number of rows: one per piece, and one per table for sentences without any known piece."""
         return len(self.pieces) + len(self.sizes)
 
     @property
     def second(self) -> npt.NDArray[np.bool_]:
-        """Which rows are the second language's, [n_rows]; none where the languages share them."""
+        """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
         unknown = np.arange(len(self.sizes)) > 0
         return np.concatenate([self.pieces >= self.sizes[0], unknown])
 
 
-class PairDataset:
+class PairDataset(AbstractContextManager["PairDataset"]):
     """Training pairs on disk, read in blocks.
 
     Attributes:
-        units: the tables that tokens are rows of, in the order of `Sentences` and its `others`.
+        units: the table of each unit, in the order of `Sentences` and its `others`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -310,7 +283,7 @@ class PairDataset:
         try:
             self._file = h5py.File(path, "r", track_order=True)
             groups = list(self._file.values())
-            self.units = tuple(_table(group) for group in groups)
+            self.units = tuple(map(_table, groups))
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
         except (OSError, KeyError, IndexError) as error:
@@ -319,21 +292,19 @@ class PairDataset:
     def __len__(self) -> int:
         return self._n_pairs
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
-        """Pairs `start` to `stop`, as (source, target)."""
-        source, target = zip(
-            *([_read(group, start, stop) for group in sides] for sides in self._groups), strict=True
+        """Read the pairs from `start` up to `stop`, as (source, target)."""
+        sides = zip(
+            *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
         )
-        return _joined(source), _joined(target)
+        source, target = (Sentences(first.tokens, first.offsets, tuple(others)) for first, *others in sides)
+        return source, target
 
     def counts(self, *sides: str) -> list[Int64]:
-        """How often each row of each unit's table occurs, on both sides unless some are named."""
+        """Count how often each row of each unit's table occurs, on both sides or on those named."""
         every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
         for counts, groups in zip(every, self._groups, strict=True):
             for group in (groups[SIDES.index(side)] for side in sides or SIDES):
@@ -345,26 +316,26 @@ class PairDataset:
     def shuffled(
         self, generator: np.random.Generator, *, window: int, skip: int = 0
     ) -> Iterator[tuple[Sentences, Sentences]]:
-        """All pairs but the first `skip` once in random order, some thousands at a time.
+        """Yield all pairs once in random order, except the first `skip`, some thousands at a time.
 
-        Blocks of neighbouring pairs are drawn in random order, and the pairs of a window of blocks, about
-        `window`, are shuffled together. A window that holds the whole corpus gives a uniformly random order;
-        a smaller one bounds memory, and comes close, since the corpus on disk is shuffled already. Windows
-        of which all pairs are skipped are not read.
+        Blocks of neighbouring pairs are drawn in random order, and a window of blocks, with about `window`
+        pairs in all, is shuffled together. A window that holds the whole corpus gives a uniformly random
+        order. A smaller one bounds memory and comes close to that, since the corpus is already shuffled on
+        disk. Windows whose pairs are all skipped are not read.
         """
         blocks = generator.permutation(-(-len(self) // PAIRS_PER_BLOCK))
         per_window = max(1, window // PAIRS_PER_BLOCK)
         for first in range(0, len(blocks), per_window):
             starts = np.sort(blocks[first : first + per_window]) * PAIRS_PER_BLOCK
             stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
-            # Drawn even if it is skipped, so that the next windows' orders are what they were.
+            # Drawn even for a skipped window, because the orders of the later windows must not change.
             order = generator.permutation(int((stops - starts).sum()))
             if skip < len(order):
                 yield from self._ordered(starts, stops, order[skip:])
             skip = max(0, skip - len(order))
 
     def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
-        """The pairs between `starts` and `stops`, by their numbers in these blocks."""
+        """Yield the pairs of the blocks from `starts` to `stops`; `order` indexes these pairs."""
         parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
         source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
         del parts
@@ -383,8 +354,3 @@ def _table(group: h5py.Group) -> UnitTable:
 def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
     offsets = group["offsets"][start : stop + 1]
     return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
-
-
-def _joined(units: Sequence[Sentences]) -> Sentences:
-    """The same sentences in several units as one."""
-    return Sentences(units[0].tokens, units[0].offsets, tuple(units[1:]))

@@ -1,4 +1,4 @@
-"""Encoders in training: averaged embeddings (the P-SP models), LSTMs over embeddings, and several at once."""
+"""Trainable encoders: averaged embeddings (the P-SP models), LSTMs over embeddings, and combinations."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -20,9 +20,9 @@ from paraphrastic.training.settings import TrainingSettings
 
 log = logging.getLogger(__name__)
 
-# Between the seeds of two parts.
+# Distance between the seeds of two parts.
 SEEDS = 1_000_003
-# What sentencepiece puts before a word.
+# sentencepiece puts this before a word.
 _START = "▁"
 
 
@@ -34,7 +34,7 @@ class _Embeddings(nn.Module):
         dimension: dimension of the embeddings.
         init_std: standard deviation of the normal distribution that they are drawn from.
         seed: seed of the draw.
-        dropout: chance that an entry of a token's embedding is left out in training.
+        dropout: probability that an entry of a token's embedding is left out in training.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class _Embeddings(nn.Module):
 
 
 class AveragedEmbeddings(_Embeddings):
-    """Averages of a sentence's embeddings (Wieting et al. 2021, section 3)."""
+    """Averages the embeddings of a sentence's tokens (Wieting et al. 2021, section 3)."""
 
     def forward(self, sentences: Sentences) -> Tensor:
-        """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
+        """Vectors of the sentences, float32 [n, dimension]; an empty sentence has a zero vector."""
         device = self.table.device
         tokens = torch.from_numpy(sentences.tokens).to(device).long()
         if not self.training or self.dropout == 0.0:
@@ -72,12 +72,12 @@ class RecurrentEmbeddings(_Embeddings):
         n_rows: rows of the table.
         embedding: dimension of the embeddings.
         dimension: dimension of the sentence vectors.
-        part: what the LSTM is like.
-        second: bool [rows], which rows are the second language's; its sentences go through an LSTM of their
-            own. None, where one serves both.
+        part: the kind of LSTM and its pooling.
+        second: bool [rows], true for rows of the second language, which then has an LSTM of its own. None if
+            one LSTM serves both languages.
         seed: seed of the embeddings and of the LSTM's weights.
         scramble: share of the sentences whose tokens are shuffled in training.
-        table: further arguments of the table.
+        table: further arguments of `_Embeddings`.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class RecurrentEmbeddings(_Embeddings):
         self.scramble = scramble
 
     def forward(self, sentences: Sentences) -> Tensor:
-        """Vectors of the sentences, float32 [n, dimension]; that of an empty sentence is zero."""
+        """Vectors of the sentences, float32 [n, dimension]; an empty sentence has a zero vector."""
         if self.second is None:
             return self._encode(self.lstms[0], sentences)
-        # A language's rows are its own, so that a sentence's first token tells its language.
+        # The languages share no rows, so a sentence's first token tells its language.
         starts = np.append(sentences.tokens, 0)[sentences.offsets[:-1]]
         second = self.second[starts] & (sentences.lengths > 0)
         rows = [np.flatnonzero(~second), np.flatnonzero(second)]
@@ -115,24 +115,24 @@ class RecurrentEmbeddings(_Embeddings):
 
 
 def scrambled(sentences: Sentences, share: float) -> Tensor:
-    """Places of the tokens, in which those of a sentence are shuffled with a chance of `share`, [tokens].
+    """A new order of the tokens, [tokens], in which each sentence is shuffled with probability `share`.
 
-    Drawn from torch's generator (Wieting and Gimpel 2017, section 3).
+    It is drawn from torch's default generator (Wieting and Gimpel 2017, section 3).
     """
     lengths = torch.from_numpy(sentences.lengths)
     sentence = torch.repeat_interleave(torch.arange(len(sentences)), lengths)
     chosen = torch.rand(len(sentences)) < share
     keys = torch.rand(len(sentence), dtype=torch.float64)
-    # Ascending where the order stays.
+    # Ascending keys keep the order of the other sentences.
     keys = torch.where(chosen[sentence], keys, torch.linspace(0, 0.5, len(sentence), dtype=torch.float64))
     return torch.argsort(sentence + keys, stable=True)
 
 
 class TrainableEncoder(nn.Module):
-    """Encoders whose vectors are concatenated or added; one alone is itself (ParaNMT-50M, section 6.6).
+    """One encoder, or several whose vectors are concatenated or added (ParaNMT-50M, section 6.6).
 
-    Each part has a table of its own under `table`. `inputs` says which unit of the sentences each takes: 0 is
-    `Sentences` itself, 1 the first of `others`.
+    Each part has its own embeddings under `table`. `inputs` says which unit of the sentences each part takes:
+    0 is `Sentences` itself, and 1 is the first of its `others`.
     """
 
     def __init__(
@@ -159,9 +159,9 @@ class TrainableEncoder(nn.Module):
 def initial_encoder(
     units: Sequence[UnitTable], settings: TrainingSettings, architecture: Architecture
 ) -> TrainableEncoder:
-    """The encoder before training, by the seed.
+    """Make the encoder before training, with random parameters drawn from the settings' seed.
 
-    `units` say which rows the tables have, in the order of `architecture.units`.
+    `units` describes the rows of the tables, in the order of `architecture.units`.
     """
     parts: list[nn.Module] = []
     inputs = [architecture.units.index(part.unit) for part in architecture.parts]
@@ -179,10 +179,10 @@ def initial_encoder(
 
 
 def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[npt.NDArray[np.int64]], a: float) -> None:
-    """Multiply the averaged embeddings of each row by a / (a + p), its smooth inverse frequency.
+    """Multiply each row of averaged embeddings by its smooth inverse frequency, a / (a + p).
 
-    `counts` says by unit how often each row occurs. LSTMs see embeddings one by one, not in a sum in which
-    frequent ones would drown the others (Arora et al. 2017, section 3), and keep theirs.
+    `counts` says how often each row of each unit occurs. In a sum, frequent rows would drown the others
+    (Arora et al. 2017, section 3). LSTMs see embeddings one by one, so their rows stay as they are.
     """
     for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
         if isinstance(part, AveragedEmbeddings):
@@ -197,15 +197,15 @@ def use_word_vectors(
     processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
     architecture: Architecture,
 ) -> tuple[dict[str, Tensor], dict[str, int]]:
-    """Give the rows of words their vectors, in place; words that have none keep their random ones.
+    """Set the rows of words to their word vectors, in place; words without one keep random embeddings.
 
-    The text file at `path` is read by `WordVectors`; `processors` are the sentencepiece models by unit.
+    `WordVectors` reads the text file at `path`; `processors` holds the sentencepiece models of each unit.
 
     Returns:
-        Copies of these tables, by the parameters' names, and counts: of the `words` and of those `found`.
+        Copies of these tables, by parameter name, and counts: of all `words`, and of those that are `found`.
 
     Raises:
-        InputError: the vectors have another dimension than a table; a line that `WordVectors` refuses.
+        InputError: the vectors and a table differ in dimension, or `WordVectors` refuses a line.
     """
     unit = units[architecture.units.index("word")]
     words = [_word(int(piece), processors["word"]) for piece in unit.pieces]
@@ -234,5 +234,5 @@ def _word(piece: int, processors: Sequence[sentencepiece.SentencePieceProcessor]
         if piece < processor.get_piece_size():
             return str(processor.id_to_piece(piece)).removeprefix(_START)
         piece -= processor.get_piece_size()
-    # The languages have tables of their own, but one vocabulary.
+    # The languages have separate tables but share one vocabulary.
     return str(processors[0].id_to_piece(piece)).removeprefix(_START)

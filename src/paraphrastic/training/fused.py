@@ -1,6 +1,6 @@
-"""Averaged embeddings trained by kernels of their own: no graph, no dense gradient, no padding."""
+"""Train averaged embeddings with dedicated kernels: no graph, no dense gradient, no padding."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -15,19 +15,19 @@ from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Parameters, Step, gather
 
 CACHE_LINE = 64
-# Columns in a line of the cache.
+# Columns per cache line.
 COLUMNS = CACHE_LINE // 4
 LARGEST_BLOCK = 256
 SMALLEST_BLOCK = 64
-# Rows that are copied at a time, with their moments: 50 MB at 1,024 dimensions.
+# Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
 COPIED_ROWS = 4096
 
 
 class FusedEngine:
-    """Averaged embeddings, the margin loss and Adam in a pass each over the rows of a mini-batch.
+    """Trains averaged embeddings with the margin loss and Adam, in two passes over a mini-batch's rows.
 
-    Memory is three times the table: parameters and Adam's two moments. The result does not depend on the
-    number of threads. `table` holds the initial embeddings, float32 [rows, dimension].
+    It needs three times the table's memory, for the parameters and Adam's two moments. The result does not
+    depend on the number of threads. `table` holds the initial embeddings, float32 [rows, dimension].
     """
 
     def __init__(self, table: Tensor, settings: TrainingSettings, workers: Workers, *, steps: int) -> None:
@@ -35,7 +35,7 @@ class FusedEngine:
         self.falling = steps if settings.learning_rate_schedule == "linear" else 0
         self.workers = workers
         rows, self.dimension = table.shape
-        # Rows begin at lines of the cache; the columns that are added stay zero.
+        # Padded, so that every row starts a cache line; the added columns stay zero.
         self.width = -(-self.dimension // COLUMNS) * COLUMNS
         self.edges = _edges(self.width)
         self.parameters = Parameters(*(_zeros(rows * self.width) for _ in range(3)))
@@ -45,29 +45,20 @@ class FusedEngine:
         self._slots = np.full(rows, -1, np.int32)
 
     def embed(self, sentences: Sentences) -> Tensor:
-        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        """Embed with the current parameters, without dropout: unit vectors, float32 [n, dimension]."""
         touched = np.zeros(len(self.last), np.bool_)
         touched[sentences.tokens] = True
         self._settle(self.parameters, self.last, np.flatnonzero(touched).astype(np.int32))
         n = len(sentences)
         vectors = np.empty((n, self.width), np.float32)
         squares = np.empty((len(self.edges) - 1, n), np.float32)
-
-        def average(index: int) -> None:
-            kernels.average(
-                self.parameters.table, self.width, self.edges, *self._blocks(index), sentences.tokens,
-                sentences.offsets, vectors, squares,
-            )  # fmt: skip
-
-        def normalize(index: int) -> None:
-            kernels.normalize(vectors, squares, *self._share(n, index))
-
-        self.workers.run(average)
-        self.workers.run(normalize)
+        averaged = sentences.tokens, sentences.offsets, vectors, squares
+        self._share(len(squares), kernels.average, self.parameters.table, self.width, self.edges, *averaged)
+        self._share(n, kernels.normalize, vectors, squares)
         return torch.from_numpy(vectors)[:, : self.dimension]
 
     def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
-        """One mini-batch; see `Engine.step`."""
+        """Train on one mini-batch; see `AutogradEngine.step`."""
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
         batch = gather(sentences.tokens, sentences.offsets, chosen, self._slots, self.width)
@@ -75,29 +66,17 @@ class FusedEngine:
         vectors = np.empty((blocks, 4 * n, np.diff(self.edges).max()), np.float32)
         products = np.empty((blocks, n, kernels.PRODUCTS))
         factors = np.empty((n, 10))
-
-        def forward(index: int) -> None:
-            kernels.forward(
-                self.parameters, self.width, self.edges, *self._blocks(index), batch, self.last, missed, step,
-                vectors, products,
-            )  # fmt: skip
-
-        def backward(index: int) -> None:
-            kernels.backward(
-                self.parameters, self.width, self.edges, *self._blocks(index), batch, missed, step, vectors,
-                factors,
-            )  # fmt: skip
-
-        self.workers.run(forward)
+        shared = self.parameters, self.width, self.edges, batch
+        self._share(blocks, kernels.forward, *shared, self.last, missed, step, vectors, products)
         loss = loss_and_factors(products, valid, self.settings.margin, factors)
-        self.workers.run(backward)
+        self._share(blocks, kernels.backward, *shared, missed, step, vectors, factors)
         self.steps_done = step.number
         self.last[batch.rows] = step.number
         return float(loss)
 
     def table(self) -> Float32:
         """The embeddings, float32 [rows, dimension]."""
-        # What rows have missed is made up for in a copy: in two parts, it would end in other digits.
+        # Rows catch up in a copy, because catching up in two stages would change the last digits.
         table = np.empty((len(self.last), self.dimension), np.float32)
         for start in range(0, len(self.last), COPIED_ROWS):
             last = self.last[start : start + COPIED_ROWS].copy()
@@ -112,13 +91,13 @@ class FusedEngine:
         return {"parts.0.table": self.table()}
 
     def state(self) -> dict[str, Tensor]:
-        """What `restore` needs to go on from here."""
+        """The state that `restore` needs to continue from here."""
         arrays = {name: self._matrix(array) for name, array in self.parameters._asdict().items()}
         tensors = {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()}
         return {**tensors, "last": torch.from_numpy(self.last), "steps": torch.tensor(self.steps_done)}
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go back to where `state` was called."""
+        """Continue from the point at which `state` was called."""
         for name, array in self.parameters._asdict().items():
             self._matrix(array)[:] = state[name].numpy()
         self.steps_done = int(state["steps"])
@@ -129,39 +108,33 @@ class FusedEngine:
 
     def _next_step(self) -> Step:
         settings, number = self.settings, self.steps_done + 1
-        # Multiplied by odd numbers, so that neighbours are far apart.
+        # The odd factors move the seeds of neighbouring steps far apart.
         seed = (settings.seed * 0x9E3779B97F4A7C15 + number * 0xD1B54A32D192ED03) >> 16 & 0x7FFFFFFF
         dropped = round(settings.dropout * 65536)
         return Step(number, settings.learning_rate, self.falling, settings.weight_decay, seed, dropped)
 
     def _missed(self, rows: Int32, last: Int64, step: Step) -> Missed:
-        # Lazy Adam moves only the rows that a mini-batch touches, so that rows miss nothing.
+        # Lazy Adam moves only the rows that a mini-batch touches, so rows miss nothing.
         lazy = self.settings.optimizer == "lazy_adam"
         return kernels.missed_steps(np.full(len(rows), step.number - 1) if lazy else last[rows], step)
 
     def _settle(self, parameters: Parameters, last: Int64, rows: Int32) -> None:
-        """Bring rows up to date with the last step; row r is with step `last[r]`."""
+        """Bring `rows`, of which row r is up to date with step `last[r]`, up to the last step."""
         step = self._next_step()
         missed = self._missed(rows, last, step)
-
-        def settle(index: int) -> None:
-            share = self._share(len(rows), index)
-            kernels.settle(parameters, self.width, rows, *share, last, missed, step)
-
-        self.workers.run(settle)
+        self._share(len(rows), kernels.settle, parameters, self.width, rows, last, missed, step)
         last[rows] = self.steps_done
 
-    def _blocks(self, index: int) -> tuple[int, int]:
-        return self._share(len(self.edges) - 1, index)
-
-    def _share(self, n: int, index: int) -> tuple[int, int]:
-        return n * index // self.workers.size, n * (index + 1) // self.workers.size
+    def _share(self, n: int, kernel: Callable[..., None], *arguments: object) -> None:
+        """Call a kernel on every thread, each time with another share of n blocks, rows or sentences."""
+        size = self.workers.size
+        self.workers.run(lambda index: kernel(*arguments, n * index // size, n * (index + 1) // size))
 
 
 def _edges(width: int) -> Int64:
-    """Columns at which blocks begin, and the width.
+    """The columns at which blocks begin, followed by the width.
 
-    Blocks are whole lines and about equal; four or a multiple of it, unless they would be too small.
+    Blocks are whole cache lines, about equally wide. If the width allows, their number is a multiple of four.
     """
     lines = width // COLUMNS
     blocks = min(-(-width // SMALLEST_BLOCK), 4 * -(-width // (4 * LARGEST_BLOCK)))
@@ -169,7 +142,7 @@ def _edges(width: int) -> Int64:
 
 
 def _zeros(size: int) -> Float32:
-    """Zeros whose first element begins a line of the cache."""
+    """Zeros whose first element begins a cache line."""
     spare = CACHE_LINE // 4
     array = np.zeros(size + spare, np.float32)
     first = -array.ctypes.data % CACHE_LINE // 4

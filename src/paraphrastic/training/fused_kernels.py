@@ -1,23 +1,23 @@
-"""The work of a training step on averaged embeddings, as machine code.
+"""The computations of a training step on averaged embeddings, as machine code.
 
 A table is a flat float32 array [rows · width]. Its columns are cut into blocks that do not depend on the
-number of threads: a thread takes whole blocks, and sums over all columns are made up of the blocks' sums in
-order. Every number of threads gives the same digits.
+number of threads. A thread takes whole blocks, and a sum over all columns adds the blocks' sums in order, so
+every number of threads gives the same digits.
 
-Dense Adam moves a row by its momentum in the steps whose mini-batch does not touch it, too. Such a row is
-left as it is, with the number of the step that it is up to date with, and the steps that it missed are made
-up for when it is needed. With gradients of zero, step j after step l moves a row by
+Dense Adam also moves a row, by its momentum, in steps whose mini-batch does not touch it. Here such a row is
+left alone until it is needed, and then catches up with all the steps that it missed. Let m and v be its
+moments at step l, the last one that it is up to date with. With gradients of zero, step j after l moves it by
 
-    −n_j · m / (d_j · √v + ε),  n_j = lr_(l+j) · β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j)))
+    −n_j · m / (d_j · √v + ε),  n_j = lr_(l+j) · β₁^j / (1 − β₁^(l+j)),  d_j = √(β₂^j / (1 − β₂^(l+j))).
 
-of its moments m and v at step l. The d_j hardly differ while the n_j die out, so that the sum over k steps
-is, by expansion around the n-weighted mean d̄ of d_j with variance s² and with N = Σ n_j,
+The d_j hardly change before the n_j die out. Let d̄ be the n-weighted mean of the d_j, s² their variance, and
+N = Σ n_j. Expanded around d̄, the sum over k steps is
 
     −N · m · r · (1 + s² v r²),  r = 1 / (d̄ √v + ε).
 
-Where s² is not small against d̄² (in the first steps of a run), the sum is taken as it stands. Decoupled
-weight decay λ multiplies a row by c_j = 1 − lr_(l+j) · λ before each movement: n_j has the factor
-c_(j+1) · … · c_k, and the row that of all steps.
+If s² is not small compared with d̄², as in the first steps of a run, the sum is computed exactly, term by
+term. Decoupled weight decay λ multiplies a row by c_j = 1 − lr_(l+j) · λ before each movement. This gives n_j
+the factor c_(j+1) · … · c_k, and the row the factor c_1 · … · c_k.
 """
 
 import numpy as np
@@ -27,17 +27,17 @@ from paraphrastic.base.jit import jit, jit_sum, prefetch
 from paraphrastic.training.sparse_rows import Float32, Int32, Int64, MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-# 0.9^400 is 5e-19: of later steps nothing arrives in single precision.
+# 0.9^400 is 5e-19: later steps have no effect in single precision.
 HORIZON = 400
-# The terms left out of the expansion are of the order of (s/d̄)³.
+# The expansion leaves out terms of the order of (s/d̄)³.
 MAX_RELATIVE_VARIANCE = 1e-3
-# After so many steps 1 − β₂^t is 1 in single precision.
+# After this many steps, 1 − β₂^t is 1 in single precision.
 BIASED_STEPS = 20_000
-# Of torch's normalize.
+# As in torch's normalize.
 NORM_EPSILON = 1e-12
 # Dot products of a pair: s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
 PRODUCTS = 7
-# Entries of a line of the cache; rows that are asked for ahead of the one at work.
+# Entries per cache line, and how many rows ahead of the current one are prefetched.
 LINE, AHEAD = 16, 1
 
 Float64 = npt.NDArray[np.float64]
@@ -52,7 +52,7 @@ POWERS2 = BETA2 ** (_COUNT[: HORIZON + 1] / 2)
 
 @jit
 def rate(step: Step, number: int) -> float:
-    """The learning rate of step `number`, from 1."""
+    """The learning rate of step `number`, counted from 1."""
     if step.steps:
         return step.learning_rate * (1.0 - (number - 1) / step.steps)
     return step.learning_rate
@@ -60,7 +60,7 @@ def rate(step: Step, number: int) -> float:
 
 @jit
 def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int, float]:
-    """Write n_j and d_j of the first steps after step `last`, of k; how many, and the row's factor."""
+    """Write n_j and d_j of the first of k steps after `last`; return how many, and the row's factor."""
     terms = min(k, HORIZON)
     start = min(last, BIASED_STEPS)
     for j in range(1, terms + 1):
@@ -77,11 +77,11 @@ def weights(last: int, k: int, step: Step, n: Float64, d: Float64) -> tuple[int,
 
 @jit
 def missed_steps(last: Int64, step: Step) -> Missed:
-    """What rows have missed before `step`, if row i is up to date with step `last[i]`."""
+    """The steps that rows have missed before `step`, if row i is up to date with step `last[i]`."""
     size = len(last)
     steps, figures = np.empty(size, np.int64), np.empty((6, size), np.float32)
     n, d = np.empty(HORIZON), np.empty(HORIZON)
-    # Rows that missed as many steps share a result: there are many rows and few numbers.
+    # Many rows share few numbers of missed steps, so each number is computed once.
     seen = np.full(HORIZON, -1, np.int64)
     for i in range(size):
         k = step.number - 1 - last[i]
@@ -114,7 +114,7 @@ def missed_steps(last: Int64, step: Step) -> Missed:
 
 @jit
 def fetch(parameters: Parameters, start: int, size: int) -> None:
-    """Ask for `size` entries of table and moments, which are far apart in memory, before they are needed."""
+    """Prefetch `size` entries of the table and of both moments, which are far apart in memory."""
     table, first, second = parameters
     for i in range(start, start + size, LINE):
         prefetch(table, i)  # type: ignore[call-arg]
@@ -127,9 +127,9 @@ def catch_up(
     parameters: Parameters, start: int, size: int, last: int, missed: Missed, i: int, step: Step,
     sums: Float32,
 ) -> None:  # fmt: skip
-    """Move `size` entries of the table by what row i of `missed` missed after step `last`; not the moments.
+    """Apply the missed steps in entry i of `missed` to `size` entries of the table, but not to the moments.
 
-    `sums` has room for `size` figures.
+    The entries are up to date with step `last`. `sums` is scratch space for `size` numbers.
     """
     table, first, second = parameters
     at, epsilon, one = np.uintp(start), np.float32(EPSILON), np.float32(1.0)
@@ -155,10 +155,10 @@ def catch_up(
 
 @jit
 def settle(
-    parameters: Parameters, width: int, rows: Int32, begin: int, end: int, last: Int64, missed: Missed,
-    step: Step,
+    parameters: Parameters, width: int, rows: Int32, last: Int64, missed: Missed, step: Step, begin: int,
+    end: int,
 ) -> None:  # fmt: skip
-    """Bring `rows[begin:end]` up to date before `step`: table and moments."""
+    """Bring the table and the moments of `rows[begin:end]` up to date before `step`."""
     _, first, second = parameters
     sums = np.empty(width, np.float32)
     for i in range(begin, end):
@@ -177,17 +177,17 @@ def settle(
 def add_dropped(
     sums: Float32, values: Float32, start: int, size: int, token: int, column: int, step: Step
 ) -> None:
-    """Add `size` (even) entries to `sums` but those that dropout leaves out.
+    """Add `size` entries, an even number, to `sums`, except those that dropout leaves out.
 
-    What is left out depends on seed, number of the token and column alone: the random bits are a hash of them
-    (the rounds of MurmurHash3's finaliser).
+    The choice depends only on the seed, the number of the token and the column: the random bits are a hash of
+    these, made with the rounds of MurmurHash3's finaliser.
     """
     at, half = np.uintp(start), np.uintp(size // 2)
     limit, zero = np.uint32(step.dropped), np.float32(0.0)
     base = np.uint32(step.seed + token * 0x9E3779B1)
     base = np.uint32((base ^ (base >> 15)) * 0x85EBCA77)
     for i in range(half):
-        # Cut to 32 bits each time: the compiler widens every result to 64.
+        # Cast to 32 bits each time, because the compiler widens every result to 64.
         bits = np.uint32(base + np.uint32(np.uint32(column + i) * np.uint32(0xC2B2AE3D)))
         bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(16))) * np.uint32(0x85EBCA6B))
         bits = np.uint32((bits ^ np.uint32(bits >> np.uint32(13))) * np.uint32(0xC2B2AE35))
@@ -200,9 +200,9 @@ def add_dropped(
 def add_rows(
     sums: Float32, values: Float32, places: Int64, begin: int, end: int, shift: int, size: int
 ) -> None:
-    """Add `size` entries of `values` from each of `places[begin:end]` + shift to `sums`."""
+    """Add to `sums` the `size` entries of `values` that begin at each of `places[begin:end]` + shift."""
     place = begin
-    # Four at a time: the sums are read and written once.
+    # Four at a time, so that the sums are read and written once for four rows.
     while place + 4 <= end:
         a, b = np.uintp(places[place] + shift), np.uintp(places[place + 1] + shift)
         c, d = np.uintp(places[place + 2] + shift), np.uintp(places[place + 3] + shift)
@@ -227,7 +227,7 @@ def square_of(vectors: Float32, i: int, begin: int, end: int) -> np.float32:
 
 @jit_sum
 def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: Float64) -> None:
-    """The products of pair i over a block of columns."""
+    """Write the dot products of pair i over a block of columns."""
     st = st_ = ts_ = ss = tt = t_t_ = s_s_ = np.float32(0.0)
     for d in range(size):
         s, t = vectors[block, i, d], vectors[block, n + i, d]
@@ -245,21 +245,13 @@ def multiply(vectors: Float32, block: int, size: int, n: int, i: int, products: 
 
 @jit
 def average(
-    table: Float32, width: int, edges: Int64, first_block: int, end_block: int, tokens: Int32, offsets: Int64,
-    vectors: Float32, squares: Float32,
+    table: Float32, width: int, edges: Int64, tokens: Int32, offsets: Int64, vectors: Float32,
+    squares: Float32, first_block: int, end_block: int,
 ) -> None:  # fmt: skip
-    """Averages of sentences' rows and, by block, their squared lengths.
+    """Average the rows of each sentence, and compute the squared lengths of the averages by block.
 
-    Args:
-        table: flat float32 [rows · width].
-        width: of a row.
-        edges: columns at which blocks begin, and the width.
-        first_block: of those to do.
-        end_block: after those to do.
-        tokens: of all sentences.
-        offsets: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
-        vectors: output, float32 [n, width].
-        squares: output, float32 [blocks, n].
+    Sentence i is `tokens[offsets[i]:offsets[i + 1]]`; `edges` are the columns at which blocks begin, and the
+    width. Output: `vectors`, float32 [n, width], and `squares`, float32 [blocks, n].
     """
     places = np.empty(len(tokens), np.int64)
     for i in range(len(tokens)):
@@ -278,7 +270,7 @@ def average(
 
 @jit
 def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
-    """Scale rows `begin` to `end` to unit length; a zero vector stays one."""
+    """Scale rows `begin` to `end` to unit length; a zero vector stays zero."""
     for i in range(begin, end):
         square = np.float32(0.0)
         for block in range(len(squares)):
@@ -290,12 +282,12 @@ def normalize(vectors: Float32, squares: Float32, begin: int, end: int) -> None:
 
 @jit
 def forward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, batch: MiniBatch,
-    last: Int64, missed: Missed, step: Step, vectors: Float32, products: Float64,
+    parameters: Parameters, width: int, edges: Int64, batch: MiniBatch, last: Int64, missed: Missed,
+    step: Step, vectors: Float32, products: Float64, first_block: int, end_block: int,
 ) -> None:  # fmt: skip
-    """Bring the rows of a mini-batch up to date, average them to sentences, multiply these.
+    """Bring a mini-batch's rows up to date, average them by sentence, and compute the dot products.
 
-    The moments are left to `backward`. Output: `vectors`, float32 [blocks, 4n, largest block], and
+    `backward` brings the moments up to date. Output: `vectors`, float32 [blocks, 4n, largest block], and
     `products`, float64 [blocks, n, PRODUCTS].
     """
     n = len(batch.offsets) // 4
@@ -328,7 +320,7 @@ def forward(
 def sentence_gradients(
     vectors: Float32, block: int, size: int, factors: Float64, offsets: Int64, keep: float, gradients: Float32
 ) -> None:
-    """Gradient of the loss by each token of a sentence, for a block of columns: flat float32 [4n · size]."""
+    """Gradient that each token of a sentence gets, for one block of columns: flat float32 [4n · size]."""
     n = len(factors)
     for i in range(n):
         f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 = factors[i].astype(np.float32)
@@ -349,10 +341,10 @@ def sentence_gradients(
 
 @jit
 def backward(
-    parameters: Parameters, width: int, edges: Int64, first_block: int, end_block: int, batch: MiniBatch,
-    missed: Missed, step: Step, vectors: Float32, factors: Float64,
+    parameters: Parameters, width: int, edges: Int64, batch: MiniBatch, missed: Missed, step: Step,
+    vectors: Float32, factors: Float64, first_block: int, end_block: int,
 ) -> None:  # fmt: skip
-    """Gradient by the rows of a mini-batch, and the step of Adam with it."""
+    """Compute the gradients of a mini-batch's rows, and take a step of Adam with them."""
     table, first, second = parameters
     keep = 65536.0 / (65536.0 - step.dropped)
     learning_rate = rate(step, step.number)
@@ -363,7 +355,7 @@ def backward(
     gradients = np.empty((len(batch.offsets) - 1) * width, np.float32)
     places = np.empty(len(batch.sentences), np.int64)
     sums = np.empty(width, np.float32)
-    # The last block of `forward` first: it is still in the cache.
+    # The last block of `forward` comes first, because it is still in the cache.
     for block in range(end_block - 1, first_block - 1, -1):
         shift, size = edges[block], edges[block + 1] - edges[block]
         sentence_gradients(vectors, block, size, factors, batch.offsets, keep, gradients)

@@ -1,4 +1,6 @@
-"""The margin loss over a mini-batch and its negatives: for autograd, and in closed form."""
+"""The margin loss over a mini-batch and its negatives: for autograd, and with a closed-form gradient."""
+
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -8,48 +10,35 @@ from torch.nn.functional import cosine_similarity
 
 from paraphrastic.base.jit import jit
 
-# Of torch's cosine_similarity.
+# As in torch's cosine_similarity.
 COSINE_EPSILON = 1e-8
 
 Float64 = npt.NDArray[np.float64]
 
 
-def margin_loss(
-    source: Tensor,
-    target: Tensor,
-    source_negative: Tensor,
-    target_negative: Tensor,
-    valid: Tensor,
-    *,
-    margin: float,
-) -> Tensor:
+def margin_loss(vectors: Sequence[Tensor], valid: Tensor, *, margin: float) -> Tensor:
     """`[δ − cos(s, t) + cos(s, t′)]₊ + [δ − cos(s, t) + cos(t, s′)]₊`, each averaged over the mini-batch.
 
     Equation 1 of Wieting et al. 2021, for both directions as in the original code.
 
     Args:
-        source: [n, dim], vectors of the sentences s.
-        target: [n, dim], of their translations or paraphrases t.
-        source_negative: [n, dim], of the negatives t′ of s.
-        target_negative: [n, dim], of the negatives s′ of t.
-        valid: bool [2, n], false where s (first row) or t (second row) has no negative: its term is zero.
+        vectors: those of the sentences s, their translations or paraphrases t, the negatives t′ of s, and the
+            negatives s′ of t, each [n, dim].
+        valid: bool [2, n], false if s (first row) or t (second row) has no negative; its term is then zero.
         margin: δ.
     """
+    source, target, *_ = vectors
     positive = cosine_similarity(source, target)
-    terms = torch.stack(
-        [
-            margin - positive + cosine_similarity(source, source_negative),
-            margin - positive + cosine_similarity(target, target_negative),
-        ]
-    )
+    negatives = (cosine_similarity(*pair) for pair in zip(vectors[:2], vectors[2:], strict=True))
+    terms = torch.stack([margin - positive + negative for negative in negatives])
     return (terms.clamp_min(0.0) * valid).mean(dim=1).sum()
 
 
 @jit
 def cosine(product: float, square: float, other_square: float) -> tuple[float, float, float]:
-    """A cosine as torch's, and its gradient by a: the factors of b and of a.
+    """The cosine of a and b as in torch, and its gradient with respect to a: the factors of b and of a.
 
-    Lengths are at least `COSINE_EPSILON`; their derivative is not cut there.
+    Lengths count as at least `COSINE_EPSILON`, but their derivative ignores this bound.
     """
     length, other = np.sqrt(square), np.sqrt(other_square)
     cut, other_cut = max(length, COSINE_EPSILON), max(other, COSINE_EPSILON)
@@ -65,10 +54,10 @@ def loss_and_factors(
     """The margin loss, and its gradient as factors of the sentences' vectors.
 
     Args:
-        products: [blocks, n, 7], parts of s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
+        products: [blocks, n, 7], each block's share of s·t, s·t′, t·s′ and the squares of s, t, t′, s′.
         valid: bool [2, n], whether s and t have a negative.
         margin: δ.
-        factors: output, [n, 10]: of (s, t, t′) for s, (s, t, s′) for t, (s, t′) for t′ and (t, s′) for s′.
+        factors: output, [n, 10]: those of (s, t, t′) for s, (s, t, s′) for t, (s, t′) for t′, (t, s′) for s′.
     """
     n = products.shape[1]
     loss = 0.0
@@ -86,7 +75,7 @@ def loss_and_factors(
         negative2, cross2, own2_t = cosine(ts_, tt, s_s_)
         _, _, own2_s_ = cosine(ts_, s_s_, tt)
         term1, term2 = margin - positive + negative1, margin - positive + negative2
-        # Multiplied, so that a loss that is not a number stays one.
+        # The mask is a factor, so that NaN stays NaN.
         loss += (term1 if not term1 < 0.0 else 0.0) * valid[0, i] / n
         loss += (term2 if not term2 < 0.0 else 0.0) * valid[1, i] / n
         a1 = 1.0 / n if valid[0, i] and term1 >= 0.0 else 0.0

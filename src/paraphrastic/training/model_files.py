@@ -1,4 +1,4 @@
-"""From parameters in training, whose rows follow the data, to the files of a model."""
+"""Turn the parameters of training, whose rows follow the data, into the files of a model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from paraphrastic.model.files import ENCODER, PARTS, ModelFiles, tensor_name
 from paraphrastic.training.dataset import UnitTable
 
 Float32 = npt.NDArray[np.float32]
-# A table by piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
+# A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
 Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
 
 
@@ -25,17 +25,17 @@ def model_files(
     *,
     dimension: int,
 ) -> ModelFiles:
-    """The files of the model whose `TrainableEncoder` has these parameters.
+    """Make the files of the model whose `TrainableEncoder` has these parameters.
 
-    `processors` are the sentencepiece models of each unit, one for both languages or one for each; `config`
-    has entries of `config.json`; `dimension` is that of the embeddings.
+    `processors` holds the sentencepiece models of each unit, one for both languages or one for each. `config`
+    holds entries of `config.json`, and `dimension` is the dimension of the embeddings.
     """
     protos = {unit: [each.serialized_model_proto() for each in own] for unit, own in processors.items()}
     first, *others = [
         (unit, place, proto) for unit in architecture.units for place, proto in enumerate(protos[unit])
     ]
     if architecture.averaged and not architecture.separate:
-        (tables,) = _by_language(weights["parts.0.table"], units[0])
+        (tables,) = tables_by_language(weights["parts.0.table"], units[0])
         tensors = dict(zip(("embeddings", "known", "unknown"), tables, strict=True))
         return ModelFiles(ENCODER, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
     languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
@@ -44,7 +44,7 @@ def model_files(
         own = languages[place] if architecture.vocabularies != "shared" else None
         found[tensor_name(f"sentencepiece.{unit}", own)] = np.frombuffer(proto, np.uint8)
     for number, part in enumerate(architecture.parts):
-        by_language = _by_language(
+        by_language = tables_by_language(
             weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)]
         )
         for place, (language, tables) in enumerate(zip(languages, by_language, strict=True)):
@@ -61,31 +61,21 @@ def model_files(
     return ModelFiles(PARTS, total, found, first[2], config)
 
 
-def _by_language(table: Float32, unit: UnitTable) -> list[Tables]:
-    """The table in sentencepiece's order; two of them if each language has its own."""
-    found, start = [], 0
+def tables_by_language(table: Float32, unit: UnitTable) -> list[Tables]:
+    """Reorder a table by piece id, into one table or one per language; pieces without a row get zeros."""
+    found: list[Tables] = []
+    start = 0
     for number, size in enumerate(unit.sizes):
         rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
         pieces = unit.pieces[rows] - start
         if number:
-            # The second language has a copy of the embeddings of pieces that are spelled alike.
+            # The second language gets a copy of the embeddings of pieces that both spell alike.
             source, target = unit.alike[np.isin(unit.alike[:, 0], unit.pieces)].T
             place = np.argsort(unit.pieces)
             shared = place[np.searchsorted(unit.pieces, source, sorter=place)]
             rows, pieces = np.append(rows, shared), np.append(pieces, target)
-        own = table[np.append(rows, len(unit.pieces) + number)]
-        found.append(embeddings_by_piece(own, pieces, size))
+        embeddings, known = np.zeros((size, table.shape[1]), np.float32), np.zeros(size, np.bool_)
+        embeddings[pieces], known[pieces] = table[rows], True
+        found.append((embeddings, known, table[len(unit.pieces) + number].astype(np.float32)))
         start += size
     return found
-
-
-def embeddings_by_piece(table: Float32, pieces: npt.NDArray[np.int32], n_pieces: int) -> Tables:
-    """Reorder a training table, whose rows follow `pieces` and end with the unknown one.
-
-    Pieces without a row have a row of zeros among the [n_pieces, dim] embeddings.
-    """
-    embeddings = np.zeros((n_pieces, table.shape[1]), dtype=np.float32)
-    embeddings[pieces] = table[:-1]
-    known = np.zeros(n_pieces, dtype=np.bool_)
-    known[pieces] = True
-    return embeddings, known, table[-1].astype(np.float32)

@@ -1,4 +1,4 @@
-"""The best run of a sweep becomes the model."""
+"""Choose the best run of a sweep as the model."""
 
 import logging
 import shutil
@@ -10,15 +10,15 @@ from paraphrastic.model.files import CONFIG, MODULES, SENTENCEPIECE, TOKENIZER, 
 
 log = logging.getLogger(__name__)
 
-# Pearson's r × 100 on STS 2017 en-en of each run, and which one became the model.
+# `development` is Pearson's r × 100 on STS 2017 en-en, and `chosen` marks the run that became the model.
 SWEEP = ["dropout", "megabatch", "development", "chosen"]
 
 
 def choose_model(scores: Sequence[Path], output: Path) -> None:
     """Copy the run with the highest development score to `output`, and write the table of the sweep.
 
-    If several runs have the highest score, the first one is taken. What other libraries need to load the
-    model that `output` held before is removed.
+    If several runs have the highest score, the first one is taken. Files for other libraries are removed from
+    `output`, because they belong to the model that it held before.
 
     Args:
         scores: the `development.json` of each run, in the folder of the run's model.
@@ -31,7 +31,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
-    # Other libraries would read the new weights with the pieces of the model that was here before.
+    # With these files, other libraries would read the new weights with the pieces of the previous model.
     for name in (TOKENIZER, MODULES):
         (output / name).unlink(missing_ok=True)
     runs = []

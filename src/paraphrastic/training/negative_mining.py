@@ -1,5 +1,6 @@
-"""Hard negatives: the most similar sentence of a mega-batch that is not the pair itself."""
+"""Find hard negatives: for each sentence, the most similar one of the mega-batch outside its own pair."""
 
+from functools import partial
 from typing import Any
 
 import llvmlite.binding
@@ -10,17 +11,18 @@ from torch import Tensor
 
 from paraphrastic.base.jit import jit
 from paraphrastic.base.threads import Workers
+from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
-# Rows and columns of the similarity matrix that a thread holds at a time; they are to stay in its cache.
+# Rows and columns of the similarity matrix that a thread holds at a time; they should fit into its cache.
 BLOCK_ROWS = 256
 BLOCK_COLUMNS = 1024
-# Rows of it at a time on a device: with 12,800 columns in bfloat16, 100 MB.
+# Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.
 DEVICE_ROWS = 4096
-# Columns whose maximum is taken at a time.
+# Columns whose maximum is taken in one go.
 CHUNK = 128
-# Vectors by which the unit of eight bits is chosen; of normal entries, few are above four deviations.
+# Vectors sampled to choose the scale of int8. Few normally distributed entries exceed four deviations.
 _SAMPLE = 64
 _TYPICAL = 4.0
 
@@ -38,22 +40,27 @@ def hardest_negatives(
     exclude_duplicates: bool,
     precision: MiningPrecision,
 ) -> Int64:
-    """The negative of every sentence of a mega-batch of n pairs (Wieting et al. 2021, section 3).
+    """Find the negative of every sentence in a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
     Args:
-        vectors: [2n, dim] of unit length; the n sources, then their targets.
-        fingerprints: int64 [2n], equal for equal sentences.
+        vectors: [2n, dim] of unit length; the n sources, then their targets. If they are on a GPU, it does
+            the search.
+        fingerprints: int64 [2n], from the function `fingerprints`.
         workers: the threads; their number does not change the result.
-        either_side: look among all sentences, not only among those of the other side.
-        exclude_duplicates: also bar every pair that has a sentence in common with the sentence's own pair.
-        precision: of the similarities; in bfloat16 and in int8 they have three digits, and sentences that
-            are about equally similar are taken for each other.
+        either_side: search all sentences, not only those of the other side.
+        exclude_duplicates: also bar every pair that shares a sentence with the sentence's own pair.
+        precision: precision of the similarities. In bfloat16 and int8 they have three digits, which do not
+            tell sentences that are about equally similar apart.
 
     Returns:
-        int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` where every
-        candidate is barred. Of equally similar candidates, the first one of the other side is taken, or else
-        the first one of its own.
+        int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` if every candidate is
+        barred. Among equally similar candidates, the first one of the other side wins, and then the first
+        one of the sentence's own side.
     """
+    ids = torch.from_numpy(fingerprints)
+    if vectors.is_cuda:
+        search = partial(hardest_on_device, vectors, ids.to(vectors.device), precision=precision)
+        return search(either_side=either_side, exclude_duplicates=exclude_duplicates).cpu().numpy()
     n = len(vectors) // 2
     precision = fastest_precision() if precision == "auto" else precision
     if precision == "bfloat16":
@@ -61,7 +68,6 @@ def hardest_negatives(
     elif precision == "int8":
         vectors = _in_eight_bits(vectors, workers)
     sides = vectors[:n], vectors[n:]
-    ids = torch.from_numpy(fingerprints)
     copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
@@ -72,7 +78,7 @@ def hardest_negatives(
     def nothing(size: int) -> Found:
         return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
 
-    # A row belongs to one thread, a column to all.
+    # Each row belongs to one thread, but all threads share the columns, so each has its own results for them.
     by_row, by_column, own_side = nothing(n), [nothing(n) for _ in range(workers.size)], nothing(2 * n)
 
     def offer(
@@ -84,7 +90,7 @@ def hardest_negatives(
             *for_rows, *for_columns,
         )  # fmt: skip
 
-    def search(index: int) -> None:
+    def search_blocks(index: int) -> None:
         for rows in blocks[index :: workers.size]:
             for first in range(0, n, BLOCK_COLUMNS):
                 columns = slice(first, min(n, first + BLOCK_COLUMNS))
@@ -95,34 +101,31 @@ def hardest_negatives(
                         part = slice(side * n, side * n + n)
                         offer(rows, columns, side, side, (own_side[0][part], own_side[1][part]), nothing(0))
 
-    # Each thread multiplies its own blocks.
+    # Each worker multiplies its own blocks, so torch should not start threads as well.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        workers.run(search)
+        workers.run(search_blocks)
     finally:
         torch.set_num_threads(threads)
-    values, negatives = by_column[0]
-    for other_values, other_negatives in by_column[1:]:
-        first_of_equals = (other_values == values) & (other_negatives < negatives)
-        better = (other_values > values) | (first_of_equals & (other_negatives >= 0))
-        values, negatives = (
-            np.where(better, other_values, values),
-            np.where(better, other_negatives, negatives),
-        )
-    values, negatives = np.append(by_row[0], values), np.append(by_row[1], negatives)
+    # Each thread has searched its own rows; of equally similar sentences, the first one wins.
+    values, negatives = (np.stack(arrays) for arrays in zip(*by_column, strict=True))
+    highest = values.max(axis=0)
+    negatives = np.where((values == highest) & (negatives >= 0), negatives, 2 * n).min(axis=0)
+    negatives[negatives == 2 * n] = NO_NEGATIVE
+    values, negatives = np.append(by_row[0], highest), np.append(by_row[1], negatives)
     return np.where(own_side[0] > values, own_side[1], negatives)
 
 
 def fastest_precision() -> MiningPrecision:
-    """The precision in which the processor multiplies fastest, by the instructions that it has."""
+    """The precision in which the CPU multiplies fastest, judged by its instruction set."""
     features = llvmlite.binding.get_host_cpu_features()
     if any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8")):
         return "int8"
     return "bfloat16" if features.get("avx512bf16") else "float32"
 
 
-# Below all similarities, as numbers of the type that `_similarities` gives.
+# Numbers below all similarities, in the types that `_similarities` returns.
 _LOWEST: dict[torch.dtype, Any] = {
     torch.float32: np.float32(-np.inf),
     torch.bfloat16: np.int16(-0x8000),
@@ -131,7 +134,7 @@ _LOWEST: dict[torch.dtype, Any] = {
 
 
 def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
-    """Products of all rows with all columns, as numbers in their order."""
+    """Similarities of all rows to all columns, as numbers that sort as the similarities do."""
     if rows.dtype == torch.int8:
         products: npt.NDArray[np.int32] = torch._int_mm(rows, columns.T).numpy()
         return products
@@ -144,7 +147,7 @@ def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
 
 
 def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
-    """The vectors [n, dim] as int8, all in the same unit."""
+    """The vectors [n, dim] as int8, all on the same scale."""
     found = torch.empty(vectors.shape, dtype=torch.int8)
     scale = np.float32(127.0 / _largest(vectors[:: -(-len(vectors) // _SAMPLE)].numpy()))
     source, target = vectors.numpy(), found.numpy()
@@ -154,10 +157,10 @@ def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
 
 
 def _largest(sample: npt.NDArray[np.float32]) -> float:
-    """The entry that is to be 127, in the unit of the vectors: with it, int8 is nearest to them on average.
+    """The value that becomes 127 in int8, chosen so that int8 is nearest to the vectors on average.
 
-    What is larger is cut, which costs much where it is frequent; what is smaller is rounded by the more the
-    larger it is.
+    Entries above this value are cut off, which costs much if they are frequent. The larger it is, the more
+    coarsely all other entries are rounded.
     """
     entries = np.abs(sample)
     candidates = [_TYPICAL * factor / sample.shape[1] ** 0.5 for factor in (1.0, 2.0, 4.0)]
@@ -184,7 +187,7 @@ def quantize(
 
 @jit
 def order_bits(bits: npt.NDArray[np.int16]) -> None:
-    """Turn bfloat16 into integers of the same order: of negative numbers, all bits but the sign."""
+    """Turn bfloat16 into integers of the same order: flip all bits but the sign of negative numbers."""
     for i in range(bits.shape[0]):
         for j in range(bits.shape[1]):
             bits[i, j] ^= (bits[i, j] >> np.int16(15)) & np.int16(0x7FFF)
@@ -199,22 +202,22 @@ def scan(
     """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
 
     Args:
-        similarity: [rows, columns], overwritten where a pair is barred.
+        similarity: [rows, columns], overwritten with `lowest` for barred pairs.
         lowest: a number of the same type that is below all similarities.
         start: pair of the first row.
         first: pair of the first column.
         offset: index of the first sentence of the columns' side.
         has_copy: bool [n], whether a sentence of the pair occurs again.
-        source_ids: int64 [n], fingerprints.
-        target_ids: the same for targets.
-        row_values: [n], the highest similarity found, by pair of the row.
-        row_negatives: int64 [n], the sentence that has it.
-        column_values: the same by pair of the column; of length 0, columns get no offers.
-        column_negatives: the same.
+        source_ids: int64 [n], fingerprints of the sources.
+        target_ids: int64 [n], fingerprints of the targets.
+        row_values: [n], the highest similarity found so far for each row's sentence.
+        row_negatives: int64 [n], the sentence that has this similarity.
+        column_values: the same for the columns; if its length is 0, columns get no offers.
+        column_negatives: the same for the columns.
     """
     rows, columns = similarity.shape
     both = len(column_values) > 0
-    # Narrow indices: as many fit into a register as similarities.
+    # Indices are narrow, so that a register holds as many of them as of 16-bit similarities.
     best = np.full(columns, lowest, similarity.dtype)
     best_row = np.full(columns, -1, np.int16)
     for i in range(rows):
@@ -234,7 +237,7 @@ def scan(
                     similarity[i, j] = lowest
         highest, place = lowest, 0
         for chunk in range(0, columns, CHUNK):
-            # Of a part, since several are compared at a time only where an index cannot be negative.
+            # A slice, since the compiler compares several numbers at once only if no index can be negative.
             part = similarity[i, chunk : min(columns, chunk + CHUNK)]
             top = lowest
             for j in range(len(part)):
@@ -268,9 +271,9 @@ def hardest_on_device(
     exclude_duplicates: bool,
     precision: MiningPrecision,
 ) -> Tensor:
-    """The same by torch's operations on the device of `vectors` and `fingerprints`, int64 [2n].
+    """Do what `hardest_negatives` does with torch's operations, on the device of `vectors`: int64 [2n].
 
-    `int8` is taken as bfloat16, and `auto` as bfloat16 on a GPU.
+    `int8` means bfloat16 here, and on a GPU so does `auto`.
     """
     n = len(vectors) // 2
     bfloat16 = precision in ("bfloat16", "int8") or (precision == "auto" and vectors.is_cuda)
@@ -289,7 +292,7 @@ def hardest_on_device(
 
     def offer(first: int, found: Tensor, shift: int, highest: Tensor) -> None:
         part = slice(first, first + len(highest))
-        # Of equals, the first that is offered stays.
+        # If candidates are equally similar, the first one stays.
         better = highest > values[part]
         values[part] = torch.where(better, highest, values[part])
         negatives[part] = torch.where(better, found + shift, negatives[part])
@@ -299,7 +302,7 @@ def hardest_on_device(
         own = copied[bounds[number] : bounds[number + 1]]
         s, t = source[own, None], target[own, None]
         barred = (s == source) | (t == target) | (s == target) | (t == source)
-        # Those of the other side are offered first.
+        # Candidates of the other side come first, so that they win if similarities are equal.
         for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
             similarity = sides[left][rows] @ sides[right].T
             similarity.diagonal(start).fill_(-torch.inf)
@@ -314,30 +317,37 @@ def hardest_on_device(
     return negatives
 
 
+def fingerprints(sentences: Sentences) -> Int64:
+    """One number per sentence, [n]: the same for equal sentences, and almost surely another for others."""
+    found, *others = (
+        sentence_fingerprints(torch.from_numpy(unit.tokens).long(), torch.from_numpy(unit.offsets))
+        for unit in (sentences, *sentences.others)
+    )
+    for each in others:
+        found = _mixed(found + each)
+    return found.numpy()
+
+
 def sentence_fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:
-    """The numbers of `Sentences.fingerprints` for sentences in one unit, int64 [n].
+    """Fingerprints of sentences in one unit, on any device: int64 [n].
 
     Args:
-        tokens: int64 [tokens], of all sentences.
+        tokens: int64 [tokens], those of all sentences.
         offsets: int64 [n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
     """
     starts = torch.repeat_interleave(offsets[:-1], offsets.diff(), output_size=len(tokens))
     position = torch.arange(1, len(tokens) + 1, device=tokens.device) - starts
-    # Integers of 64 bits wrap around, so that differences of sums are exact.
+    # 64-bit integers wrap around, so the differences of sums are exact.
     sums = _mixed((tokens << 32) | position).cumsum(0)
     return _mixed(torch.nn.functional.pad(sums, (1, 0))[offsets].diff())
 
 
 def _mixed(values: Tensor) -> Tensor:
-    """The finaliser of splitmix64, which lets every input bit change every output bit with chance ½."""
-    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15)):
-        values = (values ^ _shifted(values, shift)) * factor
-    return values ^ _shifted(values, 31)
-
-
-def _shifted(values: Tensor, bits: int) -> Tensor:
-    """Unsigned numbers, shifted to the right."""
-    return (values >> bits) & ((1 << (64 - bits)) - 1)
+    """The finaliser of splitmix64: every input bit changes every output bit with probability ½."""
+    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15), (31, 1)):
+        # The mask makes this an unsigned shift.
+        values = (values ^ ((values >> shift) & ((1 << (64 - shift)) - 1))) * factor
+    return values
 
 
 def _occurs_again(ids: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The negatives that training chooses, to look at (Wieting and Gimpel 2018, table 6)."""
+"""Show the negatives that training would choose (Wieting and Gimpel 2018, table 6)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -14,14 +14,14 @@ from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.training.dataset import Sentences
-from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
+from paraphrastic.training.negative_mining import NO_NEGATIVE, fingerprints, hardest_negatives
 
 Pair = tuple[str, str]
 SHOWN = 5
 
 
 class Negative(NamedTuple):
-    """The negative of a sentence in a mega-batch; `negative` and `cosine` are None where there is none."""
+    """The negative of a sentence in a mega-batch; `negative` and `cosine` are None if there is none."""
 
     sentence: str
     megabatch: int
@@ -38,23 +38,23 @@ def choose_negatives(
     batch_size: int,
     threads: int = 1,
 ) -> list[Negative]:
-    """The negatives of `sentences` that training would choose by this model, by size of the mega-batch.
+    """Choose negatives of `sentences` as training would with this model, for several mega-batch sizes.
 
-    A mega-batch has the pairs of the sentences (of each, the first pair that has it on a side; one that no
-    pair has is paired with itself) and then the first pairs that there are, so that a larger one holds all
-    of a smaller one. Where fewer pairs are left than it takes, it is all of them. The other settings are
-    those that the model was trained with.
+    A mega-batch begins with the first pair that has each sentence on either side; a sentence in no pair is
+    paired with itself. The first of the other pairs follow, so a larger mega-batch holds every pair of a
+    smaller one. If there are too few pairs, it holds all of them. The other settings are those that the model
+    was trained with.
 
     Args:
         model: the encoder.
         pairs: pairs of the training data, in random order.
-        sentences: where there are none, the sources of the first pairs are taken.
+        sentences: sentences to find negatives for; if there are none, the sources of the first pairs.
         megabatch: sizes M, in mini-batches.
-        batch_size: pairs of a mini-batch.
-        threads: threads of the search.
+        batch_size: pairs per mini-batch.
+        threads: number of threads.
 
     Raises:
-        InputError: there are no pairs, or more sentences than pairs in the smallest mega-batch.
+        InputError: there are no pairs, or the smallest mega-batch has fewer pairs than there are sentences.
     """
     gathered, asked = _gather(model, pairs, sentences, size=max(megabatch) * batch_size)
     if not gathered:
@@ -66,11 +66,14 @@ def choose_negatives(
         )
     texts = list(zip(*gathered, strict=True))
     languages = model.config["languages"]
-    vectors, fingerprints = [], []
+    vectors, ids = [], []
     for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
         embedded = torch.from_numpy(model.embed_raw_text(own, language=language, threads=threads))
         vectors.append(torch.nn.functional.normalize(embedded))
-        fingerprints.append(_fingerprints(model, own, language))
+        # Sentences with the same known pieces are equal in training, so their fingerprints are equal.
+        pieces = model.known_tokens(own, language=language)
+        tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
+        ids.append(fingerprints(Sentences(tokens, np.cumsum([0, *map(len, pieces)]))))
     training = model.config.get("training", {})
     found: list[list[Negative]] = [[] for _ in asked]
     with closing(Workers(threads)) as workers:
@@ -79,7 +82,7 @@ def choose_negatives(
             stacked = torch.cat([side[:n] for side in vectors])
             negatives = hardest_negatives(
                 stacked,
-                np.concatenate([side[:n] for side in fingerprints]),
+                np.concatenate([side[:n] for side in ids]),
                 workers,
                 either_side=training.get("negatives") == "either_side",
                 exclude_duplicates=training.get("exclude_duplicates", True),
@@ -98,7 +101,7 @@ def choose_negatives(
 def _gather(
     model: SentenceEncoder, pairs: Iterable[Pair], sentences: Sequence[str], *, size: int
 ) -> tuple[list[Pair], list[tuple[int, int]]]:
-    """At most `size` pairs, and of each sentence the pair and the side that it stands on."""
+    """Gather at most `size` pairs, and find the pair and the side of each sentence."""
 
     def plain(text: str) -> str:
         return " ".join(text.lower().split() if model.config["lowercase"] else text.split())
@@ -107,12 +110,11 @@ def _gather(
     found: dict[str, tuple[Pair, int]] = {}
     others: list[Pair] = []
     for pair in pairs:
-        own = [(plain(text), side) for side, text in enumerate(pair)] if missing else []
-        hits = [(text, side) for text, side in own if text in missing]
-        for text, side in hits:
-            if text in missing:
-                found[text] = (pair, side)
-                missing.remove(text)
+        # The source comes last, because it wins if both sides have the sentence.
+        hits = {plain(pair[side]): (pair, side) for side in (1, 0)} if missing else {}
+        hits = {text: place for text, place in hits.items() if text in missing}
+        found |= hits
+        missing -= hits.keys()
         if not hits and len(others) < size:
             others.append(pair)
         if not missing and len(others) >= size:
@@ -126,19 +128,11 @@ def _gather(
     return (first + others)[:size], [(first.index(pair), side) for pair, side in asked]
 
 
-def _fingerprints(model: SentenceEncoder, sentences: Sequence[str], language: str) -> np.ndarray:
-    """Equal for sentences that are equal to training."""
-    pieces = model.known_tokens(sentences, language=language)
-    tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
-    offsets = np.cumsum([0, *map(len, pieces)])
-    return Sentences(tokens, offsets).fingerprints()
-
-
 def read_pairs(path: str) -> Iterator[Pair]:
-    """Pairs of a Parquet file (`source`, `target`) or of the first two columns of a TSV file; `-` is stdin.
+    """Read pairs from a Parquet file (`source`, `target`) or a TSV file's first two columns; `-` is stdin.
 
     Raises:
-        InputError: the file cannot be read, or a line has no two columns.
+        InputError: the file cannot be read or lacks a column, or a line has fewer than two columns.
     """
     if path.endswith(".parquet"):
         with open_parquet(path) as file:

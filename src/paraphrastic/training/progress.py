@@ -1,16 +1,16 @@
-"""What a person sees of a run: a bar on a terminal, lines in the log, and the run's history.
+"""Show the progress of a run: a bar on a terminal, lines in the log, and the run's history.
 
-The history is a JSON object a line, about a hundred lines an epoch and one for every score:
+Each line of the history is a JSON object. There are about a hundred lines per epoch, and one for every score:
 
     step              mini-batches read
-    epoch             epochs done, with the part of the one that is not
+    epoch             epochs done, including the fraction of the current one
     megabatch         M
-    loss              mean over the pairs since the line before
-    pairs_per_second  since the line before, with checkpoints and scores
-    seconds           of the whole run, without what was lost in kills
-    development       the score, or null where there is none
+    loss              mean over the pairs since the previous line
+    pairs_per_second  speed since the previous line; checkpoints and scores count as time
+    seconds           time of the whole run, without work that was lost when it was killed
+    development       the score, or null if there is none
 
-A run that was killed goes on with it: lines after its checkpoint are dropped, and written again.
+A run that was killed continues its history: lines after its last checkpoint are dropped and written again.
 """
 
 import json
@@ -32,13 +32,13 @@ SECONDS_BETWEEN_LOG_LINES = 10.0
 
 
 class Report:
-    """Follows one process's part of a run of `epochs` epochs with `n_pairs` pairs each.
+    """Reports one process's part of a run of `epochs` epochs with `n_pairs` pairs each.
 
-    The run goes on from `progress`; what the file `history` has after that is dropped. The bar shows the
-    run's `name`, and the folder `tensorboard` gets events, if there is one.
+    The run continues from `progress`, and later lines of the file `history` are dropped. The bar shows the
+    run's `name`. If `tensorboard` is a folder, events are written to it.
 
     Raises:
-        InputError: TensorBoard is asked for and not installed.
+        InputError: TensorBoard is asked for but not installed.
     """
 
     def __init__(
@@ -53,10 +53,10 @@ class Report:
         with unwritable_named(history):
             history.parent.mkdir(parents=True, exist_ok=True)
             self._history = history.open("a", encoding="utf-8")
-        # What is after the checkpoint is written again.
+        # Lines after the checkpoint will be written again.
         self._history.truncate(min(progress.history_bytes, history.stat().st_size))
         escaped = name.replace("{", "{{").replace("}", "}}")
-        # Without a terminal there is no bar.
+        # `disable=None` shows no bar if there is no terminal.
         self._bar = tqdm(
             total=epochs * n_pairs,
             initial=self.pairs_before,
@@ -64,12 +64,12 @@ class Report:
             unit_scale=True,
             disable=None,
             dynamic_ncols=True,
-            # What matters most comes first: a narrow terminal cuts the end off.
+            # What matters most comes first, since a narrow terminal cuts the end off.
             bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
         )
 
     def step(self, pairs: int) -> None:
-        """A mini-batch is done."""
+        """Move the bar on by a mini-batch of `pairs` pairs."""
         self._bar.update(pairs)
 
     def show(self, progress: Progress, *, megabatch: int, end_of_epoch: bool = False) -> None:
@@ -85,38 +85,32 @@ class Report:
         self.last_line = now
         pairs = epoch * self.n_pairs + read
         speed = (pairs - self.pairs_before) / (now - self.started)
-        log.info(
-            "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s",
-            place,
-            "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %",
-            megabatch,
-            loss,
-            speed,
-            _duration((self.epochs * self.n_pairs - pairs) / speed),
-            score,
-        )
+        done = "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %"
+        left = _duration((self.epochs * self.n_pairs - pairs) / speed)
+        line = "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s"
+        log.info(line, place, done, megabatch, loss, speed, left, score)
 
     def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
-        """Append a line on the pairs since the line before to the history."""
+        """Append a line to the history, about the pairs since the previous line."""
         seconds = progress.seconds - progress.line_seconds
-        values = {
+        figures: dict[str, float | None] = {
             "loss": progress.line_loss / progress.line_pairs,
             "pairs_per_second": progress.line_pairs / max(seconds, 1e-9),
             "development": progress.development if scored else None,
         }
-        place = {
+        line = {
             "step": progress.batches_read,
             "epoch": round(progress.epoch + progress.pairs_read / self.n_pairs, 4),
             "megabatch": megabatch,
+            **{name: value if value is None else round(value, 6) for name, value in figures.items()},
+            "seconds": round(progress.seconds, 3),
         }
-        rounded = {name: value if value is None else round(value, 6) for name, value in values.items()}
-        line = {**place, **rounded, "seconds": round(progress.seconds, 3)}
         with unwritable_named(self._history.name):
             self._history.write(json.dumps(line) + "\n")
             self._history.flush()
         progress.history_bytes = self._history.tell()
         if self._events:
-            for name, value in {**values, "megabatch": megabatch}.items():
+            for name, value in {**figures, "megabatch": megabatch}.items():
                 if value is not None:
                     self._events.add_scalar(name, value, progress.batches_read)
 
@@ -136,7 +130,7 @@ def _tensorboard(folder: Path, progress: Progress) -> Any:
             "training.tensorboard: is true, but the package tensorboard is not installed; "
             "pip install tensorboard"
         ) from None
-    # TensorBoard leaves out what a process that was killed wrote after its checkpoint.
+    # TensorBoard then leaves out what a killed process wrote after its last checkpoint.
     return SummaryWriter(str(folder), purge_step=progress.batches_read + 1)
 
 

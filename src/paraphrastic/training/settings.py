@@ -12,7 +12,7 @@ MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
 class EarlyStopping(TypedDict):
-    """When to stop, and which parameters to keep: those with the best score on the development data."""
+    """When to stop early; the parameters with the best score on the development data are kept."""
 
     patience: int
     """Scores in a row that are not better than the best one, after which training stops."""
@@ -22,10 +22,10 @@ class EarlyStopping(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """Hyperparameters of one run; names as in Wieting et al. 2021, section 5.1.
+    """Hyperparameters of one run, named as in Wieting et al. 2021, section 5.1.
 
-    `config/README.md` says what each is under `training`. The original's `init_std` is 1; `seed` is that of
-    initial embeddings, shuffling and dropout; without `early_stopping`, the last parameters are kept.
+    `config/README.md` explains them under `training`. The original's `init_std` is 1. `seed` seeds initial
+    embeddings, shuffling and dropout. Without `early_stopping`, the last parameters are kept.
     """
 
     dimension: int
@@ -54,7 +54,7 @@ class TrainingSettings:
 
     @property
     def negative_search(self) -> dict[str, Any]:
-        """The arguments of `hardest_negatives`, on the processor and on a GPU."""
+        """Arguments for `hardest_negatives` and `hardest_on_device`."""
         return {
             "either_side": self.negatives == "either_side",
             "exclude_duplicates": self.exclude_duplicates,

@@ -1,4 +1,4 @@
-"""What the kernels work on: parameters, a step, and the rows of the table that a mini-batch touches."""
+"""The data that the kernels work on: parameters, a step, and the table rows that a mini-batch touches."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class Parameters(NamedTuple):
 
 
 class Step(NamedTuple):
-    """All that a step of the optimizer depends on beside the gradient."""
+    """Everything that a step of the optimizer depends on, except the gradient."""
 
     number: int
     """The steps count from 1."""
@@ -37,7 +37,7 @@ class Step(NamedTuple):
 
 
 class Missed(NamedTuple):
-    """What rows have missed, in arrays with an entry for each row; see `training.fused_kernels`."""
+    """The steps that rows have missed, in arrays with one entry per row; see `training.fused_kernels`."""
 
     steps: npt.NDArray[np.int64]
     """The number k of steps."""
@@ -76,7 +76,7 @@ class MiniBatch(NamedTuple):
 def gather(tokens: Int32, offsets: Int64, chosen: Int64, slots: Int32, width: int) -> MiniBatch:
     """Gather the sentences `chosen`, and sort their tokens by row.
 
-    `slots` has an entry for each row of the table, which is -1 before and after.
+    `slots` is scratch space with an entry for each row of the table; all entries are -1 before and after.
     """
     starts = np.zeros(len(chosen) + 1, np.int64)
     for i in range(len(chosen)):

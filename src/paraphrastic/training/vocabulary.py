@@ -1,4 +1,4 @@
-"""The vocabulary: a sentencepiece model for both sides of a model's training pairs, or for one of them."""
+"""Vocabularies: a sentencepiece model for both sides of a model's training pairs, or for one of them."""
 
 import io
 import logging
@@ -30,19 +30,19 @@ def train_vocabulary(
 ) -> None:
     """Train a sentencepiece model on the sides of `pairs`.
 
-    Of subwords it is a unigram model (Wieting et al. 2021, section 5.1); of words and trigrams, the most
-    frequent ones (Wieting et al. 2019, section 4).
+    For subwords, it is a unigram model (Wieting et al. 2021, section 5.1). For words and trigrams, it holds
+    the most frequent ones (Wieting et al. 2019, section 4).
 
     Args:
-        pairs: Parquet with the columns `source` and `target`, already lower-cased where that is wished.
+        pairs: Parquet with the columns `source` and `target`, already lower-cased if that is wanted.
         output: the model file to write.
         unit: one of `units.UNITS`.
-        sides: columns whose sentences it is for.
-        size: number of pieces, the three special ones included.
+        sides: columns to train on.
+        size: number of pieces, including the three special ones.
         character_coverage: share of the characters' occurrences that pieces must cover.
         max_sentences: at most this many sentences, drawn with `seed`, are used.
-        hard_limit: whether fewer pieces than `size` are an error; the original code lets it pass.
-        seed: of the sentences' sampling.
+        hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
+        seed: seed for drawing sentences.
     """
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
@@ -54,11 +54,11 @@ def train_vocabulary(
             vocab_size=size,
             character_coverage=character_coverage,
             input_sentence_size=max_sentences,
-            # In bytes; spelled in trigrams, a sentence is four times as long.
+            # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
             max_sentence_length=4192 if unit == "subword" else 1 << 20,
             shuffle_input_sentence=True,
             hard_vocab_limit=hard_limit,
-            # Each thread sums in floating point on its own: another number would give another model.
+            # Threads sum separately in floating point, so another number of them gives another model.
             num_threads=1,
             minloglevel=1,
         )
@@ -72,7 +72,7 @@ def train_vocabulary(
 
 
 def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
-    """Load a sentencepiece model; one that is missing or damaged is an `InputError` that names it."""
+    """Load a sentencepiece model; a missing or damaged file is an `InputError` that names it."""
     try:
         return sentencepiece.SentencePieceProcessor(model_file=str(path))
     except (OSError, RuntimeError) as error:
@@ -82,14 +82,14 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
 def spelled_alike(
     source: sentencepiece.SentencePieceProcessor, target: sentencepiece.SentencePieceProcessor
 ) -> npt.NDArray[np.int32]:
-    """The two vocabularies' ids of every piece that is spelled alike in both, [k, 2]."""
+    """Ids in both vocabularies of every piece that both spell alike, [k, 2]."""
     ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
     spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
     return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
 
 
 def _sentences(pairs: Path, unit: str, sides: Sequence[str]) -> Iterator[str]:
-    # Not at the top: models in use need `load_sentencepiece` alone.
+    # Imported late, since a model in use needs only `load_sentencepiece`.
     from paraphrastic.corpus.blocks import read_blocks
 
     for batch in read_blocks(pairs, columns=list(sides)):

@@ -1,5 +1,5 @@
 """Pictures of the pipeline's tables.
 
-Each function reads CSV files and writes one picture to all `outputs`, each in the format of its suffix. A
-file that is missing or damaged, or one with nothing to draw, is an `InputError`.
+Each function draws one picture from its input files and writes it to all `outputs`, in the format of each
+suffix. An input file that is missing or damaged, or has nothing to draw, is an `InputError`.
 """

@@ -1,4 +1,4 @@
-"""What became of the pairs of the corpora."""
+"""Picture of the filter funnel: how many pairs of each corpus are kept, and why the others are dropped."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,8 +12,8 @@ from paraphrastic.base.files import read_csv
 from paraphrastic.report.figures.plotting import plot_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
-# What can become of a pair, with colours by Okabe and Ito, which the colour-blind can tell apart; the kept
-# pairs have the darkest.
+# The fates of a pair: label and colour. Colour-blind readers can tell apart the colours of Okabe and Ito,
+# which most of these are.
 _FATES = {
     "kept": ("kept", "#0072b2"),
     "empty": ("empty", "#000000"),
@@ -28,17 +28,17 @@ _FATES = {
     "capped": ("over the cap", "#999999"),
 }
 _FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap")
-# Narrower parts, in %, have no number in them.
+# Parts of a bar that are narrower than this, in %, have no room for a number.
 _NARROW = 3.5
 
 
 def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot each corpus as a bar of what became of its pairs, and which filters drop the same ones.
+    """Plot a bar for each corpus with the fates of its pairs, and which filters drop the same pairs.
 
-    Both files are those of `tabulate_funnel`; of the second, `overlap`, the corpora are added up.
+    Both files are written by `tabulate_funnel`. In `overlap`, the numbers of all corpora are added up.
     """
     rows, pairs = read_rows(funnel), read_csv(overlap)
-    # A filter that drops nothing has nothing in common with another.
+    # A filter that drops nothing shares no pairs with another.
     failing = [row["filter"] for row in pairs if int(row[row["filter"]])]
     reasons = [reason for reason in _FATES if reason in failing]
     height = 0.34 * len(rows)
@@ -51,7 +51,7 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     else:
         bars = figure.subplots()
     _plot_bars(bars, rows)
-    # Beside no axes, which a long legend would make narrower.
+    # The legend belongs to the figure: inside axes, a long legend would make them narrower.
     figure.legend(
         loc="outside upper left",
         ncols=6,
@@ -65,7 +65,7 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
 
 
 def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
-    """One horizontal bar a corpus, 100 % of its pairs long."""
+    """Plot one horizontal bar per corpus; its full length is 100 % of the corpus's pairs."""
     read = np.array([max(1, int(row["read"])) for row in rows])
     left = np.zeros(len(rows))
     for fate, (label, colour) in _FATES.items():
@@ -92,7 +92,7 @@ def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
 
 
 def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
-    """A square for every two filters: of the pairs that the row's drops, the share that the column's does."""
+    """Plot a square for every two filters: how many of the pairs dropped by the row's the column's drops."""
     both = np.zeros((len(reasons), len(reasons)), np.int64)
     for pair in pairs:
         if pair["filter"] in reasons:

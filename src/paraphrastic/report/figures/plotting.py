@@ -1,4 +1,4 @@
-"""What all pictures have in common: drawn from a CSV file, with the same bytes for the same figures."""
+"""Helpers for all pictures; the same figures give a file with the same bytes."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil
@@ -16,14 +16,14 @@ from paraphrastic.base.files import atomic_output
 
 
 def numbers(rows: Sequence[Mapping[str, str]], column: str) -> npt.NDArray[np.float64]:
-    """The numbers of a column, [rows]; an empty cell is NaN."""
+    """The numbers in a column, [rows]; an empty cell is NaN."""
     return np.array([float(row[column] or "nan") for row in rows])
 
 
 def plot_panels(
     count: int, in_a_row: int, size: tuple[float, float], margins: tuple[float, float], **shared: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels, each of this size in inches; the first is at the top on the left."""
+    """A figure with `count` panels, each `size` inches large, filled row by row from the top left."""
     columns = min(in_a_row, count)
     lines = ceil(count / columns)
     width, height = (
@@ -45,7 +45,7 @@ def plot_squares(
     top: float,
     low: float,
 ) -> None:
-    """Plot numbers as squares, darker from `low` to `top`, with the names of lines and columns."""
+    """Plot numbers as squares that get darker from `low` to `top`, with names of lines and columns."""
     axes.imshow(values, cmap="Blues", vmin=low, vmax=top, aspect="auto")
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(lines)), lines)
@@ -54,17 +54,17 @@ def plot_squares(
 
 
 def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:
-    """Plot a pale grid behind the figures, and no frame at the top and on the right."""
+    """Put a pale grid behind the data, and remove the frame at the top and on the right."""
     axes.grid(axis=grid, color="#dddddd", lw=0.6)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def save_figure(figure: Figure, outputs: Sequence[str | Path], *, name: str) -> None:
-    """Write a figure to files, each in the format of its suffix; `name` tells it from other figures."""
-    # Without a date and with names that are not random, the same figures are the same bytes.
+    """Write a figure to files, each in the format of its suffix; `name` seeds the identifiers in an SVG."""
+    # By default, an SVG has a date and random identifiers, which would change its bytes at every run.
     for text in figure.findobj(Text):
-        # A dollar in somebody's name begins no formula.
+        # A dollar sign in a name must not begin a formula.
         text.set_parse_math(False)
     with matplotlib.rc_context({"svg.hashsalt": name, "svg.fonttype": "none"}):
         for path in map(Path, outputs):

@@ -1,4 +1,4 @@
-"""What models learn from parts of a corpus, and from each of many languages."""
+"""Pictures of the filter study and of the choice of a language."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.report.figures.plotting import numbers, plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import read_rows
 
-# Measures that pairs are ranked by: name, colour, and a mark that is told apart without colour.
+# Measures that pairs are ranked by: label, colour, and a mark that can be recognised without colour.
 _MEASURES = {
     "paraphrase_score": ("paraphrase score", "#0072b2", "o"),
     "trigram_overlap": ("trigram overlap", "#d55e00", "s"),
@@ -23,17 +23,17 @@ _TEST_SETS = {
     "development": "STS 2017 en-en, by which the best is chosen",
     "sts": "STS 2012–2016, average",
 }
-# Wieting et al. 2019 saw two clusters of languages, on either side of it.
+# Wieting et al. 2019 saw two clusters of languages, one on either side of this overlap.
 _THRESHOLD = 0.3
-# Grey is a language without a distance.
+# A language without a distance is grey.
 _COLOURS = colormaps["viridis_r"].with_extremes(bad="#bbbbbb")
 
 
 def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot what models learn from each part of a ranking: a curve a measure, on both test sets.
+    """Plot the scores of models trained on each part of a ranking: a curve per measure, on both test sets.
 
-    The best part of a ranking, by the development data, is the filled mark. Published rows of the table of
-    `tabulate_filter_study` have no part, and are not drawn.
+    A filled mark is the part of a ranking that is best on the development data. The table comes from
+    `tabulate_filter_study`; its published rows have no part and are not drawn.
     """
     rows = [row for row in read_rows(table) if row["part"]]
     if not rows:
@@ -43,7 +43,7 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
     for axes, (score, title) in zip(panels, _TEST_SETS.items(), strict=True):
         for number, measure in enumerate(measures):
             own = [row for row in rows if row["rank_by"] == measure]
-            # Beside each other, so that intervals do not hide each other.
+            # Curves are shifted sideways, or their intervals would hide each other.
             _plot_curve(axes, own, score, measure, 0.12 * (number - (len(measures) - 1) / 2))
         axes.set_xticks(sorted({int(row["part"]) for row in rows}))
         axes.set_xlabel("part of the ranked pairs, from the lowest values to the highest")
@@ -66,12 +66,12 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
 def _plot_curve(
     axes: Axes, rows: Sequence[Mapping[str, str]], score: str, measure: str, shift: float
 ) -> None:
-    """One measure's scores over the parts, with intervals where the table has them."""
+    """Plot one measure's scores over the parts, with intervals if the table has them."""
     label, colour, mark = _MEASURES[measure]
     places, values = numbers(rows, "part") + shift, numbers(rows, score)
     axes.plot(places, values, color=colour, lw=1.4, marker=mark, mfc="white", ms=6, label=label)
     if f"{score}_low" in rows[0]:
-        # A percentile interval need not hold the estimate itself.
+        # A percentile interval need not contain the estimate itself.
         beyond = [values - numbers(rows, f"{score}_low"), numbers(rows, f"{score}_high") - values]
         bars = np.maximum(beyond, 0)
         axes.errorbar(places, values, bars, fmt="none", ecolor=colour, elinewidth=0.8, capsize=2)
@@ -80,11 +80,11 @@ def _plot_curve(
 
 
 def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot a point a language of `tabulate_language_choice`, labelled with its code.
+    """Plot a point for each language in the table of `tabulate_language_choice`, labelled with its code.
 
-    As in Wieting et al. 2019, Figure 1: the score by the overlap of the pieces. A point's colour is the
-    distance of the language's features from those of English, where the table has it; a hollow point below or
-    above is that of the model with prefixed tokens.
+    As in Figure 1 of Wieting et al. 2019, the score is plotted against the overlap of the pieces. The colour
+    of a point is the language's featural distance from English, if the table has it. A hollow point above or
+    below it shows the model with prefixed tokens.
     """
     rows = read_rows(table)
     overlap, scores, prefixed = (numbers(rows, name) for name in ("sp_overlap", "sts", "prefixed"))

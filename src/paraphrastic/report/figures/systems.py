@@ -1,4 +1,4 @@
-"""The systems of a table side by side: their figures with intervals, and their speed."""
+"""Pictures that compare systems: their figures with intervals, and their speed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from paraphrastic.report.tables import read_rows
 
 Row = Mapping[str, str]
 
-# Sources of figures: colour, and a mark that is told apart without colour.
+# Sources of figures: colour, and a mark that can be recognised without colour.
 _SOURCES = {
     "published": ("#777777", "D"),
     "untrained": ("#e69f00", "s"),
@@ -25,12 +25,12 @@ _SOURCES = {
 def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
     """Plot a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
 
-    They are those of the intervals of `tabulate_systems`; published figures have none. Filled is what is
-    better than all others where the difference holds. `title` says what is measured.
+    `intervals` is the file of intervals of `tabulate_systems`; published figures have no interval. A mark is
+    filled if its figure is better than all others and the differences hold. `title` says what is measured.
     """
     rows = read_rows(intervals)
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))
-    # In the order of the table, which published rows may have only some columns of.
+    # Measured rows give the order of the columns, because published rows may lack some.
     measured = [row for row in rows if row["source"] != "published"]
     names = list(dict.fromkeys((row["row"], row["column"]) for row in [*measured, *rows]))
     labels = [system if source == "measured" else f"{system} ({source})" for system, source in systems]
@@ -56,10 +56,10 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
 
 
 def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot bars of sentences a second, a panel each device, number of cores and batch size that was measured.
+    """Plot sentences per second as bars, in a panel for each measured device, number of cores and batch size.
 
-    The table is that of `tabulate_speed`. Published figures of the same setting are grey: their machines were
-    others.
+    The table comes from `tabulate_speed`. Published figures with the same setting are grey, because they were
+    measured on other machines.
     """
     rows = read_rows(table)
     measured = [row for row in rows if row["source"] != "published"]
@@ -98,7 +98,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
 
 
 def _name(row: Row) -> tuple[str, str]:
-    """A line of a panel: a system, with what tells published rows of one name apart, and its source."""
+    """Label and source of a row; the dimension tells apart published rows of the same system."""
     if row["source"] == "published" and row["dim"]:
         return f"{row['system']}, {row['dim']} dimensions", row["source"]
     return row["system"], row["source"]

@@ -1,4 +1,4 @@
-"""The loss and the development scores of a training run, and the scores of all runs of a sweep."""
+"""Pictures of training: loss and development scores of a run, and scores of all runs of a sweep."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,17 +18,17 @@ _LOSS, _SCORE = "#0072b2", "#d55e00"
 
 
 def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: str) -> None:
-    """Plot the loss by epoch with the development scores, if there are any, and the mega-batch below it.
+    """Plot the loss by epoch with the development scores, if there are any, and the mega-batch size below.
 
-    The loss rises with the mega-batch, whose negatives are harder, so that both are in one picture.
-    `history` is the file of `training.report`.
+    A larger mega-batch has harder negatives and raises the loss, so both are shown in one picture. `history`
+    is the file that `training.progress` writes.
     """
     lines = _read(history)
     epochs = [line["epoch"] for line in lines]
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     loss, megabatch = figure.subplots(2, 1, sharex=True, height_ratios=[4, 1])
     curve = _without_rests(lines)
-    # A single line of the history is a point.
+    # Without a mark, a history of a single line would be invisible.
     marker = "." if len(curve) < 30 else ""
     loss.plot([line["epoch"] for line in curve], [line["loss"] for line in curve], color=_LOSS, marker=marker)
     loss.set_ylabel("training loss", color=_LOSS)
@@ -50,7 +50,7 @@ def plot_training(history: str | Path, outputs: Sequence[str | Path], *, title: 
 
 
 def _without_rests(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Lines of mega-batches that are at least half full: what an epoch leaves over has few negatives."""
+    """Lines of mega-batches that are at least half full; the rest of an epoch has too few negatives."""
     steps = np.diff([0, *(line["step"] for line in lines)])
     full = [line for line, size in zip(lines, steps, strict=True) if 2 * size >= line["megabatch"]]
     return full or list(lines)
@@ -67,10 +67,10 @@ def _read(history: str | Path) -> list[dict[str, Any]]:
 
 
 def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot a heat map a model: dropout by size of the mega-batch; the run that became the model is framed.
+    """Plot a heat map per model, dropout by mega-batch size, with a frame around the chosen run.
 
-    Colours are of each model's own range, since models of different data differ by more than their runs.
-    The table is that of `tabulate_sweep`.
+    The colours span each model's own range, because models trained on different data differ more than the
+    runs of one model. The table comes from `tabulate_sweep`.
     """
     rows = read_rows(table)
     models = list(dict.fromkeys(row["model"] for row in rows))
@@ -93,7 +93,7 @@ def _plot_sweep(axes: Axes, model: str, rows: Sequence[Mapping[str, str]]) -> No
             frame = Rectangle((column - 0.48, line - 0.48), 0.96, 0.96, fill=False, ec="#d55e00", lw=2)
             axes.add_patch(frame)
     low, high = np.nanmin(scores), np.nanmax(scores)
-    # Wider than the range, so that numbers can be read and a range of nothing has a colour.
+    # The colour range exceeds the scores: numbers stay legible, and equal scores still have a colour.
     lines, columns = [f"{dropout:g}" for dropout in dropouts], [str(size) for size in megabatches]
     plot_squares(axes, scores, lines, columns, low=low - 1e-9, top=high + 0.6 * (high - low) + 1)
     for (line, column), score in np.ndenumerate(scores):

@@ -1,1 +1,1 @@
-"""Training of averaged embeddings on a GPU, in torch alone: the same code runs on any device."""
+"""Training of averaged embeddings on a GPU. It uses only torch, so the same code runs on any device."""

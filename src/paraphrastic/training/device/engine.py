@@ -1,4 +1,4 @@
-"""Averaged embeddings trained on a device: a mega-batch's data, mining and optimizer stay there."""
+"""Train averaged embeddings on a device; a mega-batch's data, mining and optimizer stay there."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -26,17 +26,17 @@ from paraphrastic.training.settings import TrainingSettings
 
 Float32 = npt.NDArray[np.float32]
 
-# Rows that are copied at a time, with their moments: 50 MB at 1,024 dimensions.
+# Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
 COPIED_ROWS = 4096
 STATE = ("table", "first", "second")
 
 
 class DeviceEngine:
-    """Averaged embeddings, the margin loss and Adam, a mega-batch at a time.
+    """Trains averaged embeddings with the margin loss and Adam, one mega-batch at a time.
 
-    It trains as `FusedEngine` does, in other digits. No operation adds to a place that occurs twice, so that
-    all of them have one result on one device. The host waits for the device only between the steps of two
-    mega-batches. `table` holds the initial embeddings, float32 [rows, dimension].
+    It computes the same as `FusedEngine`, up to rounding. No operation adds to the same place twice, so a
+    device always gives the same result. Except early in a run, the host waits for the device only between
+    the steps of two mega-batches. `table` holds the initial embeddings, float32 [rows, dimension].
     """
 
     def __init__(
@@ -46,24 +46,25 @@ class DeviceEngine:
         self.device = device
         falling = steps if settings.learning_rate_schedule == "linear" else 0
         self.rates = Rates(settings.learning_rate, falling, settings.weight_decay, device)
-        # A row's embedding and moments lie together: they are read and written together.
+        # A row's embedding and moments are adjacent, since they are read and written together.
         self.rows = torch.zeros(len(table), 3, table.shape[1], device=device)
         self.rows[:, 0] = table.to(device)
         self.last = torch.zeros(len(table), dtype=torch.int64, device=device)
         self.steps_done = 0
         self._generator = torch.Generator(device)
-        # On a GPU each is a kernel or two; elsewhere torch's operations serve. There is no long sum in
-        # them, whose order the compiler would choose by what is fastest at the moment.
-        self._caught_up = self._compiled(caught_up)
-        self._adam = self._compiled(adam)
-        self._hinge_and_factors = self._compiled(hinge_and_factors)
+        # On a GPU, each function compiles to a kernel or two. None contains a long sum: the compiler would
+        # choose its order by what is fastest at the moment, and results would vary.
+        functions: list[Callable[..., Any]] = [caught_up, adam, hinge_and_factors]
+        if device.type == "cuda":
+            functions = [torch.compile(function, dynamic=True) for function in functions]
+        self._caught_up, self._adam, self._hinge_and_factors = functions
 
     def embed(self, sentences: Sentences) -> Tensor:
-        """Vectors of unit length by the parameters of the moment, without dropout, float32 [n, dimension]."""
+        """Embed with the current parameters, without dropout: unit vectors, float32 [n, dimension]."""
         return self._embed(*self._moved(sentences))
 
     def train(self, sentences: Sentences) -> tuple[list[float], int]:
-        """Mine a mega-batch and train on its mini-batches.
+        """Find the negatives of a mega-batch and train on its mini-batches.
 
         Args:
             sentences: the sources of n pairs, then their targets.
@@ -75,44 +76,44 @@ class DeviceEngine:
         negatives = self.negatives(tokens, offsets)
         own = torch.arange(len(negatives), device=self.device)
         valid = negatives >= 0
-        # A sentence without a negative stands in for it; its term of the loss is masked.
+        # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
         return self.train_with(tokens, offsets, torch.where(valid, negatives, own), valid), int(valid.sum())
 
     def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
-        """Each sentence's negative by the parameters of the moment, int64 [2n]; -1 where there is none."""
+        """Find each sentence's negative with the current parameters: int64 [2n], -1 if there is none."""
         ids = sentence_fingerprints(tokens, offsets)
         return hardest_on_device(self._embed(tokens, offsets), ids, **self.settings.negative_search)
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
-        """Train on the mini-batches of a mega-batch with these negatives; the loss of each.
+        """Train on the mini-batches of a mega-batch with these negatives, and return the loss of each.
 
         Args:
-            tokens: int64 [tokens], of the sources of n pairs, then of their targets.
-            offsets: int64 [2n + 1].
-            negatives: int64 [2n].
-            valid: bool [2n], false where a sentence has no negative; its term of the loss is zero.
+            tokens: int64 [tokens], those of the sources of n pairs, then those of their targets.
+            offsets: int64 [2n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+            negatives: int64 [2n], index of each sentence's negative.
+            valid: bool [2n], false if a sentence has no negative; its term of the loss is zero.
         """
         size = self.settings.batch_size
         keep = 1.0 / (1.0 - self.settings.dropout)
         batches = MiniBatches(tokens, offsets, negatives, batch_size=size, n_rows=len(self.last), keep=keep)
         last, k, missed = self._missed_between(batches)
-        # The sums as they stand are of the first steps of a run, or of much weight decay.
+        # Exact sums are needed only in the first steps of a run, or with strong weight decay.
         exact = bool((missed[:, 2] < 0).any())
         numbers = self.steps_done + 1 + torch.arange(batches.size, device=self.device)
         constants = step_constants(numbers, self.rates)
         losses = []
         valid_parts = valid.view(2, -1).T.split(size)
-        for number, (step, own_valid) in enumerate(zip(batches, valid_parts, strict=True)):
-            part = slice(step.begin, step.end)
+        for batch, own_valid, own_constants in zip(batches, valid_parts, constants, strict=True):
+            part = batch.part
             times = (last[part], k[part]) if exact else None
-            losses.append(self._step(step, own_valid, missed[part], times, constants[number]))
+            losses.append(self._step(batch, own_valid, missed[part], times, own_constants))
             self.steps_done += 1
         self.last.scatter_reduce_(0, batches.rows, numbers[batches.batch], "amax")
         return torch.stack(losses).tolist()
 
     def table(self) -> Float32:
         """The embeddings, float32 [rows, dimension]."""
-        # In a copy: what rows have missed, made up for in two parts, ends in other digits.
+        # Rows catch up in a copy, because catching up in two stages would change the last digits.
         blocks = []
         for start in range(0, len(self.last), COPIED_ROWS):
             part = slice(start, start + COPIED_ROWS)
@@ -124,19 +125,16 @@ class DeviceEngine:
         return {"parts.0.table": self.table()}
 
     def state(self) -> dict[str, Tensor]:
-        """What `restore` needs to go on from here, on the processor."""
+        """The state that `restore` needs to continue from here, in CPU memory."""
         tensors = {name: self.rows[:, part].cpu().clone() for part, name in enumerate(STATE)}
         return {**tensors, "last": self.last.cpu().clone(), "steps": torch.tensor(self.steps_done)}
 
     def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Go back to where `state` was called."""
+        """Continue from the point at which `state` was called."""
         for part, name in enumerate(STATE):
             self.rows[:, part] = state[name].to(self.device)
         self.last.copy_(state["last"])
         self.steps_done = int(state["steps"])
-
-    def _compiled(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        return torch.compile(function, dynamic=True) if self.device.type == "cuda" else function
 
     def _moved(self, sentences: Sentences) -> tuple[Tensor, Tensor]:
         """Tokens and offsets on the device, int64."""
@@ -155,10 +153,10 @@ class DeviceEngine:
         return torch.nn.functional.normalize(vectors)
 
     def _settled(self, rows: Tensor, last: Tensor) -> Tensor:
-        """Rows [n, 3, dimension] that are up to date with steps `last`, brought up to date."""
+        """Bring rows [n, 3, dimension], which are up to date with steps `last`, up to the current step."""
         if self.settings.optimizer == "lazy_adam" or not len(rows):
             return rows
-        # There are many rows and few numbers.
+        # Many rows share few step numbers, so each number is computed once.
         numbers, index = last.unique(return_inverse=True)
         k = self.steps_done - numbers
         missed = missed_steps(numbers, k, self.rates)[index]
@@ -166,7 +164,7 @@ class DeviceEngine:
         return torch.stack([table, rows[:, 1] * missed[:, 4, None], rows[:, 2] * missed[:, 5, None]], dim=1)
 
     def _moved_on(self, rows: Tensor, missed: Tensor, times: tuple[Tensor, Tensor] | None) -> Tensor:
-        """Embeddings after what rows have missed; `times` are `last` and k, where sums may be exact."""
+        """Embeddings after the steps that rows missed; `times` is (`last`, k) if some sums must be exact."""
         table: Tensor = self._caught_up(rows, missed)
         if times is not None:
             exact = (missed[:, 2] < 0).nonzero().squeeze(1)
@@ -177,11 +175,11 @@ class DeviceEngine:
         return table
 
     def _missed_between(self, batches: MiniBatches) -> tuple[Tensor, Tensor, Tensor]:
-        """For each row of each mini-batch, the step that it is up to date with, k, and what it missed."""
+        """For each row of each mini-batch, its last step, the number k of missed steps, and their effect."""
         last = self.steps_done + batches.previous()
         k = self.steps_done + batches.batch - last
         if self.settings.optimizer == "lazy_adam":
-            # It moves rows only where it touches them: nothing is ever missed.
+            # Lazy Adam moves only the rows that a mini-batch touches, so rows miss nothing.
             k = torch.zeros_like(k)
         base = batches.size + 1
         codes, index = ((last - self.steps_done) * base + k).unique(return_inverse=True)
@@ -196,7 +194,7 @@ class DeviceEngine:
         times: tuple[Tensor, Tensor] | None,
         constants: Tensor,
     ) -> Tensor:
-        """One mini-batch: loss, gradient, Adam; the loss, on the device."""
+        """Train on one mini-batch; return its loss, on the device."""
         rows = self.rows.index_select(0, batch.rows)
         table = self._moved_on(rows, missed, times)
         kept = self._kept(len(batch.sentence), table.shape[1]) if self.settings.dropout else None
@@ -209,7 +207,7 @@ class DeviceEngine:
         vectors = (sums * batch.shares).view(len(valid), 4, -1)
         hinge, factors = self._hinge_and_factors(vectors @ vectors.mT, valid, self.settings.margin)
         gradients = (factors @ vectors).view(len(sums), -1) * batch.shares
-        # By part of a row's tokens, and then by row.
+        # The gradients of a row's tokens are summed in parts, and then the parts.
         if kept is None:
             parts = batch.token_sentences.sums(gradients)
         else:
@@ -219,8 +217,8 @@ class DeviceEngine:
         return hinge.sum()
 
     def _kept(self, tokens: int, dimension: int) -> Tensor:
-        """1 for what dropout leaves of the embeddings of a mini-batch's tokens, otherwise 0."""
-        # Multiplied by odd numbers, so that neighbours are far apart.
+        """Dropout mask for the token embeddings of a mini-batch: 1 for entries that are kept, otherwise 0."""
+        # The odd factors move the seeds of neighbouring steps far apart.
         seed = (self.settings.seed * 0x9E3779B97F4A7C15 + self.steps_done * 0xD1B54A32D192ED03) >> 16
         self._generator.manual_seed(seed & 0x7FFFFFFFFFFF)
         kept = torch.empty(tokens, dimension, device=self.device)

@@ -1,6 +1,6 @@
-"""What a training step computes, as functions of tensors: the loss, its gradient, and Adam in closed form.
+"""The formulas of a training step, on tensors: the loss, its gradient, and Adam with missed steps.
 
-`paraphrastic.training.fused_kernels` says how the steps that a row missed are made up for.
+`paraphrastic.training.fused_kernels` explains how a row catches up with the steps that it missed.
 """
 
 import torch
@@ -9,19 +9,12 @@ from torch import Tensor
 from paraphrastic.training.fused_kernels import BETA1, BETA2, EPSILON, HORIZON, MAX_RELATIVE_VARIANCE
 from paraphrastic.training.loss import COSINE_EPSILON
 
-# Pairs of a step and a number of steps whose sums are taken at a time: 50 MB.
+# Rows whose missed steps are summed at a time; their terms take 50 MB.
 BLOCK = 1 << 14
 
 
 class Rates:
-    """Learning rate and weight decay of every step, from 1.
-
-    Args:
-        learning_rate: of the first step.
-        steps: over which it falls to zero; 0 where it stays.
-        weight_decay: λ.
-        device: that tensors are on.
-    """
+    """Learning rate and weight decay by step; the rate falls to zero over `steps`, unless `steps` is 0."""
 
     def __init__(self, learning_rate: float, steps: int, weight_decay: float, device: torch.device) -> None:
         self.learning_rate = learning_rate
@@ -41,15 +34,15 @@ class Rates:
         return self.learning_rate * (1.0 - (number.double() - 1.0) / self.steps)
 
     def kept(self, number: Tensor) -> Tensor:
-        """Logarithm of what weight decay leaves of a parameter in the steps up to `number`, float64."""
+        """Logarithm of the share of a parameter that weight decay leaves after step `number`, float64."""
         if self._kept is not None:
-            # After the last step is asked for only where nothing is missed.
+            # Only rows that miss nothing ask for a step after the last one, and then its value cancels out.
             return self._kept[number.clamp_max(self.steps)]
         return number.double() * torch.log1p(torch.tensor(-self.learning_rate * self.weight_decay).double())
 
 
 def terms(last: Tensor, k: Tensor, rates: Rates, size: int) -> tuple[Tensor, Tensor]:
-    """n_j and d_j of the first `size` steps of the k after step `last`, float64 [rows, size]."""
+    """n_j and d_j of the first `size` of the k steps after step `last`, float64 [rows, size]."""
     j = torch.arange(1, size + 1, device=last.device)
     number = last[:, None] + j
     there = j <= k[:, None]
@@ -63,16 +56,10 @@ def terms(last: Tensor, k: Tensor, rates: Rates, size: int) -> tuple[Tensor, Ten
 
 
 def missed_steps(last: Tensor, k: Tensor, rates: Rates) -> Tensor:
-    """What rows that are up to date with step `last` miss in the k steps after it.
+    """The effect of the k steps after `last` on rows that are up to date with `last`; both are int64 [rows].
 
-    Args:
-        last: int64 [rows].
-        k: int64 [rows].
-        rates: of the run.
-
-    Returns:
-        float32 [rows, 6]: N, d̄, s² (negative where the sum is to be taken as it stands), the row's factor by
-        weight decay, and those of its moments.
+    The result is float32 [rows, 6]: N, d̄, s² (negative if the sum must be computed exactly), the factor that
+    weight decay gives the row, and the factors of its two moments.
     """
     size = min(HORIZON, int(k.max())) if len(k) else 0
     blocks = [_moments(*part, rates, size) for part in zip(last.split(BLOCK), k.split(BLOCK), strict=True)]
@@ -97,7 +84,7 @@ def _moments(last: Tensor, k: Tensor, rates: Rates, size: int) -> tuple[Tensor, 
 
 
 def caught_up(rows: Tensor, missed: Tensor) -> Tensor:
-    """Embeddings after what rows [rows, 3, dimension] missed, by the expansion: [rows, dimension]."""
+    """Embeddings of rows [rows, 3, dimension] after missed steps, by the expansion: [rows, dimension]."""
     table, first, second = rows.unbind(1)
     movement, mean, variance, decay, _, _ = missed[:, :, None].unbind(1)
     r = 1.0 / (mean * second.sqrt() + EPSILON)
@@ -105,7 +92,7 @@ def caught_up(rows: Tensor, missed: Tensor) -> Tensor:
 
 
 def caught_up_exactly(rows: Tensor, missed: Tensor, n: Tensor, d: Tensor) -> Tensor:
-    """The same by the sum as it stands; `n` and `d` are those of `terms`."""
+    """The same as `caught_up`, by the exact sum; `n` and `d` come from `terms`."""
     table, first, second = rows.unbind(1)
     sums, root = torch.zeros_like(table), second.sqrt()
     for weight, scale in zip(n.float().T[:, :, None], d.float().T[:, :, None], strict=True):
@@ -117,12 +104,12 @@ def hinge_and_factors(products: Tensor, valid: Tensor, margin: float) -> tuple[T
     """The margin loss of `paraphrastic.training.loss`, and its gradient as factors of the vectors.
 
     Args:
-        products: float32 [n, 4, 4], those of the vectors of s, t, t′ and s′ of each pair.
+        products: float32 [n, 4, 4], the dot products of each pair's vectors s, t, t′ and s′.
         valid: bool [n, 2], whether s and t have a negative.
         margin: δ.
 
     Returns:
-        The loss's terms [n, 2], of which it is the sum; and factors [n, 4, 4]: their product with the vectors
+        The terms [n, 2] whose sum is the loss, and factors [n, 4, 4] whose product with the vectors
         [n, 4, dimension] is the gradient.
     """
     n = len(products)
@@ -134,12 +121,12 @@ def hinge_and_factors(products: Tensor, valid: Tensor, margin: float) -> tuple[T
     hinge = margin - positive + torch.stack([cosines[:, 0, 2], cosines[:, 1, 3]], dim=1)
     a1, a2 = (((hinge >= 0.0) & valid) / n).unbind(1)
     a, zero = -a1 - a2, torch.zeros_like(a1)
-    # The loss's slopes by the cosines, a symmetric matrix for each pair.
+    # Derivatives of the loss with respect to the cosines: one symmetric matrix per pair.
     slopes = [zero, a, a1, zero, a, zero, zero, a2, a1, zero, zero, zero, zero, a2, zero, zero]
     slope = torch.stack(slopes, dim=1).view(-1, 4, 4)
     own = torch.where(lengths > 0.0, (slope * cosines).sum(2) / (cut * lengths), 0.0)
     factors = slope * inverse - own[:, :, None] * torch.eye(4, device=products.device)
-    # Multiplied, so that a loss that is not a number stays one.
+    # The mask is a factor, so that NaN stays NaN.
     return hinge.clamp_min(0.0) * valid / n, factors
 
 
@@ -147,11 +134,11 @@ def adam(rows: Tensor, table: Tensor, gradient: Tensor, missed: Tensor, constant
     """Rows after a step of Adam: [rows, 3, dimension].
 
     Args:
-        rows: [rows, 3, dimension], before what they missed.
-        table: [rows, dimension], their embeddings after it.
-        gradient: [rows, dimension], by these.
-        missed: [rows, 6].
-        constants: [3], of `step_constants`.
+        rows: [rows, 3, dimension], before the steps that they missed.
+        table: [rows, dimension], their embeddings after those steps.
+        gradient: [rows, dimension], with respect to `table`.
+        missed: [rows, 6], from `missed_steps`.
+        constants: [3], from `step_constants`.
     """
     _, first, second = rows.unbind(1)
     decay1, decay2 = missed[:, 4, None], missed[:, 5, None]
@@ -163,7 +150,7 @@ def adam(rows: Tensor, table: Tensor, gradient: Tensor, missed: Tensor, constant
 
 
 def step_constants(numbers: Tensor, rates: Rates) -> Tensor:
-    """Of the steps `numbers`, learning rate and 1 / √v without bias, and the decay: float32 [steps, 3]."""
+    """Bias-corrected learning rate, factor of √v and decay factor of steps `numbers`: float32 [steps, 3]."""
     rate, power = rates.rate(numbers), numbers.double()
     correction = rate / (1.0 - BETA1**power)
     scale = torch.rsqrt(1.0 - BETA2**power)

@@ -1,4 +1,4 @@
-"""Which device a run is trained on."""
+"""Choose the device that a run is trained on."""
 
 import fcntl
 import logging
@@ -18,10 +18,10 @@ log = logging.getLogger(__name__)
 
 
 def choose_device(asked: Device) -> Literal["cpu", "cuda"]:
-    """The kind of device that is asked for; `auto` is `cuda` where torch sees a GPU.
+    """Choose the kind of device; `auto` is `cuda` if torch sees a GPU.
 
     Raises:
-        InputError: `cuda`, and torch sees none.
+        InputError: `cuda` is asked for, but torch sees no GPU.
     """
     found = torch.cuda.is_available()
     if asked == "cuda" and not found:
@@ -32,15 +32,15 @@ def choose_device(asked: Device) -> Literal["cpu", "cuda"]:
 
 @contextmanager
 def held_device(kind: Literal["cpu", "cuda"]) -> Iterator[torch.device]:
-    """The processor, or a GPU that no other run of this user holds; it is held as long as the context.
+    """Yield the CPU, or a GPU that no other run of this user holds; it is held as long as the context.
 
-    Runs that find all GPUs held share the one with the most free memory. Which GPUs there are to choose from
-    is said by `CUDA_VISIBLE_DEVICES`, as ever.
+    If all GPUs are held, the run shares the one with the most free memory. As usual, `CUDA_VISIBLE_DEVICES`
+    says which GPUs there are to choose from.
     """
     if kind == "cpu":
         yield torch.device("cpu")
         return
-    # Of cuBLAS, without which torch refuses products where it is to be deterministic.
+    # torch's deterministic mode refuses matrix products without this setting of cuBLAS.
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     names = [str(torch.cuda.get_device_properties(i).uuid) for i in range(torch.cuda.device_count())]
     with ExitStack() as stack:
@@ -55,9 +55,9 @@ def held_device(kind: Literal["cpu", "cuda"]) -> Iterator[torch.device]:
 
 
 def first_free(names: Sequence[str], folder: Path, held: ExitStack) -> int | None:
-    """Hold the first of `names` that no process holds until `held` is closed; its number, or None.
+    """Hold the first of `names` that no process holds, until `held` is closed; return its index, or None.
 
-    A lock ends with its process, however that ends.
+    The lock ends with the process, however that ends.
     """
     for index, name in enumerate(names):
         path = folder / f"paraphrastic-{os.getuid()}-{name}.lock"

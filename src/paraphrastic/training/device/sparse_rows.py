@@ -1,4 +1,4 @@
-"""Which rows the mini-batches of a mega-batch touch, for all of them at once."""
+"""Find the rows that each mini-batch of a mega-batch touches, for all mini-batches at once."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,32 +6,33 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-# Tokens of a row that are summed one after the other; the sums of longer ones are cut, so that a frequent
-# row keeps no other one waiting.
+# Tokens in a part of a row's sum. Parts are summed separately, so that no row waits for a more frequent one.
 CHUNK = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Bags:
-    """Bag i has the entries `indices[starts[i]:starts[i + 1]]`, the last one those to the end."""
+    """Bags of indices: bag i is `indices[starts[i]:starts[i + 1]]`, and the last one goes to the end."""
 
     indices: Tensor
     starts: Tensor
 
     def sums(self, values: Tensor) -> Tensor:
-        """Sum of the rows of `values` in each bag, in order: [bags, dimension]."""
+        """Sums of the rows of `values` in each bag, added in order: [bags, dimension]."""
         return torch.nn.functional.embedding_bag(self.indices, values, self.starts, mode="sum")
 
 
 @dataclass(frozen=True, slots=True)
 class MiniBatch:
-    """One mini-batch of n pairs; sentences are s, t, t′ and s′ of the first pair, then of the second."""
+    """One mini-batch of n pairs; its sentences are s, t, t′ and s′ of the first pair, then of the next.
+
+    The gradients of a row are summed over each part of its tokens, and then over the parts.
+    """
 
     rows: Tensor
     """int64 [rows], the distinct rows of the table."""
-    begin: int
-    """Of `rows`, among those of all mini-batches."""
-    end: int
+    part: slice
+    """Where they are among those of all mini-batches."""
     sentences: Bags
     """By sentence, places in `rows`."""
     shares: Tensor
@@ -50,12 +51,12 @@ class MiniBatches:
     """The mini-batches of a mega-batch of n pairs, in order.
 
     Args:
-        tokens: int64 [tokens], of the 2n sentences.
-        offsets: int64 [2n + 1].
-        negatives: int64 [2n], each sentence's; a sentence without one has itself.
-        batch_size: pairs a mini-batch.
-        n_rows: of the table.
-        keep: what the tokens' shares in their sentences are multiplied by.
+        tokens: int64 [tokens], those of the 2n sentences.
+        offsets: int64 [2n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
+        negatives: int64 [2n], index of each sentence's negative; a sentence without one has itself.
+        batch_size: pairs per mini-batch.
+        n_rows: rows of the table.
+        keep: factor of the tokens' weights, 1 / (1 - dropout).
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class MiniBatches:
         begins = ends - lengths
         places = torch.arange(total, device=device)
         row = tokens[(offsets[chosen] - begins)[sentence] + places]
-        # Tokens by mini-batch and row; equal ones in the order of sentences.
+        # Tokens are sorted by mini-batch and row; equal ones stay in the order of their sentences.
         per_batch = 4 * batch_size
         batch = sentence // per_batch
         key, order = (batch * n_rows + row).sort(stable=True)
@@ -93,7 +94,7 @@ class MiniBatches:
         self.rows, self.batch = key[starts] % n_rows, key[starts] // n_rows
         first_cuts = torch.searchsorted(cut_place, torch.arange(len(starts), device=device))
 
-        # Where each mini-batch begins, in sentences, tokens, rows and parts of rows.
+        # Where each mini-batch begins among sentences, tokens, rows and parts of rows.
         numbers = torch.arange(self.size + 1, device=device)
         of_sentences = (numbers * per_batch).clamp_max(4 * n)
         of_tokens = torch.nn.functional.pad(ends, (1, 0))[of_sentences]
@@ -101,7 +102,7 @@ class MiniBatches:
         of_parts = torch.searchsorted(batch[order][cuts], numbers)
         self.bounds = torch.stack([of_sentences, of_tokens, of_rows, of_parts], dim=1).tolist()
 
-        # All that a mini-batch is given counts from its own beginning.
+        # The indices of a mini-batch count from its own beginning.
         batch_of_token = batch[order]
         slot = torch.empty_like(place).scatter_(0, order, place - of_rows[batch_of_token])
         batch_of_sentence = torch.arange(4 * n, device=device) // per_batch
@@ -115,7 +116,7 @@ class MiniBatches:
         self._parts = torch.arange(len(cuts), device=device)
 
     def previous(self) -> Tensor:
-        """The mini-batch before, from 1, that touched each of `rows`, or 0: int64 [rows]."""
+        """The last mini-batch before (from 1) that touched each of `rows`, or 0 if none did: int64 [rows]."""
         order = torch.argsort(self.rows * self.size + self.batch)
         row, batch = self.rows[order], self.batch[order]
         before = torch.zeros_like(batch)
@@ -129,8 +130,7 @@ class MiniBatches:
             )
             yield MiniBatch(
                 self.rows[rows],
-                rows.start,
-                rows.stop,
+                rows,
                 Bags(self.slot[tokens], self.sentence_begins[sentences]),
                 self.shares[sentences],
                 self.sentence[tokens],

@@ -1,0 +1,281 @@
+"""What a model and sentencepiece do to a text before cutting it, as normalizers of Hugging Face's tokenizers.
+
+The tokenizers' normalizer `Precompiled` reads sentencepiece's map of characters, but uses it differently. It
+looks up graphemes (UAX #29) instead of the longest sequences in the map, takes the shortest key that begins
+a grapheme, and forgets the rest. It is exact only if a grapheme is a single character. So a regular
+expression first finds the sequences that sentencepiece finds, and a character that joins with nothing is put
+between any others that might join. Then `Precompiled` maps single characters, and NFC composes those that
+still stand side by side, which always belong to one sequence.
+
+The regular expressions are Oniguruma's, which the tokenizers use.
+"""
+
+import base64
+import struct
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import fold
+from paraphrastic.model.sentencepiece_models import UNKNOWN, ModelProto
+
+Normalizer = dict[str, Any]
+Tree: TypeAlias = "dict[str, Tree]"
+
+SPACE = "▁"
+# These are unassigned, and invisible if they are ever assigned, so each of them is a grapheme of its own.
+_STAND_INS = frozenset(map(chr, range(0xE01F0, 0xE1000)))
+# All planes that have characters, except private ones.
+_CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000))]
+# Besides marks, Unicode joins these to the character before (UAX #29): jamo, regional indicators, modifiers
+# of emoji, and a few letters and signs.
+_JOINING = (
+    *range(0x1100, 0x1200), *range(0xA960, 0xA980), *range(0xAC00, 0xD7A4), *range(0xD7B0, 0xD7FC),
+    *range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400), 0xFF9E, 0xFF9F, 0x0A, 0x0E33, 0x0EB3,
+)  # fmt: skip
+
+
+class Normalization:
+    """What sentencepiece does to characters and white space before it cuts a text.
+
+    Attributes:
+        steps: normalizers, in order.
+        boundary: a character that no text has after these steps.
+        unknown_pieces: runs of unknown characters that are looked up by their spelling.
+        run: a character that marks both ends of each run of unknown characters, if any has a piece.
+        cut: a character that marks both ends of a letter that is to be a piece, and is not part of the piece.
+
+    Args:
+        model: the sentencepiece model, which has one of sentencepiece's own normalizations.
+        lowercase: whether the model's text is lower-cased.
+    """
+
+    def __init__(self, model: ModelProto, *, lowercase: bool) -> None:
+        charsmap = model.normalizer_spec.precompiled_charsmap
+        self._map = read_charsmap(charsmap)
+        pieces = "".join(piece.piece for piece in model.pieces)
+        self._free = iter(sorted(_STAND_INS.difference(self._map, *self._map.values(), pieces)))
+        stranger = next(self._free)
+        self._used: list[str] = []
+        self.boundary, inner = self._stand_in(), self._stand_in()
+        self.run, self.cut, self.unknown_pieces = "", "", set[str]()
+        # sentencepiece adds this space to a text; like all others, it becomes the sign for spaces.
+        self.steps: list[Normalizer] = [{"type": "Prepend", "prepend": " "}]
+        if self._map:
+            sequence, join = _sequences(charsmap)
+            self.steps += [
+                replace(f"(?=\\O{join})(?>{sequence}|\\O)\\K", self.boundary),
+                replace(f"(?<=[^{_escaped(self.boundary)}])(?={join})", inner),
+                {"type": "Precompiled", "precompiled_charsmap": base64.b64encode(charsmap).decode()},
+                replace_text(inner, ""),
+                {"type": "NFC"},
+                replace_text(self.boundary, ""),
+            ]
+        # Signs for spaces in the text itself are stripped at its end, but not merged.
+        self.steps += [replace(" +", SPACE), replace(f"(?<!{SPACE}){SPACE}*+\\z", "")]
+        spellings = {piece.piece for piece in model.pieces if piece.type == piece.UNUSED}
+        if UNKNOWN in spellings:
+            known = {piece.piece for piece in model.pieces if piece.type == piece.NORMAL}
+            self.unknown_pieces = {text for text in spellings if not lowercase or text == text.lower()}
+            self._mark_runs({piece for piece in known if len(piece) == 1}, lowercase)
+        # A stand-in that the text itself has is replaced by another unknown character.
+        self.steps.insert(0, replace(_any_of(self._used), stranger))
+
+    def _stand_in(self) -> str:
+        self._used.append(next(self._free))
+        return self._used[-1]
+
+    def _mark_runs(self, known: Collection[str], lowercase: bool) -> None:
+        """Mark both ends of runs of unknown characters, so that a spelling matches only a whole run."""
+        self.run = self._stand_in()
+        # White space separates runs.
+        inside = _any_of({*known, *_spaces()}, negated=True)
+        self.steps.append(replace(f"(?<!{inside})(?={inside})|(?<={inside})(?!{inside})", self.run))
+        if lowercase:
+            self.cut = self._stand_in()
+            self._lowercase_runs(known)
+
+    def _lowercase_runs(self, known: Collection[str]) -> None:
+        """Lower-case unknown capitals, which the map makes even from lower-cased text, such as N from ℕ.
+
+        If the lower-case letter is known, the capital stays in a longer run, such as that of ™: a known
+        letter would cut the run.
+        """
+        spelled = {letter for spelling in self.unknown_pieces for letter in spelling}
+        capitals = {letter for value in self._map.values() for letter in value if letter.lower() != letter}
+        for capital in sorted(capitals.difference(known)):
+            if (letter := capital.lower()) in known:
+                alone = self.run + capital + self.run
+                self.steps.append(replace_text(alone, self.cut + letter + self.cut))
+            elif letter in spelled:
+                self.steps.append(replace_text(capital, letter))
+
+
+def preparation(config: Mapping[str, Any], characters: Collection[str]) -> list[Normalizer]:
+    """Return normalizers for all settings of the text, except segmentation, for which there is none.
+
+    Args:
+        config: content of `config.json`, with `folding`, `lowercase` and `unit`.
+        characters: characters of the vocabulary.
+    """
+    found = _folding(config["folding"]) if config["folding"] else []
+    if config["lowercase"]:
+        if not {"ς", "σ"}.isdisjoint(characters):
+            cased, ignored = _sigma_context()
+            found.append(replace(f"{cased}{ignored}*+\\KΣ(?!{ignored}*+{cased})", "ς"))
+        # Letters that are newer than either library's Unicode may differ; hardly any vocabulary has them.
+        found.append({"type": "Lowercase"})
+    if config.get("unit", "subword") == "word":
+        # Punctuation marks and symbols, as `units.spell` defines them.
+        marks = [character for character in _CHARACTERS if unicodedata.category(character)[0] in "PS"]
+        mark, inside = _any_of(marks), _any_of({" ", *marks}, negated=True)
+        found += [
+            replace(f"{_any_of(_spaces())}+", " "),
+            replace("\\A | \\z", ""),
+            # Marks at the end of a word become a word of marks, which is then split into single marks.
+            replace(f"(?<={inside})(?={mark}++(?: |\\z))", " "),
+            replace(f"(?:(?<= )|\\G){mark}\\K(?=[^ ])", " "),
+        ]
+    return found
+
+
+def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
+    letters = [character for character in _CHARACTERS if character <= "\uffff"]
+    folded = dict(zip(letters, fold(letters, folding), strict=True))
+    by_result: dict[str, set[str]] = {}
+    for letter, result in folded.items():
+        if result != unicodedata.normalize("NFC", letter):
+            by_result.setdefault(result, set()).add(letter)
+    if any(folded[letter] != letter for result in by_result for letter in result):
+        raise InputError(f"folding {dict(folding)}: what becomes of a letter is folded again")
+    found = [replace(_any_of(same), result) for result, same in by_result.items()]
+    return [{"type": "NFC"}, *found] if found else []
+
+
+def replace(pattern: str, content: str) -> Normalizer:
+    """Return a normalizer that replaces each match of a regular expression with `content`."""
+    return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
+
+
+def replace_text(text: str, content: str) -> Normalizer:
+    """Return a normalizer that replaces a text with `content`."""
+    return {"type": "Replace", "pattern": {"String": text}, "content": content}
+
+
+@lru_cache(maxsize=2)  # Nearly all models have the same map or none, and reading it takes a second.
+def read_charsmap(blob: bytes) -> dict[str, str]:
+    """Read what characters and sequences of them become; at each place of a text, the longest key counts.
+
+    Args:
+        blob: `NormalizerSpec.precompiled_charsmap`: the size of a trie, the trie, and the values of its keys,
+            each ended by a zero byte. The trie is a double array of the library Darts-clone.
+
+    Raises:
+        InputError: the map is damaged.
+    """
+    try:
+        return {key.decode(): value.decode() for key, value in _entries(blob)}
+    except (ValueError, IndexError, struct.error) as error:
+        raise InputError(f"its sentencepiece model's map of characters is damaged: {error}") from None
+
+
+def _entries(blob: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if not blob:
+        return
+    (size,) = struct.unpack_from("<I", blob)
+    units = np.frombuffer(blob, "<u4", size // 4, offset=4).astype(np.int64)
+    values = blob[4 + size :]
+    # A unit says which label leads to it, where its children are, and whether a key ends in it.
+    labels = (units & 0x800000FF).tolist()
+    children = (np.arange(len(units)) ^ ((units >> 10) << ((units & 0x200) >> 6))).tolist()
+    ends = ((units & 0x100) != 0).tolist()
+    by_parent: dict[int, list[int]] = {}
+    for unit, label in enumerate(labels):
+        if 0 < label < 256:
+            by_parent.setdefault(unit ^ label, []).append(unit)
+
+    @cache  # Keys with the same ending share units.
+    def below(place: int) -> list[tuple[bytes, bytes]]:
+        found = []
+        for unit in by_parent.get(place, ()):
+            label, child = bytes([labels[unit]]), children[unit]
+            if ends[unit]:
+                start = int(units[child]) & 0x7FFFFFFF
+                found.append((label, values[start : values.index(b"\0", start)]))
+            found += [(label + key, value) for key, value in below(child)]
+        return found
+
+    yield from below(children[0])
+
+
+@lru_cache(maxsize=2)
+def _sequences(blob: bytes) -> tuple[str, str]:
+    """Return expressions for a map's longest sequence, and for a character that may join the one before.
+
+    A character may join by Unicode, by a canonical decomposition or by the map. Characters that this Python
+    does not know are included, since another library may know them as marks.
+    """
+    charsmap = read_charsmap(blob)
+    sequences = [key for key in charsmap if len(key) > 1]
+    joins = {chr(code) for code in _JOINING} | {character for key in sequences for character in key[1:]}
+    for character in _CHARACTERS:
+        category, parts = unicodedata.category(character), unicodedata.decomposition(character)
+        if category[0] == "M" or category in ("Cn", "Cf"):
+            joins.add(character)
+        if parts and not parts.startswith("<"):
+            joins.update(chr(int(part, 16)) for part in parts.split()[1:])
+    joins |= {key for key, value in charsmap.items() if len(key) == 1 and value[:1] in joins}
+    tree: Tree = {}
+    for text in sequences:
+        branch = tree
+        for character in text:
+            branch = branch.setdefault(character, {})
+        branch[""] = {}
+    return _branches(tree), _any_of(joins - _STAND_INS)
+
+
+def _branches(tree: Tree) -> str:
+    """Return an expression for the longest text of a tree; equal continuations share a branch."""
+    by_rest: dict[str, list[str]] = {}
+    for character, branch in tree.items():
+        if character:
+            by_rest.setdefault(_branches(branch), []).append(character)
+    if not by_rest:
+        return ""
+    branches = "|".join(_any_of(characters) + rest for rest, characters in by_rest.items())
+    return f"(?:{branches}){'?' if '' in tree else ''}"
+
+
+def _escaped(text: str) -> str:
+    """Return a regular expression for this text."""
+    return "".join(f"\\x{{{ord(character):x}}}" for character in text)
+
+
+def _any_of(characters: Iterable[str], *, negated: bool = False) -> str:
+    """Return a regular expression for any one of the characters or, if negated, any other one."""
+    ranges: list[list[int]] = []
+    for code in sorted({ord(character) for character in characters}):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    parts = (f"\\x{{{a:x}}}" if a == b else f"\\x{{{a:x}}}-\\x{{{b:x}}}" for a, b in ranges)
+    return f"[{'^' if negated else ''}{''.join(parts)}]"
+
+
+@cache
+def _spaces() -> frozenset[str]:
+    """White space, as `str.split` defines it."""
+    return frozenset(filter(str.isspace, _CHARACTERS))
+
+
+@cache
+def _sigma_context() -> tuple[str, str]:
+    """Return expressions for cased and for ignored characters in `str.lower`'s rule for a final sigma."""
+    cased = {each for each in _CHARACTERS if (each + "Σ").lower()[-1] == "ς"}
+    ignored = {each for each in _CHARACTERS if (f"A{each}Σ").lower()[-1] == "ς"} - cased
+    return _any_of(cased), _any_of(ignored)

@@ -1,0 +1,134 @@
+"""`tokenizer.json` and `modules.json`, with which sentence-transformers and model2vec load a model folder.
+
+The tokenizer is one of Hugging Face's tokenizers, made from a sentencepiece model.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from sentencepiece import SentencePieceProcessor
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, read_json, write_json
+from paraphrastic.interop.normalization import SPACE, Normalization, preparation
+from paraphrastic.model.files import CONFIG, ENCODER, MODULES, SENTENCEPIECE, TOKENIZER
+from paraphrastic.model.pieces import is_cut_at_spaces
+from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
+
+# Makes sentence-transformers average rows of the table.
+_MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
+
+
+def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -> None:
+    """Add `tokenizer.json` and `modules.json` to a model folder.
+
+    With them, sentence-transformers' `SentenceTransformer` and model2vec's `StaticModel` load the folder.
+    Their vectors differ from ours only in length, since the zero rows of unknown pieces count in the mean.
+
+    Args:
+        folder: folder of a model whose vectors are averages of rows of one table.
+        check: is called once `tokenizer.json` is written; raises an `InputError` if the file must not stay.
+
+    Raises:
+        InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`. Both files
+            are then removed, even if they were there before.
+    """
+    config = read_json(folder / CONFIG)
+    try:
+        if config.get("encoder") != ENCODER:
+            raise InputError("it is more than one average")
+        write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
+        check()
+    except InputError as error:
+        for name in (TOKENIZER, MODULES):
+            (folder / name).unlink(missing_ok=True)
+        raise InputError(f"{folder}: not for sentence-transformers and model2vec: {error}") from None
+    write_json(folder / MODULES, _MODULES)
+
+
+def write_tokenizer(model: bytes, config: Mapping[str, Any], folder: Path) -> None:
+    """Write the `tokenizer.json` of a sentencepiece model; see `tokenizer_json`."""
+    tokenizer = tokenizer_json(read_model_proto(model), config)
+    with atomic_output(folder / TOKENIZER) as temporary:
+        temporary.write_text(tokenizer, encoding="utf-8")
+
+
+def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
+    """Return a tokenizer that turns a text into the same ids as `AverageEncoder`.
+
+    Two things cannot be expressed: Chinese words, which jieba finds, and runs of unknown pieces, which have
+    no embedding. sentencepiece makes one piece of such a run, and the tokenizer may make several.
+
+    Args:
+        model: sentencepiece model of subwords (unigram) or words.
+        config: content of the model's `config.json`; `folding`, `lowercase` and `unit` are used.
+
+    Raises:
+        InputError: the model is of another kind, or has a setting that the format cannot express.
+    """
+    _check_supported(model, config)
+    characters = {letter for piece in model.pieces if piece.type == piece.NORMAL for letter in piece.piece}
+    normalization = Normalization(model, lowercase=config["lowercase"])
+    # Text is cut at spaces before the model sees it, so that the model can cache words.
+    splits = [_split(SPACE, "MergedWithNext")]
+    if normalization.cut:
+        splits.append(_split(normalization.cut, "Removed"))
+    steps = [*preparation(config, characters), *normalization.steps]
+    content: dict[str, Any] = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [],
+        "normalizer": {"type": "Sequence", "normalizers": steps},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": splits},
+        "post_processor": None,
+        "decoder": None,
+        "model": _vocabulary(model, [_name(piece, normalization) for piece in model.pieces]),
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False)
+
+
+def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
+    """Raise an `InputError` unless this project, or the original code, could have trained the model."""
+    trainer = model.trainer_spec
+    if not (
+        config.get("unit", "subword") in ("subword", "word")
+        and trainer.model_type in (trainer.UNIGRAM, trainer.WORD)
+        and not trainer.byte_fallback
+        # The tokenizers' normalizers cannot compose what case folding takes apart.
+        and not model.normalizer_spec.name.endswith("_cf")
+        and not any(piece.type == piece.USER_DEFINED for piece in model.pieces)
+        and is_cut_at_spaces(SentencePieceProcessor(model_proto=model.SerializeToString()))
+    ):
+        raise InputError(
+            "its vocabulary cannot be a tokenizer.json. Supported are sentencepiece models of subwords "
+            "(unigram) or of words, with a normalization of sentencepiece's own that folds no case, its "
+            "default treatment of spaces, no bytes and no user-defined symbols"
+        )
+
+
+def _name(piece: Any, normalization: Normalization) -> str:
+    """Return the name of a piece; a piece that is not text gets a name that no text has."""
+    if piece.type == piece.NORMAL:
+        return piece.piece
+    if piece.piece in normalization.unknown_pieces:
+        return normalization.run + piece.piece + normalization.run
+    return normalization.boundary + piece.piece
+
+
+def _split(text: str, behavior: str) -> dict[str, Any]:
+    return {"type": "Split", "pattern": {"String": text}, "behavior": behavior, "invert": False}
+
+
+def _vocabulary(model: ModelProto, names: list[str]) -> dict[str, Any]:
+    (unknown,) = (number for number, piece in enumerate(model.pieces) if piece.type == piece.UNKNOWN)
+    if model.trainer_spec.model_type == model.trainer_spec.WORD:
+        ids = {name: number for number, name in enumerate(names)}
+        return {"type": "WordLevel", "vocab": ids, "unk_token": names[unknown]}
+    worst = min((piece.score for piece in model.pieces if piece.type == piece.NORMAL), default=0.0)
+    # Other pieces get the worst score, since a lower one would change the score of unknown characters.
+    scores = [piece.score if piece.type == piece.NORMAL else worst for piece in model.pieces]
+    vocabulary = list(map(list, zip(names, scores, strict=True)))
+    return {"type": "Unigram", "unk_id": unknown, "vocab": vocabulary, "byte_fallback": False}

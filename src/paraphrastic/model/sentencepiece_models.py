@@ -1,0 +1,141 @@
+"""Read sentencepiece models as protocol buffers, and let them look up unknown characters by their spelling.
+
+sentencepiece gives the same id to every character that it has no piece for, and a run of them is one piece.
+The original code looks pieces up by their spelling, so a run that occurred in the training data has an
+embedding like any other piece. For English at a coverage of 0.995, such runs consist of digits, quotes and
+letters such as j and z.
+
+Here the sentencepiece model holds these spellings after its own pieces. They have the type `UNUSED`, and text
+is never cut into such pieces. `add_unknown_pieces` adds them, and `UnknownPieceProcessor` gives runs of
+unknown characters their ids.
+"""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from sentencepiece import SentencePieceProcessor
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.files import SENTENCEPIECE
+
+# A message of sentencepiece's `sentencepiece_model.proto`; the classes that protobuf makes have no types.
+ModelProto: TypeAlias = Any
+# The original's name for a sentence without known pieces. A model that contains it has added spellings.
+UNKNOWN = "UUUNKKK"
+# If a larger share of spellings (in percent) cannot come from the model, the vocabulary is another model's.
+MAX_FOREIGN_PERCENT = 1.0
+# Below the scores of the pieces: readers that ignore types then take one spelling for a run, not several.
+_SCORE = -100.0
+_SPACE = "▁"
+
+
+def read_model_proto(content: bytes) -> ModelProto:
+    """Read a model from its bytes, such as a file's or `processor.serialized_model_proto()`.
+
+    Raises:
+        InputError: the bytes are not those of a sentencepiece model, or protobuf is not installed.
+    """
+    try:
+        # Imported late, because models in use are read without protobuf.
+        from google.protobuf.message import DecodeError
+        from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
+    except ImportError as error:
+        raise InputError(
+            f"sentencepiece models are read with protobuf: pip install protobuf ({error})"
+        ) from None
+    model = ModelProto()
+    try:
+        model.ParseFromString(content)
+    except DecodeError as error:
+        raise InputError(f"{SENTENCEPIECE}: is no sentencepiece model: {error}") from None
+    if not model.pieces:
+        raise InputError(f"{SENTENCEPIECE}: is no sentencepiece model: there are no pieces in it")
+    return model
+
+
+def add_unknown_pieces(
+    processor: SentencePieceProcessor, vocabulary: Sequence[str]
+) -> SentencePieceProcessor:
+    """Add spellings to a model: `UNKNOWN`, and all of a vocabulary that it has no piece for.
+
+    Args:
+        processor: the model that cut the vocabulary's text into pieces and runs of unknown characters.
+        vocabulary: spellings, each once.
+
+    Raises:
+        InputError: the vocabulary cannot come from the model, the model would cut text differently with it,
+            or protobuf is not installed.
+    """
+    unknown = processor.unk_id()
+    ids = processor.piece_to_id(list(vocabulary))
+    own = {UNKNOWN, processor.id_to_piece(unknown)}
+    new = [each for each, piece in zip(vocabulary, ids, strict=True) if piece == unknown and each not in own]
+    pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
+    # An unknown piece contains none of the characters that the model knows.
+    known = frozenset(piece for piece in pieces if len(piece) == 1)
+    foreign = [spelling for spelling in new if not known.isdisjoint(spelling)]
+    if len(foreign) * 100 > len(vocabulary) * MAX_FOREIGN_PERCENT:
+        raise InputError(
+            f"{len(foreign):,} of the vocabulary's {len(vocabulary):,} pieces, such as {foreign[0]!r}, are "
+            "none of the sentencepiece model's: it is another vocabulary's"
+        )
+    if processor.piece_to_id(UNKNOWN) == unknown:
+        new.append(UNKNOWN)
+    model = read_model_proto(processor.serialized_model_proto())
+    for spelling in new:
+        model.pieces.add(piece=spelling, score=_SCORE, type=model.SentencePiece.UNUSED)
+    extended = SentencePieceProcessor(model_proto=model.SerializeToString())
+    if _SPACE not in known or processor.encode(new) != extended.encode(new):
+        raise InputError(
+            f"the sentencepiece model cannot tell unknown pieces of the vocabulary, such as {new[0]!r}, from "
+            "others: needed is one of the type unigram or bpe, with a piece for a space"
+        )
+    return extended
+
+
+class UnknownPieceProcessor(SentencePieceProcessor):
+    """A sentencepiece model whose unknown pieces are looked up by their spelling.
+
+    Args:
+        model: the serialized model.
+        lowercase: whether to lower-case the spelling first, since normalization can bring capitals back: ℕ
+            has no lower case and is normalized to N.
+    """
+
+    def __init__(self, model: bytes, *, lowercase: bool) -> None:
+        super().__init__(model_proto=model)
+        self.lowercase = lowercase
+
+    # Both names are replaced, because the class's other methods use one of them, and callers the other.
+    def Encode(self, input: Any, out_type: Any = int, **options: Any) -> Any:  # type: ignore[override]  # noqa: N802
+        """Encode as sentencepiece does, but give a run of unknown characters its own id if it has one."""
+        out_type = options.pop("return_type", None) or out_type
+        found = super().Encode(input, out_type=out_type, **options)
+        if out_type not in (int, "numpy"):
+            return found
+        single = isinstance(input, str | bytes)
+        texts, sentences = ([input], [found]) if single else (list(input), list(found))
+        unknown = self.unk_id()
+        rows = [row for row, ids in enumerate(sentences) if unknown in ids]
+        spelled = super().Encode([texts[row] for row in rows], out_type=str, **options)
+        for row, pieces in zip(rows, spelled, strict=True):
+            ids = []
+            for piece, each in zip(pieces, sentences[row], strict=True):
+                ids += self._ids(piece) if each == unknown else [int(each)]
+            sentences[row] = ids if out_type is int else np.array(ids, np.int32)
+        return sentences[0] if single else sentences
+
+    encode = Encode  # type: ignore[assignment]
+
+    def _ids(self, run: str) -> list[int]:
+        """Ids of a run of unknown characters, which white space splits into several."""
+        return [self.piece_to_id(part) for part in (run.lower() if self.lowercase else run).split()]
+
+
+def with_unknown_pieces(processor: SentencePieceProcessor, *, lowercase: bool) -> SentencePieceProcessor:
+    """The processor itself, or one that looks up unknown pieces if the model has spellings for them."""
+    marked = processor.is_unused(processor.piece_to_id(UNKNOWN))
+    if isinstance(processor, UnknownPieceProcessor) or not marked:
+        return processor
+    return UnknownPieceProcessor(processor.serialized_model_proto(), lowercase=lowercase)

@@ -1,0 +1,227 @@
+"""The training loop: the mega-batches of a run, its steps, scores and checkpoints."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.threads import Workers
+from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.checkpoint import Checkpoints, Progress
+from paraphrastic.training.dataset import PairDataset, Sentences
+from paraphrastic.training.device.engine import DeviceEngine
+from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.negative_mining import fingerprints, hardest_negatives
+from paraphrastic.training.progress import Report
+from paraphrastic.training.settings import TrainingSettings
+
+log = logging.getLogger(__name__)
+
+# With early stopping, a checkpoint also holds the best parameters, under names with this prefix.
+BEST = "best."
+LINES_AN_EPOCH = 100
+
+# Engines that take mini-batches; `DeviceEngine` takes whole mega-batches. All three hold the parameters and
+# the optimizer of a run, embed sentences, return copies of the parameters (`weights`), and save and restore
+# their state. Asking for weights or state does not change a digit of what follows.
+Engine = FusedEngine | AutogradEngine
+Rows = npt.NDArray[np.int64]
+Weights = Mapping[str, npt.NDArray[np.float32]]
+Score = Callable[[Weights], float]
+
+
+def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
+    """M after `batches_read` mini-batches: 1, plus 1 per `megabatch_anneal` of them, up to `megabatch`."""
+    return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
+
+
+def megabatches(
+    dataset: PairDataset, settings: TrainingSettings, *, epoch: int, pairs_read: int = 0, batches_read: int
+) -> Iterator[tuple[Sentences, int]]:
+    """Yield the mega-batches of an epoch, or those that are left of it.
+
+    The order depends only on the seed and the epoch (from 0), so an interrupted epoch can be repeated. Only
+    the last mini-batch of the epoch can be shorter than `batch_size`; none is empty. The first `pairs_read`
+    pairs of the epoch are left out. `batches_read` counts the mini-batches of the whole run.
+
+    Yields:
+        The sentences of a mega-batch, first the sources and then the targets. Negatives are sought among
+        them, and consecutive slices of the pairs are the mini-batches. With them comes M, the intended number
+        of mini-batches; the last mega-batch of an epoch may hold fewer.
+    """
+    generator = np.random.default_rng([settings.seed, epoch])
+    waiting: list[tuple[Sentences, ...]] = []
+    n_waiting = 0
+    for block in dataset.shuffled(generator, window=settings.shuffle_window, skip=pairs_read):
+        waiting.append(block)
+        n_waiting += len(block[0])
+        size = megabatch_size(batches_read, settings)
+        if n_waiting < size * settings.batch_size:
+            continue
+        sides = [Sentences.concatenate(list(side)) for side in zip(*waiting, strict=True)]
+        start = 0
+        while (stop := start + size * settings.batch_size) <= n_waiting:
+            yield Sentences.concatenate([side.part(start, stop) for side in sides]), size
+            start = stop
+            batches_read += size
+            size = megabatch_size(batches_read, settings)
+        waiting = [tuple(side.part(start, n_waiting) for side in sides)]
+        n_waiting -= start
+    if n_waiting:
+        rest = chain(*zip(*waiting, strict=True))
+        yield Sentences.concatenate(list(rest)), megabatch_size(batches_read, settings)
+
+
+class Run:
+    """One training run, which continues from its last checkpoint if there is one."""
+
+    def __init__(
+        self, pairs: PairDataset, settings: TrainingSettings, workers: Workers, engine: Engine | DeviceEngine,
+        checkpoints: Checkpoints,
+    ) -> None:  # fmt: skip
+        self.pairs, self.settings, self.workers, self.engine = pairs, settings, workers, engine
+        self.checkpoints = checkpoints
+        self.progress = Progress()
+        self.best: dict[str, Tensor] = {}
+        if found := checkpoints.load():
+            self.progress, state = found
+            for key in [key for key in state if key.startswith(BEST)]:
+                self.best[key.removeprefix(BEST)] = state.pop(key)
+            self.engine.restore(state)
+        self.last_told = self.last_checkpoint = time.monotonic()
+
+    def finish(self, report: Report, score: Score | None, *, seconds_between_checkpoints: float) -> Weights:
+        """Train the rest of the run and return the parameters by name.
+
+        `score` scores parameters on the development data; it is None if there are none.
+        """
+        progress = self.progress
+        while progress.epoch < self.settings.epochs and not self._stopped():
+            epoch = progress.epoch
+            read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read}
+            for sentences, megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
+                before = progress.pairs_read
+                self._train_megabatch(sentences, report)
+                self._tell(report, score, before=before, megabatch=megabatch)
+                waited = time.monotonic() - self.last_checkpoint
+                if progress.epoch > epoch or waited >= seconds_between_checkpoints:
+                    self._save()
+                if self._stopped():
+                    break
+        if self.best:
+            return {name: tensor.numpy() for name, tensor in self.best.items()}
+        return self.engine.weights()
+
+    def _train_megabatch(self, sentences: Sentences, report: Report) -> None:
+        progress, size, n = self.progress, self.settings.batch_size, len(sentences) // 2
+        batches = np.split(np.arange(n), range(size, n, size))
+        for pairs, loss in zip(batches, self._losses(sentences, batches), strict=True):
+            if not np.isfinite(loss):
+                raise self._not_finite(f"the loss is {loss}")
+            progress.batches_read += 1
+            progress.pairs_read += len(pairs)
+            progress.epoch_loss += loss * len(pairs)
+            progress.line_loss += loss * len(pairs)
+            progress.line_pairs += len(pairs)
+            report.step(len(pairs))
+
+    def _losses(self, sentences: Sentences, batches: Sequence[Rows]) -> Iterator[float]:
+        """Train on the mini-batches of a mega-batch and yield the loss of each."""
+        if isinstance(self.engine, DeviceEngine):
+            losses, with_negative = self.engine.train(sentences)
+            self.progress.with_negative += with_negative
+            yield from losses
+            return
+        negatives = self._mine(sentences)
+        self.progress.with_negative += int((negatives >= 0).sum())
+        for pairs in batches:
+            yield self._step(self.engine, sentences, negatives, pairs)
+
+    def _mine(self, sentences: Sentences) -> Rows:
+        """Find the negatives of a mega-batch's sentences with the current parameters, without dropout."""
+        vectors, search = self.engine.embed(sentences), self.settings.negative_search
+        return hardest_negatives(vectors, fingerprints(sentences), self.workers, **search)
+
+    def _step(self, engine: Engine, sentences: Sentences, negatives: Rows, pairs: Rows) -> float:
+        """Train on one mini-batch of the mega-batch and return its loss."""
+        own = np.concatenate([pairs, pairs + len(sentences) // 2])
+        chosen = negatives[own]
+        valid = chosen >= 0
+        # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
+        chosen = np.concatenate([own, np.where(valid, chosen, own)])
+        return engine.step(sentences, chosen, valid.reshape(2, -1))
+
+    def _tell(self, report: Report, score: Score | None, *, before: int, megabatch: int) -> None:
+        """After a mega-batch, score the model and write to the history if that is due; end a finished epoch.
+
+        `before` is the number of pairs read in the epoch before the mega-batch, and `megabatch` is its M.
+        """
+        progress, n = self.progress, len(self.pairs)
+        before, done = (progress.epoch * n + read for read in (before, progress.pairs_read))
+        end_of_epoch = progress.pairs_read == n
+        stopping = self.settings.early_stopping
+        every = stopping["every"] * n if stopping else n
+        last = end_of_epoch and progress.epoch + 1 == self.settings.epochs
+        # The small number offsets rounding errors if scores are, say, a tenth of an epoch apart.
+        due = last or int(done / every + 1e-9) > int(before / every + 1e-9)
+        scored = score is not None and due and self._score(score)
+        now = time.monotonic()
+        progress.seconds, self.last_told = progress.seconds + now - self.last_told, now
+        report.show(progress, megabatch=megabatch, end_of_epoch=end_of_epoch)
+        if scored or done * LINES_AN_EPOCH // n > before * LINES_AN_EPOCH // n:
+            report.line(progress, megabatch=megabatch, scored=scored)
+            progress.line_loss, progress.line_pairs, progress.line_seconds = 0.0, 0, progress.seconds
+        if end_of_epoch:
+            if not progress.with_negative:
+                message = "%s: no sentence had a negative in epoch %d, so that nothing was learned"
+                log.warning(message, self.pairs.path, progress.epoch + 1)
+            progress.epoch += 1
+            progress.pairs_read, progress.epoch_loss, progress.with_negative = 0, 0.0, 0
+
+    def _score(self, score: Score) -> bool:
+        """Score the current parameters and keep the best ones; return whether there is a score."""
+        progress, weights = self.progress, self.engine.weights()
+        try:
+            value = score(weights)
+        except InputError as error:
+            if self.settings.early_stopping:
+                raise
+            # The score would only be shown, so training goes on without it.
+            log.warning("no score: %s", error)
+            return False
+        progress.development = value
+        if self.settings.early_stopping:
+            if progress.best is None or value > progress.best:
+                progress.best, progress.since_best = value, 0
+                self.best = {name: torch.from_numpy(array) for name, array in weights.items()}
+            else:
+                progress.since_best += 1
+            if self._stopped():
+                log.info("stopped: %d scores were not above %.2f", progress.since_best, progress.best)
+        return True
+
+    def _stopped(self) -> bool:
+        stopping = self.settings.early_stopping
+        return stopping is not None and self.progress.since_best >= stopping["patience"]
+
+    def _save(self) -> None:
+        state = self.engine.state()
+        for tensor in state.values():
+            if tensor.is_floating_point() and not tensor.sum(dtype=torch.float64).isfinite():
+                raise self._not_finite("the parameters are not finite")
+        state |= {BEST + name: tensor for name, tensor in self.best.items()}
+        self.checkpoints.save(state, self.progress)
+        self.last_checkpoint = time.monotonic()
+
+    def _not_finite(self, what: str) -> InputError:
+        batch = self.progress.pairs_read // self.settings.batch_size + 1
+        return InputError(
+            f"{self.pairs.path}: {what} in epoch {self.progress.epoch + 1}, mini-batch {batch}: lower "
+            f"training.learning_rate ({self.settings.learning_rate})"
+        )

@@ -1,0 +1,96 @@
+"""`paraphrastic new` writes a configuration that the pipeline takes as it is."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from paraphrastic import InputError
+from paraphrastic.cli import main
+from paraphrastic.config.check import SCHEMA, check_config
+from paraphrastic.pipeline.starter import starter_configuration
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def _in_the_folder_of_the_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+
+def write_pairs(path: Path, n: int, *, score: bool = False) -> str:
+    lines = [
+        f"Sentence {i} is here.\tSatz {i} ist hier.{f'{chr(9)}0.{i % 10}' if score else ''}\n"
+        for i in range(n)
+    ]
+    text = "".join(lines).encode()
+    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    return str(path)
+
+
+def test_a_file_of_translations(tmp_path: Path) -> None:
+    path = write_pairs(tmp_path / "my.tsv.gz", 3000)
+    text = starter_configuration(["en", "pl"], [path], "pl.yaml")
+    config = yaml.safe_load(text)
+    assert config["models"] == ["pl"]
+    assert config["definitions"] == {"pl": {"languages": ["en", "pl"], "corpora": [{"path": path}]}}
+    assert config["training"]["dimension"] == 300
+    assert "about 3,000 pairs" in text
+    assert "--configfile pl.yaml" in text
+    # Settings and text of ten lines, and the data sets for languages and STS that nobody has to name.
+    assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 10
+    checked, _ = check_config(config, schema=SCHEMA)
+    assert (checked["language_id"], checked["evaluation"]["sts"]) == ("lid176", "sts")
+
+
+@pytest.mark.parametrize("score", [False, True])
+def test_paraphrases_with_and_without_scores(tmp_path: Path, score: bool) -> None:
+    path = write_pairs(tmp_path / "my.tsv", 50, score=score)
+    config = yaml.safe_load(starter_configuration(["en"], [path], "en.yaml"))
+    assert config["models"] == ["en"]
+    assert ("selection" in config["definitions"]["en"]) is not score
+    check_config(config, schema=SCHEMA)
+
+
+def test_large_files_and_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paraphrastic.pipeline.starter._MANY", 2000)
+    rows = [json.dumps({"en": f"Sentence {i}.", "pl": f"Zdanie {i}."}) for i in range(1500)]
+    (tmp_path / "more.jsonl").write_text("\n".join(rows))
+    paths = [write_pairs(tmp_path / "my.tsv", 900), str(tmp_path / "more.jsonl")]
+    text = starter_configuration(["en", "pl"], paths, "pl.yaml")
+    assert "about 2,400 pairs" in text
+    assert "training" not in yaml.safe_load(text)
+
+
+def test_corpora_of_the_registry_and_of_unknown_size() -> None:
+    text = starter_configuration(["en", "de"], ["multi30k"], "de.yaml")
+    assert "of unknown size" in text
+    assert yaml.safe_load(text)["definitions"]["de"]["corpora"] == ["multi30k"]
+
+
+@pytest.mark.parametrize(
+    ("languages", "corpus", "message"),
+    [
+        (["en", "pl"], "nowhere/my.tsv", r"^nowhere/my\.tsv: is not a file$"),
+        (["en", "pl"], "README.md", r"README\.md' has none of the endings"),
+        (["en", "en"], "multi30k", r"languages"),
+        (["en", "pl"], "Nothing", r"Nothing"),
+    ],
+)
+def test_what_the_pipeline_would_refuse(languages: list[str], corpus: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        starter_configuration(languages, [corpus], "mine.yaml")
+
+
+def test_the_command_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "mine.yaml"
+    arguments = ["new", "--languages", "en-de", "--corpus", "multi30k", "--output", str(output)]
+    assert main(arguments) == 0
+    written = output.read_text()
+    assert main(arguments) == 1
+    assert capsys.readouterr().err.endswith(f"{output}: is already there, and would be overwritten\n")
+    assert output.read_text() == written
+    with pytest.raises(SystemExit):
+        main(["new", "--languages", "English", "--corpus", "multi30k", "--output", "-"])

@@ -1,0 +1,156 @@
+"""The quick starts are typed as they stand, from the first command to the last."""
+
+import gzip
+import json
+import os
+import shlex
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from pipelines import ROOT, environment
+from test_docs import blocks
+
+from paraphrastic.base.files import read_csv
+
+PAGES, README = ROOT / "docs/quickstart", ROOT / "README.md"
+MIRROR = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT.parent / "shared/mirror")).resolve()
+needs_mirror = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no real data: {MIRROR} is not there")
+# What a newcomer types is not installed under these names here, and the set-up is there already.
+_SHELL = """\
+set -euo pipefail
+paraphrastic() {{ {python} -m paraphrastic.cli "$@"; }}
+snakemake() {{ {python} -m snakemake --nocolor "$@"; }}
+pip() {{ test "$*" = "install ."; }}
+make() {{ test "$*" = install || test "$*" = results; }}
+source() {{ test "$*" = ".venv/bin/activate"; }}
+"""
+
+
+def type_page(page: str, folder: Path, **replaced: str) -> str:
+    """Type the commands of a page in the folder of a pipeline, with some words replaced; what they print."""
+    return type_commands("\n".join(blocks(PAGES / f"{page}.md", "sh")), folder, **replaced)
+
+
+def type_commands(commands: str, folder: Path, **replaced: str) -> str:
+    assert commands
+    for old, new in replaced.items():
+        assert old in commands
+        commands = commands.replace(old, new)
+    script = _SHELL.format(python=shlex.quote(sys.executable)) + commands
+    run = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=environment() | {"PYTHONPATH": "src", "USER": "me"},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=1500,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+    return run.stdout
+
+
+def test_readme(finished: Path, tmp_path: Path) -> None:
+    # The commands on real data are planned by another test.
+    beginning = tmp_path / "README.md"
+    beginning.write_text(README.read_text(encoding="utf-8").split("## Real data")[0])
+    printed = type_commands("\n".join(blocks(beginning, "sh")), finished)
+    assert (finished / "scores.tsv").read_text().endswith("Somebody is playing the guitar.\n")
+    assert "train_model" in printed
+
+
+def test_i_only_want_vectors(finished: Path) -> None:
+    type_page("embed", finished)
+    (score, first, second) = (finished / "scores.tsv").read_text().rstrip("\n").split("\t")
+    assert 0 < float(score) <= 1
+    assert first.endswith("park.")
+    assert second.endswith("outside.")
+    assert (finished / "vectors.npy").stat().st_size > 128
+    (python,) = blocks(PAGES / "embed.md", "python")
+    code = f"{python}\nassert vectors.shape == (3, model.dim) and len(scores) == 1"
+    subprocess.run([sys.executable, "-c", code], cwd=finished, env=environment(), check=True)
+
+
+def test_an_application(finished: Path) -> None:
+    type_page("application", finished)
+    assert (finished / "exported/en-onnx/model.onnx").is_file()
+    assert "points" in (finished / "exported/en-small/README.md").read_text()
+
+
+def test_a_table(finished: Path) -> None:
+    printed = type_page("table", finished)
+    assert "Directory cannot be locked" not in printed
+    assert (finished / "results/tables/ledger.csv").is_file()
+
+
+def test_slurm(finished: Path) -> None:
+    # There is no Slurm to submit to, and no job to cancel.
+    submit = "snakemake --profile profiles/slurm --configfile"
+    printed = type_page(
+        "slurm",
+        finished,
+        **{submit: "snakemake -n --profile profiles/slurm --configfile", "profiles/slurm/unlock.sh": "true"},
+    )
+    assert "train_model" in printed
+
+
+def captions(count: int) -> dict[str, list[bytes]]:
+    """Captions of Multi30k, German ones of which stand for a newcomer's own language."""
+    folder = MIRROR / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
+    return {
+        code: gzip.decompress((folder / f"train.{code}.gz").read_bytes()).splitlines()[:count]
+        for code in ("de", "en")
+    }
+
+
+@needs_mirror
+def test_my_pairs(pipeline: Path) -> None:
+    sides = captions(3000)
+    pairs = b"".join(b"\t".join(pair) + b"\n" for pair in zip(sides["en"], sides["de"], strict=True))
+    (pipeline / "my.tsv.gz").write_bytes(gzip.compress(pairs))
+    new = "--output pl.yaml"
+    mirrored = {new: f"{new}; echo 'mirror: {MIRROR}' >> pl.yaml", "en-pl": "en-de", "models/pl": "models/de"}
+    printed = type_page("my-pairs", pipeline, **mirrored)
+    assert "about 3,000 pairs" in (pipeline / "pl.yaml").read_text()
+    assert "A dog runs.\tPies biegnie." in printed
+    rows = read_csv(pipeline / "results/tables/sts.csv")
+    assert [row["source"] for row in rows if "P-SP de" in row["system"]] == ["untrained", "measured"]
+
+
+@needs_mirror
+def test_a_language_of_opus(pipeline: Path) -> None:
+    mirror = pipeline / "mirror"
+    mirror.mkdir()
+    host = "object.pouta.csc.fi"
+    for folder in MIRROR.iterdir():
+        if folder.name != host:
+            (mirror / folder.name).symlink_to(folder)
+    entries = []
+    for corpus, count in (("QED", 1500), ("TED2020", 3000)):
+        path = f"{host}/OPUS-{corpus}/v1/moses/de-en.txt.zip"
+        (mirror / path).parent.mkdir(parents=True)
+        with zipfile.ZipFile(mirror / path, "w") as archive:
+            for code, lines in captions(count).items():
+                archive.writestr(f"{corpus}.de-en.{code}", b"\n".join(lines) + b"\n")
+        entry = {"corpus": corpus, "version": "v1", "url": f"https://{path}", "alignment_pairs": count}
+        entries.append(entry | {"size": 50})
+    answer = mirror / "opus.nlpl.eu/opusapi/?source=de&target=en&preprocessing=moses&version=latest"
+    answer.parent.mkdir(parents=True)
+    answer.write_text(json.dumps({"corpora": entries}))
+    new = "--output pl.yaml"
+    mirrored = {
+        new: f"{new}; echo 'mirror: mirror' >> pl.yaml",
+        "corpora --languages": "corpora --mirror mirror --languages",
+        "en-pl": "en-de",
+    }
+    printed = type_page("opus", pipeline, **mirrored)
+    assert "about 4,500 pairs" in (pipeline / "pl.yaml").read_text()
+    assert "QED" in printed
+    # All captions of the first are in the second, too.
+    (row,) = read_csv(pipeline / "results/tables/funnel.csv")[1:]
+    assert row["corpus"] == "TED2020"
+    assert int(row["duplicates"]) > 1000
