@@ -1,4 +1,4 @@
-"""A headless Chromium that tests look at pages with, spoken to through pipes."""
+"""A headless Chromium in which tests look at pages; commands and answers go through pipes."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import pytest
 
 
 class Browser:
-    """Chromium, and what its pages said, asked for and failed at (`events`)."""
+    """A running Chromium; `events` holds what its pages reported, requested and failed to do."""
 
     def __init__(self, profile: Path) -> None:
         program = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -88,13 +88,13 @@ class Browser:
 
 
 class Page:
-    """A page that is open."""
+    """An open page."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser, self._session = browser, session
 
     def value(self, expression: str) -> Any:
-        """Value of a JavaScript expression."""
+        """Return the value of a JavaScript expression."""
         answer = self._browser.call(
             "Runtime.evaluate", self._session, expression=expression, returnByValue=True, awaitPromise=True
         )
@@ -102,5 +102,5 @@ class Page:
         return answer["result"].get("value")
 
     def pdf(self) -> str:
-        """The page as it is printed, in Base64."""
+        """Return the page as it would be printed: a PDF in Base64."""
         return self._browser.call("Page.printToPDF", self._session)["data"]

@@ -1,19 +1,35 @@
 """Fixtures shared by all tests."""
 
+import json
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from pipelines import SampleRun, children_seconds, copy_pipeline, machine_slowness, snakemake
+from filelock import FileLock
+from pipelines import MakeOnce, SampleRun, children_seconds, copy_pipeline, machine_slowness, snakemake
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="also run the tests that are marked as slow")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    # Runs of the pipeline come first, so that no process is left with a long one at the end.
+    items.sort(key=lambda item: item.path.parent.name == "unit")
+    if not config.getoption("--slow"):
+        for item in items:
+            for marker in item.iter_markers("slow"):
+                item.add_marker(pytest.mark.skip(reason=f"slow, {marker.args[0]}: `make test-all` runs it"))
+
+
 @pytest.fixture(scope="session")
 def mirror() -> Path:
-    """The folder with real data, laid out by address; tests that need it are skipped where it is missing."""
+    """The folder with real data, sorted by address. Tests that need it are skipped if it is missing."""
     folder = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT / ".." / "shared" / "mirror")).resolve()
     if not folder.is_dir():
         pytest.skip(f"no real data: PARAPHRASTIC_MIRROR ({folder}) is not a folder")
@@ -22,7 +38,7 @@ def mirror() -> Path:
 
 @pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk on which 100 kB are free."""
+    """A disk with 100 kB of free space."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small disk")
     folder = tmp_path / "disk"
@@ -37,19 +53,45 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def pipeline(tmp_path: Path) -> Path:
-    """A copy in which nothing has run."""
+    """A copy of the pipeline in which nothing has run yet."""
     return copy_pipeline(tmp_path / "pipeline")
 
 
 @pytest.fixture(scope="session")
-def sample_run(tmp_path_factory: pytest.TempPathFactory) -> SampleRun:
-    """The sample's run in a copy, with the processor time that it took."""
-    folder = copy_pipeline(tmp_path_factory.mktemp("finished") / "pipeline")
-    slowness, started = machine_slowness(), children_seconds()
-    run = snakemake(folder, *SampleRun.TARGETS)
-    seconds = children_seconds() - started
-    assert run.returncode == 0, run.stdout
-    return SampleRun(folder, seconds, (slowness + machine_slowness()) / 2)
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> MakeOnce:
+    """Return a function that makes a folder of a given name once for all processes that run tests."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+
+    def make(name: str, fill: Callable[[Path], object]) -> Path:
+        folder, done = root / name, root / f"{name}.done"
+        with FileLock(root / f"{name}.lock"):
+            if not done.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                done.touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def sample_run(made_once: MakeOnce) -> SampleRun:
+    """Run the sample in a copy, and measure the processor time."""
+
+    def fill(folder: Path) -> None:
+        copy_pipeline(folder / "pipeline")
+        slowness, started = machine_slowness(), children_seconds()
+        run = snakemake(folder / "pipeline", *SampleRun.TARGETS)
+        seconds = children_seconds() - started
+        assert run.returncode == 0, run.stdout
+        times = {"processor_seconds": seconds, "slowness": (slowness + machine_slowness()) / 2}
+        (folder / "times.json").write_text(json.dumps(times))
+
+    folder = made_once("sample", fill)
+    return SampleRun(folder / "pipeline", **json.loads((folder / "times.json").read_text()))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
-"""What the original code does with sentences and files, once more and plainly, from its description.
+"""A second, plain implementation of what the original code does with sentences and files.
 
-(jwieting/paraphrastic-representations-at-scale: embed_sentences.py, models.py, utils.py, text2HDF5.py.)
+It follows the description of jwieting/paraphrastic-representations-at-scale: embed_sentences.py,
+models.py, utils.py and text2HDF5.py.
 """
 
 import argparse
@@ -27,12 +28,12 @@ WORDS = [
     "the", "small", "old", "dog", "sees", "likes", "cat", "house", "river", "and", "then", "on", "of", "a",
     "to", "red", "quiet", "new", "tree", "finds",
 ]  # fmt: skip
-# Few enough that a coverage of 0.985 leaves their characters out.
+# These words are so rare that a character coverage of 0.985 leaves out their characters.
 RARE = ["jazz", "zoo", "quiz", "1984", "42", '"x"', "déjà", "日本", "!?", "50%"]
 
 
 def corpus(n: int, *, seed: int = 0) -> list[str]:
-    """Lower-cased sentences, some of them with rare characters."""
+    """Return lower-cased sentences; some of them contain rare characters."""
     generator = random.Random(seed)
     sentences = []
     for _ in range(n):
@@ -58,7 +59,7 @@ def pieces_of(processor: sentencepiece.SentencePieceProcessor, sentence: str) ->
 
 
 def vocabulary_of(sentencepiece_model: Path, sentences: Sequence[str]) -> dict[str, int]:
-    """Rows by first appearance; training adds one for unknown text."""
+    """Number the pieces by their first appearance. Training adds one row for unknown text."""
     processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
     vocabulary: dict[str, int] = {}
     for sentence in sentences:
@@ -70,7 +71,7 @@ def vocabulary_of(sentencepiece_model: Path, sentences: Sequence[str]) -> dict[s
 def write_data(
     folder: Path, sentencepiece_model: Path, pairs: Sequence[tuple[str, str]]
 ) -> tuple[Path, Path]:
-    """The training data and their vocabulary, as text2HDF5.py writes them."""
+    """Write the training data and their vocabulary as text2HDF5.py does."""
     processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
     vocabulary = vocabulary_of(sentencepiece_model, [side for pair in pairs for side in pair])
     rows = np.empty((len(pairs), 2), dtype=object)
@@ -86,7 +87,7 @@ def write_data(
 
 
 class Original:
-    """A model of the original code, with random parameters."""
+    """A model of the original code with random parameters."""
 
     def __init__(self, sentencepiece_model: Path, sentences: Sequence[str], **arguments: Any) -> None:
         self.processor = sentencepiece.SentencePieceProcessor(model_file=str(sentencepiece_model))
@@ -99,7 +100,7 @@ class Original:
         self.module.embedding = torch.nn.Embedding(len(self.vocab), dim)
         self.vocab_fr = None
         if not self.arguments["share_vocab"]:
-            # Another order, so that one table cannot pass for the other.
+            # The order differs, so a test fails if one table is used in place of the other.
             self.vocab_fr = {piece: row for row, piece in enumerate(reversed(vocabulary))}
             self.vocab_fr[UNKNOWN] = len(self.vocab_fr)
             self.module.embedding_fr = torch.nn.Embedding(len(self.vocab_fr), dim)
@@ -134,7 +135,7 @@ class Original:
         return np.stack([self.vector(sentence, second=second) for sentence in sentences])
 
     def content(self) -> dict[str, Any]:
-        """What a checkpoint holds, after a step of the optimizer."""
+        """Return the content of a checkpoint after one step of the optimizer."""
         optimizer = torch.optim.Adam(self.module.parameters(), lr=0.0)
         for parameter in self.module.parameters():
             parameter.grad = torch.ones_like(parameter)

@@ -1,4 +1,4 @@
-"""Small data of the transfer tasks, in the formats of the real ones."""
+"""Small data sets of the transfer tasks, in the same formats as the real ones."""
 
 import io
 import tarfile
@@ -40,14 +40,14 @@ def paraphrases(count: int) -> str:
     lines = ["\ufeffQuality\t#1 ID\t#2 ID\t#1 String\t#2 String"]
     for number in range(count):
         other = sentence("good", number if number % 2 else number + 3)
-        # Some are labelled wrong, so that no classifier is right about all.
+        # Some labels are wrong, so no classifier can be right about every row.
         label = number % 2 ^ (number % 7 == 0)
         lines.append(f"{label}\t{number}\t{number + 1}\t{sentence('good', number)}\t{other}")
     return "".join(f"{line}\n" for line in lines)
 
 
 def senteval_members() -> dict[str, str]:
-    """All files; a sentence with a good word is of class 1, and so on."""
+    """Return all files of SentEval; a sentence with a good word is in class 1, for example."""
     questions = tuple(f"{name}:kind" for name in ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"))
     sentiments = {
         part: "".join(
@@ -86,7 +86,7 @@ def write_senteval(path: Path, members: dict[str, str | bytes], folder: str = "d
 
 
 def polish_files(folder: Path) -> dict[str, list[Path]]:
-    """All files of the Polish tasks, by data set."""
+    """Write all files of the Polish tasks and return their paths by data set."""
     sizes = {"train": 90, "dev": 30, "test": 45}
     files: dict[str, list[Path]] = {}
 

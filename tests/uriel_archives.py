@@ -1,4 +1,4 @@
-"""Small archives laid out as those of lang2vec."""
+"""Small archives with the layout of lang2vec's archives."""
 
 import io
 import json
@@ -10,13 +10,13 @@ from scipy import sparse
 
 from paraphrastic.evaluation.uriel import KINDS
 
-# As in the real ones, English is somewhere between others.
+# As in the real archives, English stands in the middle of the order.
 ORDER = ["aap", "deu", "arb", "eng", "cmn", "fra", "zho"]
 CODES = {"de": "deu", "fr": "fra", "en": "eng", "zh": "zho", "ar": "ara", "tr": "tur", "ger": "deu"}
 
 
 def distances(seed: int = 0) -> dict[str, np.ndarray]:
-    """A symmetric matrix for each kind, with zeros on the diagonal."""
+    """Return a symmetric matrix for each kind of distance, with zeros on the diagonal."""
     generator = np.random.default_rng(seed)
     found = {}
     for kind in KINDS:
@@ -26,7 +26,7 @@ def distances(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def write_matrices(folder: Path, matrices: dict[str, np.ndarray], layout: str = "csr") -> list[Path]:
-    """The data set with upper triangles."""
+    """Write the data set that stores the upper triangles of matrices."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / "distances2.zip", "w") as archive:
         for kind, matrix in matrices.items():
@@ -38,7 +38,7 @@ def write_matrices(folder: Path, matrices: dict[str, np.ndarray], layout: str = 
 
 
 def write_tables(folder: Path, matrices: dict[str, np.ndarray]) -> list[Path]:
-    """The data set with a CSV file a kind."""
+    """Write the data set that has one CSV file per kind of distance."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / "distances.zip", "w") as archive:
         for kind, matrix in matrices.items():

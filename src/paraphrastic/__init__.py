@@ -21,10 +21,11 @@ _MODULES = {
 
 
 def load_model(path: str | Path, *, sp_model: str | Path | None = None) -> "SentenceEncoder":
-    """Load a model folder, such as `results/models/en`, or a checkpoint of the authors' code.
+    """Load a model that comes with the package, a model folder, or a checkpoint of the authors' code.
 
     Args:
-        path: the folder, or a checkpoint such as `model.para.lc.100.pt`.
+        path: the name of a model that comes with the package, such as `en`; a folder, such as
+            `results/models/en`; or a checkpoint, such as `model.para.lc.100.pt`.
         sp_model: the checkpoint's sentencepiece model, such as `paranmt.model`; None for a folder.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A Slurm that runs for the tests, and how they talk to it."""
+"""A Slurm that runs for the tests, and the commands with which they use it."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from pipelines import Run, environment
 
 @dataclass(frozen=True)
 class Cluster:
-    """A running Slurm: its commands are in `folder`/bin."""
+    """A running Slurm; its commands are in `folder`/bin."""
 
     folder: Path
 
@@ -20,7 +20,7 @@ class Cluster:
         return {**environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
 
     def run(self, *command: str | Path, cwd: Path | None = None) -> Run:
-        """Output and errors in one text."""
+        """Run a command; its output and errors come back as one text."""
         return subprocess.run(
             command,
             cwd=cwd,
@@ -33,11 +33,11 @@ class Cluster:
         )
 
     def queue(self, states: str) -> list[str]:
-        """The folders that jobs in these states were submitted from."""
+        """Return the folders from which the jobs in these states were submitted."""
         return self.run("squeue", "--noheader", "--states", states, "--format", "%Z").stdout.splitlines()
 
     def ended(self, folder: Path) -> list[dict[str, str]]:
-        """What Slurm wrote down of the jobs from `folder` that have ended, by its names of the figures."""
+        """Return Slurm's records of the finished jobs that were submitted from `folder`."""
         log = self.folder / "log" / "jobcomp.log"
         entries = [
             dict(word.split("=", 1) for word in line.split() if "=" in word)

@@ -1,4 +1,4 @@
-"""A Slurm of two nodes for the tests of a session."""
+"""A fixture that runs a Slurm of two nodes for the whole test session."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ PORTS = 3
 
 
 def free_port() -> int:
-    """The first of so many ports in a row on which nothing listens."""
+    """Return the first of `PORTS` consecutive ports on which nothing listens."""
     for first in range(16_800, 32_000, 10):
         sockets = [socket.socket() for _ in range(PORTS)]
         try:
@@ -34,7 +34,7 @@ def free_port() -> int:
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
     settings = os.environ | {"SLURM_TEST_PORT": str(free_port())}
-    # Munge's socket must be in a folder that everybody can enter, which pytest's are not.
+    # Munge needs its socket in a folder that everybody can enter, and pytest's folders are private.
     with tempfile.TemporaryDirectory(prefix="slurm-") as folder:
         start = subprocess.run(
             ["bash", SCRIPT, "start", folder],

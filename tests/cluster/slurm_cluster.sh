@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Throw-away Slurm cluster on one machine (no systemd, no Docker, root or plain user).
+# Runs a throw-away Slurm cluster on one machine, as root or as a plain user, without systemd or Docker.
 #   tests/cluster/slurm_cluster.sh start|stop|status DIR
-# Needs: apt-get install -y --no-install-recommends slurm-wlm munge     (exit 77 = not installed)
+# Needs: apt-get install -y --no-install-recommends slurm-wlm munge     (the script exits with 77 without them)
 # Then:  export PATH=DIR/bin:$PATH    (wrappers set SLURM_CONF; the Snakemake jobstep plugin
 #        strips SLURM_* before its inner srun, so exporting SLURM_CONF alone does not work)
 set -euo pipefail
@@ -16,7 +16,7 @@ start)
   mkdir -p "$dir"/{bin,etc,run,log,state,munge}; chmod 755 "$dir" "$dir/run"; chmod 700 "$dir/munge"
   [ -s "$dir/munge/key" ] || (umask 077; head -c 1024 /dev/urandom >"$dir/munge/key")
   task=none track=linuxproc; echo CgroupAutomount=no >"$dir/etc/cgroup.conf"
-  if [ "${SLURM_TEST_CGROUP:-0}" = 1 ]; then   # root only: real OUT_OF_MEMORY states
+  if [ "${SLURM_TEST_CGROUP:-0}" = 1 ]; then   # only root can do this; jobs then end as OUT_OF_MEMORY
     task=cgroup track=cgroup; echo ConstrainRAMSpace=yes >"$dir/etc/cgroup.conf"
   fi
   cat >"$SLURM_CONF" <<CONF

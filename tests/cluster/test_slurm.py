@@ -1,4 +1,4 @@
-"""The pipeline on a Slurm of two nodes: the same digits, second attempts, the way back after a kill."""
+"""Test the pipeline on a Slurm of two nodes: equal results, second attempts, and resuming after a kill."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from pipelines import copy_pipeline
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
 
-# A look every few seconds, since the steps of the sample take seconds; the rest is as the profile has it.
+# The steps of the sample take seconds, so Snakemake checks its jobs often. The profile sets the rest.
 SNAKEMAKE = [
     *(sys.executable, "-m", "snakemake", "--nocolor", "--profile", "profiles/slurm"),
     *("--slurm-init-seconds-before-status-checks", "3"),
@@ -28,7 +28,7 @@ STARTED_STEP = "with step(snakemake):\n"
 
 
 def prepare(folder: Path, **faults: str) -> Path:
-    """A copy of the pipeline, with what the scripts of some rules do before their step."""
+    """Copy the pipeline and add code to the scripts of some rules, to run before their step."""
     copy_pipeline(folder)
     for rule, fault in faults.items():
         script = folder / "workflow" / "scripts" / f"{rule}.py"
@@ -42,11 +42,11 @@ def prepare(folder: Path, **faults: str) -> Path:
 def faulty(
     cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
-    """A run in which a step takes more memory than it says, and another one more time at first."""
+    """Start a run in which one step needs more memory than it asks for and another is too slow at first."""
     folder = prepare(
         tmp_path_factory.mktemp("faulty") / "pipeline",
-        # The step takes more than the first attempt's 900 MB, less than the second's 1,300; Slurm looks every
-        # two seconds.
+        # The step takes more than the 900 MB of the first attempt and less than the 1,300 MB of the second.
+        # Slurm looks at the memory every two seconds.
         extract_corpus="ballast = b'x' * 800_000_000; import time; time.sleep(8)",
         train_language_id="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
     )
@@ -68,7 +68,7 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     faulty: tuple[Path, subprocess.Popen[str]],
     tmp_path: Path,
 ) -> None:
-    # Side by side, since the first mostly waits for a time limit, of which Slurm has none below a minute.
+    # Both runs go side by side: the faulty one mostly waits for a time limit of at least a minute.
     folder = prepare(tmp_path / "pipeline")
     run = cluster.run(*SNAKEMAKE, "--", TABLE, cwd=folder)
     assert run.returncode == 0, run.stdout
@@ -76,7 +76,7 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     jobs = cluster.ended(folder)
     assert {job["NodeList"] for job in jobs} == {"n1", "n2"}
     assert {job["JobState"] for job in jobs} == {"COMPLETED"}
-    # Downloads are no jobs, and short steps share some.
+    # Downloads are not submitted as jobs, and some short steps share a job.
     steps = run.stdout.count("Finished jobid")
     assert len(jobs) < steps - 13
 
@@ -114,15 +114,15 @@ def test_a_few_short_jobs_make_all_tables_figures_and_the_page(
 
 
 def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> None:
-    # Scoring waits for a file.
+    # Scoring waits for a file, so the run can be killed in the meantime.
     waiting = "import pathlib, time\nwhile not pathlib.Path('go').exists():\n    time.sleep(0.5)"
     folder = prepare(tmp_path / "pipeline", score_pairs=waiting)
     asked = cluster.run("generate-slurm-partition-config", "-o", "partitions.yaml", cwd=folder)
     assert asked.returncode == 0, asked.stdout
-    # More than the default partition allows.
+    # This is longer than the default partition allows.
     longer = ("--slurm-partition-config", "partitions.yaml", "--set-resources", "score_pairs:runtime=60")
     command = [*SNAKEMAKE, *longer, "--", SCORED]
-    # An earlier run of the folder, whose jobs have ended.
+    # This is an earlier run of the same folder; its jobs have ended.
     assert cluster.run(*SNAKEMAKE, *longer, "--", EXTRACTED, cwd=folder).returncode == 0
     with subprocess.Popen(
         command, cwd=folder, env=cluster.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -134,7 +134,7 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     locked = cluster.run(*command, cwd=folder)
     assert locked.returncode != 0
     assert "--unlock" in locked.stdout
-    # Its jobs go on without it.
+    # The jobs go on without Snakemake.
     assert str(folder) in cluster.queue("RUNNING")
     unlock = cluster.run("profiles/slurm/unlock.sh", cwd=folder)
     assert unlock.returncode == 0, unlock.stdout
@@ -152,13 +152,13 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
 
 
 def log_of(folder: Path) -> str:
-    """What Snakemake's own logs in a folder say."""
+    """Return the text of all of Snakemake's own logs in a folder."""
     logs = (folder / ".snakemake" / "log").glob("*.log")
     return "".join(log.read_text(errors="replace") for log in logs)
 
 
 def wait_for(condition: Callable[[], bool]) -> None:
-    """Wait at most ten minutes, on a machine at work on other things."""
+    """Wait until `condition` is true: at most ten minutes, since the machine may be busy."""
     end = time.monotonic() + 600
     while not condition():
         assert time.monotonic() < end

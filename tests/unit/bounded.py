@@ -1,10 +1,10 @@
-"""Bounds of every kind, as no sample would choose them."""
+"""Bounds of every kind on the products of vectors, including some that no sample would choose."""
 
 import numpy as np
 
 from paraphrastic.neighbours.bounds import Bound, IntegerBound
 
-# All dimensions in single precision, a share of them, all in 8 bits.
+# These use all dimensions in single precision, some of the dimensions, and all dimensions in 8 bits.
 BOUNDS = ["whole", "leading", "8 bits"]
 
 

@@ -1,4 +1,4 @@
-"""Configurations, as they are shipped and with changes."""
+"""The shipped configurations, and copies of them with changes."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
 DEFAULT = "config/datasets.tsv"
-# Of training data of the original code; these are files at least.
+# Settings for training data of the original code. The checks only need the files to exist.
 THEIRS = dict.fromkeys(("hdf5", "vocabulary", "sentencepiece"), str(ROOT / "README.md"))
 REGISTRY = read_registry(ROOT / DEFAULT)
 
@@ -22,13 +22,13 @@ def load(name: str) -> dict:
 
 
 def checked(config: dict) -> dict:
-    if config.get("registry", DEFAULT) == DEFAULT:  # relative to the repository
+    if config.get("registry", DEFAULT) == DEFAULT:  # the path is relative to the repository
         config = {**config, "registry": str(ROOT / DEFAULT)}
     return check_config(config, schema=SCHEMA)[0]
 
 
 def changed(path: str, value: object) -> dict:
-    """The default configuration with one key set."""
+    """Return the default configuration with one key set to a value."""
     config = load("config")
     *parents, key = path.split(".")
     section = config

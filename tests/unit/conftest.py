@@ -14,7 +14,7 @@ from paraphrastic.model.average import AverageEncoder
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """That of a model that was trained on `PAIRS`, for tests that do not change it."""
+    """The folder of a model that was trained on `PAIRS`, for tests that do not change it."""
     base = tmp_path_factory.mktemp("trained")
     return train_model(write_training_data(base, PAIRS, size=300), base / "model", SETTINGS).parent
 
@@ -26,7 +26,7 @@ def model(folder: Path) -> AverageEncoder:
 
 @pytest.fixture(params=["cpu", "cuda"])
 def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
-    """Devices that `training.device` runs on, with one thread of the processor; a GPU where there is one."""
+    """Each kind of device for `training.device`, with one thread; without a GPU, its tests are skipped."""
     if request.param == "cuda" and not torch.cuda.is_available():
         pytest.skip("no GPU: torch sees none")
     deterministic, threads = torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()

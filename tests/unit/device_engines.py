@@ -1,4 +1,4 @@
-"""Engines on devices, and mega-batches to train them on."""
+"""Engines on different devices, and random mega-batches to train them on."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -37,10 +37,10 @@ def fused(settings: TrainingSettings, *, steps: int = STEPS) -> FusedEngine:
 def random_megabatches(
     n: int, *, batches: int = 4, seed: int = 0
 ) -> Iterator[tuple[Sentences, np.ndarray, np.ndarray]]:
-    """Mega-batches with negatives, of which the last mini-batch is short, and the things that go wrong.
+    """Yield mega-batches with negatives; the last mini-batch of each is short.
 
-    Empty sentences, zero vectors, repeated and very frequent tokens, a sentence as its own translation,
-    missing negatives.
+    They contain the difficult cases: empty sentences, zero vectors, repeated and very frequent tokens, a
+    sentence that is its own translation, and missing negatives.
     """
     generator = np.random.default_rng(seed)
     pairs = batches * BATCH - 2
@@ -63,7 +63,7 @@ def random_megabatches(
 
 
 def train_on(engine: DeviceEngine, megabatch: tuple[Sentences, np.ndarray, np.ndarray]) -> list[float]:
-    """The losses of a mega-batch with given negatives."""
+    """Train on one mega-batch with the given negatives and return its losses."""
     sentences, negatives, valid = megabatch
     moved = engine._moved(sentences)
     engine._embed(*moved)
@@ -74,7 +74,7 @@ def train_on(engine: DeviceEngine, megabatch: tuple[Sentences, np.ndarray, np.nd
 def step_through(
     engine: FusedEngine | AutogradEngine, megabatch: tuple[Sentences, np.ndarray, np.ndarray]
 ) -> list[float]:
-    """The same, mini-batch after mini-batch."""
+    """Train on the same mega-batch one mini-batch at a time and return the losses."""
     sentences, negatives, valid = megabatch
     n = len(sentences) // 2
     engine.embed(sentences)

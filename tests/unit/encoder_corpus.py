@@ -1,4 +1,4 @@
-"""Architectures of encoders, and a small corpus encoded for each."""
+"""Encoder architectures, and a small corpus that is encoded for each of them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,7 @@ ARCHITECTURES = {
 
 
 class Data:
-    """The sample corpus for each architecture, made once."""
+    """The sample corpus, encoded once for each architecture."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""Small corpora, and what is extracted of them."""
+"""A helper that writes a small corpus and extracts its pairs."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
 
 def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):
-    """Counts, rows, and what was reported as unreadable."""
+    """Return the counts, the extracted rows, and the rows that were reported as unreadable."""
     path = content if isinstance(content, Path) else tmp_path / f"mine.{kind}"
     if not isinstance(content, Path):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -1,7 +1,7 @@
-"""The whole training algorithm once more, plainly, from the paper: what the engine is compared with.
+"""A second, plain implementation of the training algorithm, with which the engines are compared.
 
-Wieting et al. 2021, section 3, and the facts of the original code: padded loops instead of flat arrays,
-one similarity at a time, `torch.optim.Adam` over the full table.
+It follows section 3 of Wieting et al. 2021 and the behaviour of the original code. It uses padded loops
+instead of flat arrays, computes one similarity at a time, and runs `torch.optim.Adam` on the full table.
 """
 
 import torch
@@ -17,7 +17,7 @@ def train(
     megabatch: int,
     anneal: int,
 ) -> list[float]:
-    """Train `table` in place on mini-batches of (sources, targets); the loss of every mini-batch."""
+    """Train `table` in place on mini-batches of (sources, targets); return the loss of every mini-batch."""
     table = table.requires_grad_()
     optimizer = torch.optim.Adam([table], lr=learning_rate)
     losses, read = [], 0
@@ -64,6 +64,6 @@ def cosine(a: Tensor, b: Tensor) -> Tensor:
 
 
 def negative(vector: Tensor, candidates: list[Tensor], *, own: int) -> int:
-    """Index of the most similar candidate but the own one."""
+    """Return the index of the most similar candidate other than the sentence's own translation."""
     similarities = [cosine(vector, candidate).item() for candidate in candidates]
     return max((i for i in range(len(candidates)) if i != own), key=lambda i: similarities[i])

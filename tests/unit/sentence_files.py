@@ -1,4 +1,4 @@
-"""Files of sentences, and the commands `search` and `dedup` for them."""
+"""Helpers that write files of sentences and run the commands `search` and `dedup` on them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A tiny corpus for the tests of vocabulary, data set, training and models."""
+"""A tiny corpus for the tests of vocabularies, data sets, training and models."""
 
 import random
 from pathlib import Path
@@ -27,7 +27,7 @@ def sentence_pairs(n: int, *, seed: int = 0) -> list[tuple[str, str]]:
 
 
 def distinct_pairs(n: int) -> list[tuple[str, str]]:
-    """Pairs with rare words, so that no two sentences have the same vector."""
+    """Return pairs with rare words, so that no two sentences have the same vector."""
     generator = random.Random(1)
     rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(80)]
     words = (" ".join(generator.sample(rare, 3)) for _ in range(n))
@@ -47,7 +47,7 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
 
 
 def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int = 60) -> tuple[Path, Path]:
-    """The data set and the sentencepiece model of `pairs`."""
+    """Write the data set and the sentencepiece model of `pairs`."""
     parquet = write_pairs(folder / "pairs.parquet", pairs)
     model = folder / "sentencepiece.model"
     train_vocabulary(

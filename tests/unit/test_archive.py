@@ -1,4 +1,4 @@
-"""Archives: what streams give, and that nothing hostile or damaged passes."""
+"""Test that archives give the right streams and that hostile or damaged ones are refused."""
 
 import bz2
 import gzip
@@ -249,7 +249,7 @@ def little_memory():
 
 
 def tar_of(path, *infos):
-    """A tar.gz of headers that announce zeros, which follow them."""
+    """Write a tar.gz whose headers announce zeros, and the zeros after each header."""
     with gzip.open(path, "wb") as stream:
         for info in infos:
             stream.write(info.tobuf(format=tarfile.GNU_FORMAT))
@@ -352,12 +352,12 @@ TEXT = random.Random(1).randbytes(300_000)
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_file_passes_and_a_cut_or_changed_one_does_not(tmp_path, name):
-    path = tmp_path / "x.part"  # the name that counts is that of the finished file
+    path = tmp_path / "x.part"  # the type of the archive follows from the finished file's name
     WHOLE[name](path)
     check_whole(path, name)
     data = path.read_bytes()
     spoilt = {"cut": data[: len(data) * 2 // 5], "noise": TEXT, "empty": b""}
-    if name not in ("a.tar", "a.txt.zst"):  # they have no checksum here
+    if name not in ("a.tar", "a.txt.zst"):  # these two have no checksum here
         middle = len(data) // 3
         spoilt["changed"] = data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
     if name != "a.tar":
@@ -404,7 +404,7 @@ def test_a_zip_whose_member_has_no_readable_name_is_damaged(tmp_path, name):
     path = make_zip(tmp_path / "a.zip", {"é": b"content"})
     data = path.read_bytes().replace("é".encode(), name or "é".encode())
     if not name:
-        start = data.index(b"PK\x01\x02")  # in the directory, what was the name is an extra field
+        start = data.index(b"PK\x01\x02")  # in the directory, this turns the name's bytes into an extra field
         data = data[: start + 28] + struct.pack("<HH", 0, 2) + data[start + 32 :]
     path.write_bytes(data)
     with pytest.raises(DamagedError, match="damaged: "):

@@ -1,4 +1,4 @@
-"""Products of vectors that bound their cosines, and the bound that a sample chooses."""
+"""Test that the products of vectors bound their cosines, and which bound a sample chooses."""
 
 import numpy as np
 import pytest
@@ -19,13 +19,14 @@ from paraphrastic.neighbours.vectors import direction_entries
 @pytest.mark.parametrize("in_16_bits", [False, True])
 def test_products_bound_cosines(kind: str, in_16_bits: bool) -> None:
     x, y = translated(150, 250, 60)
-    # Zero; one entry alone; one that is much larger than the others; and others of any length.
+    # The vectors include zero, one with a single entry, one with an entry far larger than the others, and
+    # vectors of very different lengths.
     x[3], y[7] = 0, 0
     x[4], y[8] = np.eye(60)[2], np.eye(60)[2]
     x[5, 9], y[9, 9] = 40, -40
     y[10:40] *= np.geomspace(1e-30, 1e30, 30)[:, None]
     y[40:60] = x[40:60]
-    # One of which nothing is kept.
+    # The basis keeps nothing of this vector.
     basis = basis_of(60, 0.4)
     x[6] = y[6] = x[6] - basis @ (x[6] @ basis)
     bound = bound_of(x, kind)
@@ -34,7 +35,7 @@ def test_products_bound_cosines(kind: str, in_16_bits: bool) -> None:
     bound.multiply(bound.vectors(sides[0]), bound.vectors(sides[1]), products)
     above = products + bound.slack - similarities(*sides)
     assert above.min() >= 0
-    # Where all dimensions are kept, products differ from cosines by rounding alone.
+    # If all dimensions are kept, products and cosines differ only by rounding.
     assert above.max() < {"whole": 2e-5, "leading": 2, "8 bits": 0.2}[kind]
 
 
@@ -42,11 +43,11 @@ def test_the_bound_fits_the_vectors() -> None:
     generator = np.random.default_rng(0)
     flat = generator.normal(size=(9000, 64)).astype(np.float32)
     assert bound_for_neighbours(flat, flat[::-1], 4).width == 64
-    # A few dimensions rule most pairs out.
+    # Here a few dimensions rule out most pairs.
     low = generator.normal(size=(20_000, 8)) @ generator.normal(size=(8, 64))
     vectors = (low + 0.1 * generator.normal(size=low.shape)).astype(np.float32)
     assert bound_for_threshold(vectors, 0.95).width < 32
-    # There are too few vectors for a sample.
+    # These are too few vectors for a sample.
     assert bound_for_threshold(vectors[:1000], 0.95).width == 64
 
 

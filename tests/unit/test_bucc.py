@@ -1,4 +1,4 @@
-"""BUCC: reading the data, and F1 by thresholds, against plain computations."""
+"""Test how BUCC is read and how F1 follows from thresholds, against plain computations."""
 
 import itertools
 import json
@@ -63,13 +63,13 @@ def test_bucc_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({0: "de-1 Eins.\n"}, r"b/de-en\.de:1: id and sentence with a tab between them expected"),
-        ({1: "en-1\tOne.\n\tTwo.\n"}, r"b/de-en\.en:2: id and sentence with a tab between them expected"),
+        ({0: "de-1 Eins.\n"}, r"b/de-en\.de:1: expected id and sentence with a tab between them"),
+        ({1: "en-1\tOne.\n\tTwo.\n"}, r"b/de-en\.en:2: expected id and sentence with a tab between them"),
         ({1: "en-1\tOne.\nen-1\tTwo.\n"}, r"b/de-en\.en:2: the id 'en-1' occurs again"),
         ({0: b"de-1\t\xff\n"}, r"b/de-en\.de:1: not UTF-8: byte 0xff"),
         ({0: ""}, r"b/de-en\.de: is empty"),
         ({2: ""}, r"b/de-en\.gold: is empty"),
-        ({2: "de-1\n"}, r"b/de-en\.gold:1: two ids with a tab between them expected"),
+        ({2: "de-1\n"}, r"b/de-en\.gold:1: expected two ids with a tab between them"),
         ({2: "de-1\ten-1\nde-9\ten-2\n"}, r"b/de-en\.gold:2: the id 'de-9' is not in b/de-en\.de"),
         ({2: "en-1\tde-1\n"}, r"b/de-en\.gold:1: the id 'en-1' is not in b/de-en\.de"),
     ],
@@ -87,7 +87,7 @@ def test_a_missing_gold_standard_is_named(tmp_path: Path) -> None:
 
 
 def mined_plainly(both: np.ndarray, k: int, *, ratio: bool) -> list[tuple[float, int, int]]:
-    """Candidates of both directions, by the highest score, each sentence once."""
+    """Mine the candidates of both directions, highest scores first, and use each sentence once."""
     first, second = (np.sort(side, axis=1)[:, -k:].mean(axis=1) for side in (both, both.T))
     scores = both / ((first[:, None] + second[None]) / 2) if ratio else both
     candidates = set()
@@ -112,7 +112,7 @@ def f1_of(pairs: list[tuple[float, int, int]], gold: set[tuple[int, int]], thres
 
 
 def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str], list[str], set]:
-    """Sentences of names, of which every third has a translation; some of them occur twice."""
+    """Write sentences made of names. Every third one has a translation, and some of them occur twice."""
     generator = np.random.default_rng(0)
     names = ["".join(generator.choice(list("abcdefghijklmnop"), size=6)).capitalize() for _ in range(200)]
 
@@ -131,7 +131,7 @@ def bucc_case(folder: Path, n: int = 300) -> tuple[tuple[Path, Path], list[str],
         "".join(f"{code}-{i}\t{text}\n" for i, text in enumerate([*side, *side[:20]]))
         for code, side in (("de", german), ("en", english))
     ]
-    # The gold standard names a copy too, and one pair twice by copies of both sides.
+    # The gold standard also names a copy, and it names one pair twice through copies of both sides.
     named = [*sorted(gold), (n + 3, 3), (n + 6, n + 6)]
     pairs = "".join(f"de-{i}\ten-{j}\n" for i, j in named)
     return prepared(folder, *lines, pairs), german, english, gold
@@ -158,7 +158,7 @@ def test_precision_recall_and_f1(tmp_path: Path, threads: int) -> None:
         assert (found["accepted"], found["correct"]) == (len(accepted), len(accepted & gold))
         assert values[f"precision de-en {scoring}"] == pytest.approx(len(accepted & gold) / len(accepted))
         assert values[f"recall de-en {scoring}"] == pytest.approx(len(accepted & gold) / 100)
-        # By thresholds that are not tuned on what they are applied to, it is hardly higher.
+        # Held-out thresholds are not tuned on the pairs that they accept, so F1 is hardly ever higher.
         held_out = values[f"f1 de-en {scoring} held-out"]
         assert 0.8 * best < held_out <= best + 0.02
         low, high = content["measurements"][f"f1 de-en {scoring}"]["interval"]
@@ -176,7 +176,7 @@ def test_resamples_are_of_source_sentences(tmp_path: Path) -> None:
     }
     for figure in figures.values():
         assert figure.samples.mean() == pytest.approx(figure.value, abs=0.01)
-    # Of shares of about 100 pairs each.
+    # Each sample has shares of about 100 pairs.
     recall = figures["recall"].value
     assert figures["recall"].samples.std() == pytest.approx((recall * (1 - recall) / 100) ** 0.5, rel=0.2)
     precision, recall, f1 = (figures[name].samples for name in ("precision", "recall", "f1"))
@@ -191,7 +191,7 @@ def test_held_out_thresholds_are_those_of_the_other_half(
 
     def threshold(scores, correct, n_gold: int) -> float:
         seen.append((len(scores), int(correct.sum()), n_gold))
-        # The first half gets one that accepts nothing, the second one that accepts all.
+        # The first half gets a threshold that accepts nothing, the second half one that accepts everything.
         return {1: 0.5, 2: 9.0, 3: -9.0}[(len(seen) - 1) % 3 + 1]
 
     monkeypatch.setattr(bitext, "best_threshold", threshold)
@@ -200,7 +200,7 @@ def test_held_out_thresholds_are_those_of_the_other_half(
     assert tuple(map(sum, zip(*halves, strict=True))) == whole
     assert all(half[2] > 30 for half in halves)
     assert halves[0][:2] != halves[1][:2]
-    # What the first half's threshold is found on is the second half.
+    # The threshold of the first half is found on the second half.
     (accepted, correct, _), _ = halves
     content = json.loads((tmp_path / "r.json").read_text())
     value = content["measurements"]["f1 de-en cosine held-out"]["value"]
@@ -213,9 +213,9 @@ def test_held_out_thresholds_are_those_of_the_other_half(
     [
         ([0.9, 0.8, 0.5], [1, 1, 0], 2, 0.65),
         ([0.9, 0.8, 0.5], [1, 1, 1], 3, 0.5),
-        # Pairs of one score are not told apart.
+        # A threshold cannot separate pairs with equal scores.
         ([0.9, 0.9, 0.5], [1, 0, 0], 1, 0.7),
-        # Nothing is correct: the best are accepted.
+        # No pair is correct, so only the best one is accepted.
         ([0.9, 0.8], [0, 0], 1, 0.85),
         ([np.nextafter(0.5, 1), 0.5], [1, 0], 1, np.nextafter(0.5, 1)),
         ([], [], 3, 0.0),
@@ -245,7 +245,7 @@ def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
 
 
 def test_few_gold_pairs(tmp_path: Path) -> None:
-    """One is no test set; of two in one half of the sentences, the other half learns no threshold."""
+    """One gold pair is refused. If one half of the sentences has both, the other learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
     with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs, at least 2 are needed"):
         evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
@@ -268,7 +268,7 @@ def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     prepare_bucc(path, *testset, languages=("de", "en"), members=members)
     sentences, gold = (pl.read_parquet(each) for each in testset)
     assert (len(sentences), len(gold)) == (20_000, 250)
-    # Every seventh sentence, and all that the gold standard names.
+    # Keep every seventh sentence and every sentence that the gold standard names.
     few = (pl.int_range(pl.len()) % 7 == 0) | pl.col("id").is_in([*gold["source"], *gold["target"]])
     sentences = sentences.filter(few)
     sentences.write_parquet(testset[0])

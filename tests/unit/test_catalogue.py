@@ -1,4 +1,4 @@
-"""What rules ask the library for: corpora, models, evaluations and results of checked configurations."""
+"""Test what the rules ask the library about a configuration's corpora, models, evaluations and results."""
 
 import re
 import subprocess
@@ -24,7 +24,7 @@ SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "s
 
 
 def results(name: str = "config", **changes: Any) -> Results:
-    """A configuration's results; changes of a section are merged into it."""
+    """Return the results of a configuration; `changes` are merged into its sections."""
     return read_results(name, changes) if changes else shipped_results(name)
 
 
@@ -205,7 +205,7 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
     assert evaluations.systems_of("sts") == [
         name for model in ("en", "de", "es", "fr") for name in (f"{model}-untrained", model)
     ]
-    assert evaluations.systems_of("stsb") == []  # by evaluation.only
+    assert evaluations.systems_of("stsb") == []  # evaluation.only leaves out this task
     assert evaluations.parts("xling_sts", "es") == ["es-es", "es-en", "en-en"]
     assert evaluations.parts("xling_sts", "fr") == ["en-en"]
     assert evaluations.parts("tatoeba", "fr") == ["fr"]
@@ -214,7 +214,7 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
     assert evaluations.systems_of("speed") == ["en", "de", "es", "fr"]
     with pytest.raises(InputError, match=r"evaluation\.bucc: is null"):
         evaluations.evaluated("bucc", "fr")
-    with pytest.raises(InputError, match="en: knows none of the languages"):
+    with pytest.raises(InputError, match="en: knows none of the evaluated languages"):
         evaluations.evaluated("tatoeba", "en")
     path = "{language}.parquet"
     assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
@@ -243,8 +243,11 @@ def test_only_names_tasks() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("dee", "'dee' is no system that is evaluated; did you mean 'de'?"),
-        ("LaBSE", "'LaBSE' is no system that is evaluated; there are en-untrained, en, de-untrained, de, "),
+        ("dee", "'dee' is not a system that is evaluated; did you mean 'de'?"),
+        (
+            "LaBSE",
+            "'LaBSE' is not a system that is evaluated; there are en-untrained, en, de-untrained, de, ",
+        ),
     ],
 )
 def test_only_names_systems(name: str, message: str) -> None:
@@ -265,7 +268,7 @@ def test_only_may_name_models_that_are_not_built() -> None:
 def test_a_model_without_epochs_is_untrained_itself() -> None:
     definitions = load("config")["definitions"]
     untrained = {**definitions["de"], "training": {"epochs": 0}}
-    with pytest.raises(InputError, match="'de-untrained' is no system that is evaluated; did you mean"):
+    with pytest.raises(InputError, match="'de-untrained' is not a system that is evaluated; did you mean"):
         results(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
 
 
@@ -322,7 +325,7 @@ def test_tables_are_those_that_have_rows() -> None:
     assert "contamination" in found.tables
     assert "contamination" not in found.figures
     off = results(filter_study={"model": None}, language_choice={"models": []})
-    assert off.absent["filter_study"] == "the configuration asks for none"
+    assert off.absent["filter_study"] == "the configuration does not ask for it"
 
 
 def test_results_of_a_table_are_those_of_all_seeds() -> None:

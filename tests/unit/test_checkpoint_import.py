@@ -1,4 +1,4 @@
-"""Models of the original code: their vectors are its own, and their files run nothing."""
+"""Test that models of the original code keep their vectors and that loading their files runs no code."""
 
 import collections
 import contextlib
@@ -30,8 +30,8 @@ from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 
 SENTENCES = corpus(1500)
-# Capitals, runs of unknown characters that training met and others, what normalization brings back, white
-# space of every kind, and text that looks like names of pieces.
+# These texts have capitals, old and new runs of unknown characters, text that normalization turns into
+# known pieces, every kind of white space, and words that look like the names of pieces.
 HARD = [
     "The OLD dog", "JAZZ", "zzz", "jazzquiz", "日本", "日本語", "zoo" * 40, "ℕ of dogs ™", "½ of 42!?",
     "ﬁnds", "İstanbul ΑΣ", "a\x85b", "z\x85z", "\u3000a\u00a0b", "dog\u200bcat", UNKNOWN, "<s> </s> <unk>",
@@ -42,7 +42,7 @@ TEXTS = [*corpus(200, seed=5), *RARE, *HARD]
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
-    # Sentence by sentence, threads of torch would wait for each other most of the time.
+    # Torch embeds one sentence at a time here, so several threads would mostly wait for each other.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -60,7 +60,7 @@ def original(sp_model: Path) -> Original:
 
 
 def test_training_text_has_runs_of_unknown_characters(sp_model: Path) -> None:
-    # Without them, the tests below would show little.
+    # Without such runs, the tests below would prove little.
     processor = sentencepiece.SentencePieceProcessor(model_file=str(sp_model))
     unknown = [piece for piece in vocabulary_of(sp_model, SENTENCES) if processor.piece_to_id(piece) == 0]
     assert {"zz", "1984", "日本", "z", "!?"} <= set(unknown)
@@ -84,7 +84,7 @@ def test_vectors_are_the_originals(sp_model: Path, tmp_path: Path, kind: dict[st
     assert isinstance(opened, CompositeEncoder if kind.get("model") else AverageEncoder)
     expected = original.embed(TEXTS)
     np.testing.assert_allclose(opened.embed_raw_text(TEXTS), expected, rtol=0, atol=1e-6)
-    # No text depends on its neighbours, and a folder is the same model.
+    # The vector of a text does not depend on the other texts, and an imported folder holds the same model.
     import_checkpoint(checkpoint, sp_model, tmp_path / "folder")
     folder = load_model(tmp_path / "folder")
     assert folder.digest == opened.digest
@@ -129,7 +129,8 @@ def test_real_captions_have_the_originals_vectors(mirror: Path, tmp_path: Path) 
 
 
 def test_text_without_pieces_is_zero_here(sp_model: Path, tmp_path: Path, original: Original) -> None:
-    # In the original it has the unknown vector, as text of only unknown pieces has in both.
+    # The original gives such text the unknown vector. Both give that vector to text that has only unknown
+    # pieces.
     model = load_model(original.save(tmp_path / "model.pt"), sp_model=sp_model)
     assert not model.embed_raw_text(["", "  ", "\u200b"]).any()
     nothing = Original(sp_model, ["the"])
@@ -195,7 +196,7 @@ def test_an_imported_model_has_a_card_and_is_of_other_libraries(
 def test_what_other_libraries_cannot_load_is_left_out_and_said(
     sp_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
 ) -> None:
-    reason = "it is more than one average."
+    reason = "it consists of more than one average."
     if way == "other pieces":
         pytest.importorskip("tokenizers", reason="tokenizers is not installed")
         cut = formats.tokens
@@ -216,7 +217,7 @@ def test_what_other_libraries_cannot_load_is_left_out_and_said(
 def test_another_models_folder_is_left_as_it_is(sp_model: Path, tmp_path: Path, original: Original) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "README.md").write_text("another's")
-    with pytest.raises(InputError, match="folder: is there already, and no empty folder"):
+    with pytest.raises(InputError, match="folder: already exists and is not an empty folder"):
         import_checkpoint(original.save(tmp_path / "model.pt"), sp_model, tmp_path / "folder")
     assert [path.name for path in (tmp_path / "folder").iterdir()] == ["README.md"]
 
@@ -229,7 +230,7 @@ def test_a_folder_is_whole_or_not_there(
         raise error
 
     checkpoint = original.save(tmp_path / "model.pt")
-    # After the weights are written.
+    # The error comes after the weights are written.
     monkeypatch.setattr("paraphrastic.model.files.write_json", fail)
     expected = InputError if isinstance(error, OSError) else KeyboardInterrupt
     with pytest.raises(expected) as raised:
@@ -240,7 +241,7 @@ def test_a_folder_is_whole_or_not_there(
 
 
 def test_models_of_tokenized_text_are_told_so(sp_model: Path, tmp_path: Path) -> None:
-    # As earlier code saved them: without these settings, always lower-casing.
+    # Earlier code saved models without these settings and always lower-cased.
     original = Original(sp_model, SENTENCES)
     del original.arguments["tokenize"], original.arguments["lower_case"]
     checkpoint = original.save(tmp_path / "model.pt")
@@ -252,7 +253,7 @@ def test_models_of_tokenized_text_are_told_so(sp_model: Path, tmp_path: Path) ->
 
 
 class Bomb:
-    """Makes a file when a pickle of it is loaded."""
+    """An object that creates a file when its pickle is loaded."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -281,7 +282,7 @@ def test_other_classes_are_refused_by_name(
 ) -> None:
     checkpoint = original.save(tmp_path / "model.pt", legacy=legacy, epoch=collections.UserDict())
     with pytest.raises(
-        InputError, match=r"it asks for collections\.UserDict, and of classes it may name argp"
+        InputError, match=r"it asks for collections\.UserDict, but argparse.Namespace is the only"
     ):
         open_checkpoint(checkpoint, sp_model)
 
@@ -295,10 +296,13 @@ def nan(original: Original) -> dict[str, torch.Tensor]:
     [
         (lambda o: {"state_dict": "left out", "vocab": "left out"}, "has no state_dict and no vocab"),
         (lambda o: {"args": {"model": "avg"}}, "args is not an argparse.Namespace"),
-        (lambda o: {"args": namespace(o, pool="max")}, "args.pool is 'max'; an average has 'mean'"),
-        (lambda o: {"args": namespace(o, model="gru")}, "args.model is 'gru'; known are 'avg' and 'lstm'"),
+        (lambda o: {"args": namespace(o, pool="max")}, "args.pool is 'max'; an average needs 'mean'"),
+        (
+            lambda o: {"args": namespace(o, model="gru")},
+            "args.model is 'gru', which is neither 'avg' nor 'lstm'",
+        ),
         (lambda o: {"args": namespace(o, ngrams=3)}, "is a model of character 3-grams"),
-        (lambda o: {"args": namespace(o, model=["avg"])}, "args.model is of the type list"),
+        (lambda o: {"args": namespace(o, model=["avg"])}, "args.model has the type list"),
         (lambda o: {"args": namespace(o, pool=None)}, "args.pool is None"),
         (lambda o: {"args": namespace(o, zero_unk="left out")}, "args has no zero_unk"),
         (
@@ -313,8 +317,11 @@ def nan(original: Original) -> dict[str, torch.Tensor]:
             lambda o: {"vocab": {**o.vocab, "more": 36}},
             "embedding.weight is 36 × 24, but vocab has 37 pieces",
         ),
-        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 36}}, "the row of 'UUUNKKK' is 36, of 36 rows"),
-        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 1.0}}, "the row of 'UUUNKKK' is 1.0, of 36 rows"),
+        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 36}}, "the row of 'UUUNKKK' is 36, but there are 36 rows"),
+        (
+            lambda o: {"vocab": {**o.vocab, UNKNOWN: 1.0}},
+            "the row of 'UUUNKKK' is 1.0, but there are 36 rows",
+        ),
         (
             lambda o: {"vocab": {piece: row for piece, row in o.vocab.items() if piece != UNKNOWN}},
             "no UUUNKKK",
@@ -365,7 +372,7 @@ def test_damaged_files_are_named(sp_model: Path, tmp_path: Path, original: Origi
         for place in generator.integers(0, min(len(whole), 6000), 3):
             damaged[place] = generator.integers(256)
         path.write_bytes(damaged)
-        # Told as what it is, or a model whose damage is in a number; never another exception.
+        # The damage is reported or changes only a number in the model; no other exception may come.
         with contextlib.suppress(InputError):
             open_checkpoint(path, sp_model)
 
@@ -386,7 +393,7 @@ def other_vocabulary(path: Path, sentences: Sequence[str]) -> Path:
 
 def test_another_sentencepiece_model_is_noticed(tmp_path: Path, original: Original) -> None:
     other = other_vocabulary(tmp_path / "other.model", SENTENCES)
-    with pytest.raises(InputError, match=r"pieces, such as '.*', are none of the sentencepiece model's"):
+    with pytest.raises(InputError, match=r"pieces, such as '.*', are not in the sentencepiece model"):
         open_checkpoint(original.save(tmp_path / "model.pt"), other)
 
 
@@ -403,7 +410,7 @@ def test_spellings_change_no_piece(tmp_path: Path, model_type: str) -> None:
 def test_models_that_cannot_tell_spellings_apart_are_refused(tmp_path: Path) -> None:
     model = train_sentencepiece(SENTENCES, tmp_path / "word.model", model_type="word")
     processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    with pytest.raises(InputError, match="needed is one of the type unigram or bpe"):
+    with pytest.raises(InputError, match="its type must be unigram or bpe"):
         add_unknown_pieces(processor, list(vocabulary_of(model, SENTENCES)))
 
 

@@ -1,4 +1,4 @@
-"""What a step depends on is what it does: a word in a model card trains nothing again."""
+"""Test that a step depends only on the code that it runs: a new word in a model card retrains nothing."""
 
 from pathlib import Path
 
@@ -30,7 +30,7 @@ STEPS = {
         "choose_model",
     ],
 }
-# What early stopping scores a model with.
+# Early stopping uses these modules to score a model.
 SCORING = {"development", "correlation", "testsets", "tasks"}
 
 
@@ -51,7 +51,7 @@ def test_steps_to_a_model_depend_on_nothing_above_them(script: str) -> None:
 
 def test_training_depends_on_no_code_that_embeds() -> None:
     files = modules_of(script=SCRIPTS / "train_model.py", without=["paraphrastic.evaluation.development"])
-    # An LSTM is the same in training and in use.
+    # An LSTM runs the same code in training and in use.
     assert {file.stem for file in files if file.parent.name == "model"} == {"files", "recurrent"}
 
 

@@ -1,5 +1,6 @@
-"""Results depend on code, not on its comments."""
+"""Test that results depend on the code and not on its comments."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,26 @@ FILES = {
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "paraphrastic"
     folder.mkdir()
     for name, text in FILES.items():
         (folder / name).write_text(text)
     monkeypatch.setattr(module, "PACKAGE", folder)
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    return folder
+    start_anew()
+    yield folder
+    start_anew()
+
+
+def start_anew() -> None:
+    """Forget what this process knows of files, as a new process does."""
+    for function in (module._source, module._kept, module._store):
+        function.cache_clear()
 
 
 def version(*modules: str) -> str:
-    module._parse.cache_clear()
+    start_anew()
     return module.code_version(*modules)
 
 
@@ -70,7 +79,7 @@ def test_a_script_counts_by_its_code(package: Path, old: str, new: str, changes:
     script.write_text(SCRIPT)
     before = module.code_version(script=script)
     script.write_text(SCRIPT.replace(old, new))
-    module._parse.cache_clear()
+    start_anew()
     assert (module.code_version(script=script) != before) == changes
 
 
@@ -82,7 +91,7 @@ def test_what_a_script_imports_counts_unless_it_is_left_out(package: Path, file:
     whole = module.code_version(script=script)
     without = module.code_version(script=script, without=["paraphrastic.top"])
     (package / file).write_text(FILES[file].replace("1", "2") + "\n\nchanged = True\n")
-    module._parse.cache_clear()
+    start_anew()
     assert module.code_version(script=script) != whole
     assert module.code_version(script=script, without=["paraphrastic.top"]) == without
 
@@ -92,3 +101,29 @@ def test_an_unknown_module_is_an_error(package: Path) -> None:
         version("paraphrastic.nowhere")
     with pytest.raises(ModuleNotFoundError, match=r"paraphrastic\.nowhere"):
         module.code_version(without=["paraphrastic.nowhere"])
+
+
+def test_a_second_process_parses_only_what_has_changed(
+    package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = []
+    parse = module._parse
+    monkeypatch.setattr(
+        module, "_parse", lambda content, digest: parsed.append(content) or parse(content, digest)
+    )
+    first = version("paraphrastic.top")
+    assert len(parsed) == 3
+    assert version("paraphrastic.top") == first
+    assert len(parsed) == 3
+    (package / "low.py").write_text("y = 2\n")
+    assert version("paraphrastic.top") != first
+    assert parsed[3:] == [b"y = 2\n"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', '{"a": [1]}'])
+def test_a_damaged_store_is_made_anew(package: Path, content: str) -> None:
+    first = version("paraphrastic.top")
+    (store,) = (package / "__pycache__").iterdir()
+    store.write_text(content)
+    assert version("paraphrastic.top") == first
+    assert version("paraphrastic.top") == first

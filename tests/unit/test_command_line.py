@@ -1,4 +1,4 @@
-"""What the command line says of itself."""
+"""Test which version the command line reports."""
 
 from importlib import metadata
 

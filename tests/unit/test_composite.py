@@ -1,4 +1,4 @@
-"""LSTMs, mixed models and separate languages, from training to a saved model and raw text."""
+"""Test LSTMs, mixed models and separate languages from training to a saved model and raw text."""
 
 import json
 from dataclasses import replace
@@ -33,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path, name: str) -> None:
-    """From parameters in training to a folder and raw text, for every kind of architecture."""
+    """Compare the parameters in training with the saved folder and with raw text, for every architecture."""
     architecture = ARCHITECTURES[name]
     dataset, _ = data(architecture)
     model = load_model(data.train(architecture, tmp_path, replace(SHORT, epochs=0)))
@@ -68,7 +68,7 @@ def test_training_makes_translations_nearest(data: Data, tmp_path: Path, name: s
 
 def test_only_one_average_is_embedded_on_a_gpu(data: Data, tmp_path: Path) -> None:
     model = load_model(data.train(ARCHITECTURES["lstm"], tmp_path, replace(SHORT, epochs=0)))
-    with pytest.raises(InputError, match=r"^Random LSTM .*: only one average is embedded on cuda$"):
+    with pytest.raises(InputError, match=r"^Random LSTM .*: only a single average can be embedded on cuda$"):
         system_of(model, device="cuda")
 
 
@@ -95,7 +95,7 @@ def test_a_checkpoint_of_another_architecture_is_not_used(
 def interrupt(
     data: Data, architecture: Architecture, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[Path]:
-    """Train until the second epoch; the checkpoints."""
+    """Train into the second epoch, interrupt the run, and return its checkpoints."""
     step, steps = Run._step, 0
 
     def killed(run: Run, *arguments: object, **named: object) -> float:
@@ -114,7 +114,7 @@ def interrupt(
 
 def test_a_separate_model_asks_for_the_language(data: Data, tmp_path: Path) -> None:
     model = load_model(data.train(ARCHITECTURES["separate parameters"], tmp_path, replace(SHORT, epochs=0)))
-    message = "language is to be 'en' or 'de', not "
+    message = "language must be 'en' or 'de', not "
     with pytest.raises(InputError, match=message + "None"):
         model.embed_raw_text(["the dog"])
     with pytest.raises(InputError, match=message + "'fr'"):
@@ -141,12 +141,12 @@ def rewritten(folder: Path, change) -> None:
     [
         (
             lambda config: config["architecture"]["parts"][1].update(kind="gru"),
-            "'gru' is none of average, lstm",
+            "'gru' is not one of average, lstm",
         ),
         (lambda config: config["architecture"]["parts"].pop(), "config.json says 19 dimensions"),
         (
             lambda config: config["architecture"]["parts"].clear(),
-            "the architecture .* is not one: it has no parts",
+            "the architecture .* is not valid: it has no parts",
         ),
         (lambda config: config["architecture"]["parts"].append({"unit": "word"}), "2.embeddings' is missing"),
         (
@@ -154,7 +154,7 @@ def rewritten(folder: Path, change) -> None:
             "do not fit its architecture",
         ),
         (lambda config: config["architecture"].update(languages="separate"), "known.trigram.en' is missing"),
-        (lambda config: config["architecture"].update(size=3), "is not one: .*'size'"),
+        (lambda config: config["architecture"].update(size=3), "is not valid: .*'size'"),
         (lambda config: config.pop("architecture"), "'architecture' is missing"),
         (lambda config: config.update(encoder="other"), "does not describe a model of the kind"),
         (lambda config: config["architecture"]["parts"][0].update(unit="word"), r"rows, but its vocabulary"),

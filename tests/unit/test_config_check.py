@@ -1,4 +1,4 @@
-"""The configuration is checked before anything runs, each fault in one line with the key's path."""
+"""Test the checks before anything runs: each fault of a configuration is one line with the key's path."""
 
 import copy
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ def test_shipped_configurations_say_only_what_differs_from_the_defaults(name: st
 
 
 def settings(values: dict, section: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The keys of all settings, each with the path of its section."""
+    """Yield the key of every setting with the path of its section."""
     for key, value in values.items():
         if isinstance(value, dict) and value:
             yield from settings(value, (*section, key))
@@ -61,7 +61,7 @@ def test_a_completed_configuration_is_a_configuration_of_the_same(name: str) -> 
 def test_a_dataset_takes_the_place_of_corpora() -> None:
     config = load("config")
     config["definitions"]["en"] = {"languages": ["en"], "dataset": THEIRS}
-    # No text, no filters: those that need other data sets do not concern it.
+    # The model has no text and no filters, so the settings that need other data sets are turned off.
     config |= {"models": ["en"], "definitions": {"en": config["definitions"]["en"]}, "language_id": None}
     config |= {"studies": {}, "language_choice": {}, "filter_study": {}}
     assert checked(config)["definitions"]["en"]["corpora"] == []
@@ -181,7 +181,7 @@ def test_checking_leaves_the_given_configuration_alone() -> None:
     ],
 )
 def test_another_spelling_is_the_same_to_the_last_character(path: str, value: object, other: object) -> None:
-    # Its type and the order of its keys show in what is written of it.
+    # The printed form shows the type of the value and the order of the keys.
     assert repr(checked(changed(path, other))) == repr(checked(changed(path, value)))
 
 
@@ -210,7 +210,9 @@ def test_what_no_figure_depends_on_is_no_setting_of_a_run() -> None:
     config = checked(changed("training.checkpoint_minutes", 3))
     run = next(iter(sweep_runs(config, "de").values()))
     assert set(run) == {field.name for field in fields(TrainingSettings)}
-    with pytest.raises(InputError, match=r"filter_study\.training\.tensorboard: the model's own is used"):
+    with pytest.raises(
+        InputError, match=r"filter_study\.training\.tensorboard: the study uses the model's own value"
+    ):
         checked(changed("filter_study.training", {"tensorboard": True}))
     with pytest.raises(InputError, match=r"training\.early_stopping\.every: is missing"):
         checked(changed("training.early_stopping", {"patience": 3}))

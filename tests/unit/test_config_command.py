@@ -1,4 +1,4 @@
-"""`paraphrastic config`: what it prints is a configuration of the same models."""
+"""Test that `paraphrastic config` prints a configuration of the same models."""
 
 import json
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_one_model_has_all_its_settings(capsys: pytest.CaptureFixture[str]) -> N
             ["--config", "models=[nn]"],
             "config: models: 'nn' is not described under definitions; there are en",
         ),
-        (["--config", "seed={"], "--config: a value is not YAML, such as models=[en]"),
+        (["--config", "seed={"], "--config: a value is not valid YAML; an example is models=[en]"),
         (["--configfile", "gone.yaml"], "gone.yaml: is not a file"),
         (["--model", "nn"], "--model: 'nn' is not described under definitions; there are en, de, es, fr"),
     ],
@@ -68,5 +68,7 @@ def test_it_runs_where_the_pipeline_is(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["config"]) == 1
-    expected = "workflow/schemas/config.schema.yaml: is not a file: run this in the folder of the pipeline"
+    expected = (
+        "workflow/schemas/config.schema.yaml: is not a file: run this command in the folder of the pipeline"
+    )
     assert expected in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Corpora by path, and those that are mined: their names, versions and faults."""
+"""Test the names, versions and faults of mined corpora and of corpora that are given by their paths."""
 
 import os
 from pathlib import Path
@@ -15,7 +15,7 @@ from paraphrastic.config.local_files import named_datasets
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to run in, with a corpus of one's own."""
+    """A folder to run in that contains a user's own corpus."""
     monkeypatch.chdir(tmp_path)
     Path("My-Data.v2.tsv.gz").write_bytes(b"content")
     Path("pairs.txt").write_text("content")
@@ -44,7 +44,7 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     entry = {"path": "pairs.txt", "name": "ours", "kind": "tsv"}
     config = changed("definitions.de.corpora", [entry])
     config["max_pairs"] = {"ours": 10}
-    # The same file may serve other languages: a translation memory has many.
+    # One file can serve several languages; a translation memory often does.
     config["definitions"]["fr"]["corpora"] = [entry]
     datasets = named_datasets(checked(config), REGISTRY)
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
@@ -59,7 +59,7 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     first = version()
     path = Path("My-Data.v2.tsv.gz")
     status = path.stat()
-    path.write_bytes(b"CONTENT")  # as long as before, and its time set back
+    path.write_bytes(b"CONTENT")  # the length stays the same, and the old time is set again
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     second = version()
     assert second != first
@@ -79,7 +79,7 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
     [
         ({"pth": "x.tsv"}, "corpora.1.pth: unknown key; did you mean 'path'?"),
         ({"name": "x"}, "corpora.1.path: is missing"),
-        (7, "corpora.1: 7 is not of type 'string', 'object'"),
+        (7, "corpora.1: 7 is not text or a mapping"),
         ({"path": "My-Data.v2.tsv.gz", "name": "My Data"}, "corpora.1.name: 'My Data' does not match"),
         ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of ['tsv', "),
         ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
@@ -92,7 +92,10 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
             "corpora.1.columns: columns of kind 'tsv' are numbers from 1, or all of them names",
         ),
         ({"path": "none.tsv"}, "corpora.1.path: 'none.tsv' is not a file"),
-        ({"path": "a {x}.tsv"}, "corpora.1.path: 'a {x}.tsv' has a brace, which is a wildcard's"),
+        (
+            {"path": "a {x}.tsv"},
+            "corpora.1.path: 'a {x}.tsv' contains a brace, which Snakemake reads as a wildcard",
+        ),
         (
             "data/bi",
             "corpora: 'data/bi' is not in the registry of data sets; a file is given as {path: data/bi}",
@@ -123,7 +126,7 @@ def test_each_fault_of_a_corpus_by_path_is_one_line(mine: Path, entry: object, m
 
 
 def mining(**changes: object) -> dict:
-    """The default configuration with a mined corpus and a model of it."""
+    """Return the default configuration with a mined corpus and a model that is trained on it."""
     config = load("config")
     mined = {"languages": ["de", "en"], "corpora": ["sample_opus"], "encoder": "de"}
     config["mined"] = {"found": {**mined, **changes}}
@@ -167,9 +170,12 @@ def test_definitions_needed_are_those_of_encoders_too() -> None:
         ({"encoder": "LaBSE"}, "other models are given as {path: …} or {sentence_transformers: …}"),
         ({"encoder": "fr"}, "mined.found.encoder: 'fr' is a model of en and fr, and does not know de"),
         ({"encoder": {"path": "nowhere"}}, "mined.found.encoder.path: 'nowhere' is not a folder"),
-        ({"encoder": {"path": "a{b"}}, "mined.found.encoder.path: 'a{b' has a brace, which is a wildcard's"),
+        (
+            {"encoder": {"path": "a{b"}},
+            "mined.found.encoder.path: 'a{b' contains a brace, which Snakemake reads as a wildcard",
+        ),
         ({"encoder": {"paht": "x"}}, "mined.found.encoder.paht: unknown key; did you mean 'path'?"),
-        ({"encoder": "en"}, "'en' is itself made of what it is to mine: en needs found"),
+        ({"encoder": "en"}, "'en' depends on the corpus that it is meant to mine: en needs found"),
         (
             {"languages": ["en", "de"]},
             "definitions.en.corpora: data set 'found' has nothing in en; it has de",
@@ -189,7 +195,9 @@ def test_a_cycle_through_other_models_is_told() -> None:
     config["mined"]["second"] = {**config["mined"]["found"], "encoder": "en"}
     with pytest.raises(InputError) as error:
         checked(config)
-    assert "config: mined.found.encoder: 'other' is itself made of what it is to mine: " in str(error.value)
+    assert "config: mined.found.encoder: 'other' depends on the corpus that it is meant to mine: " in str(
+        error.value
+    )
     assert "other needs second needs en needs found" in str(error.value)
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration's systems, told before anything runs."""
+"""Test that faults in a configuration's systems are reported before anything runs."""
 
 from pathlib import Path
 
@@ -43,12 +43,15 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("system", "message"),
     [
-        ({}, "systems.x: needs one of path, sentence_transformers, model2vec, vectors; there is none"),
-        ({"path": ".", "model2vec": "a/b"}, "systems.x: needs one of .*; there is path and model2vec"),
+        ({}, "systems.x: needs one of path, sentence_transformers, model2vec, vectors; it has none"),
+        ({"path": ".", "model2vec": "a/b"}, "systems.x: needs one of .*; it has path and model2vec"),
         ({"path": "nowhere"}, "systems.x.path: 'nowhere' is not a folder"),
         ({"sentence_transformers": "./no"}, "systems.x.sentence_transformers: './no' is not a folder"),
         ({"model2vec": "a/b/c"}, "systems.x.model2vec: 'a/b/c' is not a folder"),
-        ({"path": "a{b}"}, r"systems.x.path: 'a\{b\}' has a brace, which is a wildcard's: rename the folder"),
+        (
+            {"path": "a{b}"},
+            r"systems.x.path: 'a\{b\}' contains a brace, which Snakemake reads as a wildcard: rename the f",
+        ),
         (
             {"vectors": {"sentences": "no.txt", "vectors": "pyproject.toml"}},
             "systems.x.vectors.sentences: 'no.txt' is not a file",
@@ -59,10 +62,13 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' does not match"),
         (
             {"path": ".", "published_as": ["LASSER"]},
-            "systems.x.published_as: 'LASSER' is no published system; did you mean 'LASER'",
+            "systems.x.published_as: 'LASSER' is not a published system; did you mean 'LASER'",
         ),
         ({"path": ".", "label": " a"}, "systems.x.label: ' a' does not match"),
-        ({"path": ".", "label": "P-SP de"}, "systems.x.label: 'P-SP de' is that of definitions.de: give it"),
+        (
+            {"path": ".", "label": "P-SP de"},
+            "systems.x.label: 'P-SP de' is the label of definitions.de: give it",
+        ),
     ],
 )
 def test_faults_of_an_entry(system: dict[str, object], message: str) -> None:
@@ -76,8 +82,8 @@ def test_names_are_taken() -> None:
     with pytest.raises(InputError) as caught:
         checked(config)
     assert str(caught.value).splitlines() == [
-        "config: systems.de: the name is that of definitions.de: give it another name",
-        "config: systems.fr-untrained: the name is that of definitions.fr: give it another name",
+        "config: systems.de: the name is already taken by definitions.de: give it another name",
+        "config: systems.fr-untrained: the name is already taken by definitions.fr: give it another name",
     ]
 
 
@@ -88,8 +94,8 @@ def test_labels_are_taken() -> None:
     with pytest.raises(InputError) as caught:
         checked(config)
     assert str(caught.value).splitlines() == [
-        "config: systems.b.label: 'b' is that of systems.a: give it another label",
-        "config: systems.d.label: 'Random P-SP de' is that of definitions.de: give it another label",
+        "config: systems.b.label: 'b' is the label of systems.a: give it another label",
+        "config: systems.d.label: 'Random P-SP de' is the label of definitions.de: give it another label",
     ]
 
 

@@ -1,4 +1,4 @@
-"""A configuration of some of its languages."""
+"""Test how a configuration is reduced to some of its languages."""
 
 from pathlib import Path
 from typing import Any
@@ -48,8 +48,8 @@ def test_studies_of_other_languages_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("languages", "message"),
     [
-        (["xx", "fr"], "languages: no model is of 'xx'; there are models of en, de, es, fr"),
-        ("fr", r"languages: 'fr' is not of type 'array', 'null'; write \[fr\]"),
+        (["xx", "fr"], "languages: no model knows 'xx'; there are models for en, de, es, fr"),
+        ("fr", r"languages: 'fr' is not a list or null; write \[fr\]"),
         ([], "languages: is empty"),
     ],
 )

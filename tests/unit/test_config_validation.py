@@ -1,4 +1,4 @@
-"""Faults of a configuration, each in one line with the path of the key."""
+"""Test that each fault of a configuration is one line with the path of the key."""
 
 import pytest
 from configurations import THEIRS, changed, checked
@@ -16,8 +16,8 @@ from paraphrastic.base.errors import InputError
             {"bitex": {}},
             "definitions.de.selection.bitex: unknown key; did you mean",
         ),
-        ("training.epochs", "5", "training.epochs: '5' is not of type 'integer'"),
-        ("training.learning_rate", "1e-3", "'1e-3' is not of type 'number'; write 0.001, since YAML"),
+        ("training.epochs", "5", "training.epochs: '5' is not a whole number"),
+        ("training.learning_rate", "1e-3", "'1e-3' is not a number; write 0.001, because YAML"),
         ("training.margin", -0.1, "training.margin: -0.1 is less than or equal to the minimum of 0"),
         ("sweep.dropout", [0.1, 1.0], "sweep.dropout.1: 1.0 is greater than the maximum of 0.99"),
         ("sweep.megabatch", [], "sweep.megabatch: is empty"),
@@ -36,7 +36,7 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.fr.dataset",
             THEIRS,
-            "definitions.fr.dataset: takes the place of corpora: leave one of them out",
+            "definitions.fr.dataset: cannot be given together with corpora; remove one of them",
         ),
         (
             "definitions.fr",
@@ -46,7 +46,7 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.fr",
             {"languages": ["en", "fr"], "dataset": {**THEIRS, "hdf5": "{x}.h5"}},
-            "definitions.fr.dataset.hdf5: '{x}.h5' has a brace, which is a wildcard's: rename the file",
+            "definitions.fr.dataset.hdf5: '{x}.h5' contains a brace, which Snakemake reads as a wildcard: ",
         ),
         (
             "definitions.fr",
@@ -56,7 +56,7 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.fr",
             {"languages": ["en", "fr"], "dataset": THEIRS, "vocabulary": {"languages": "separate"}},
-            "definitions.fr.dataset: is of subwords that the languages share, and not for P-SP (separate",
+            "definitions.fr.dataset: holds subwords that the languages share, not those of P-SP (separate",
         ),
         (
             "definitions.fr.corpora",
@@ -72,11 +72,11 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.fr.corpora",
             ["sts"],
-            "definitions.fr.corpora: 'sts' is of kind 'sts'; needed is opus or manythings or",
+            "definitions.fr.corpora: 'sts' is of kind 'sts', not opus or manythings or",
         ),
         ("definitions.fr.languages", ["french"], "definitions.fr.languages.0: 'french' does not match"),
         ("models", ["en", "it"], "models: 'it' is not described under definitions; there are en, de, es, fr"),
-        ("models", "en", "models: 'en' is not of type 'array'"),
+        ("models", "en", "models: 'en' is not a list"),
         ("language_id", "lid175", "language_id: 'lid175' is not in the registry of data sets; did you mean"),
         (
             "language_id",
@@ -86,17 +86,21 @@ from paraphrastic.base.errors import InputError
         (
             "evaluation.sts",
             "multi30k",
-            "evaluation.sts: 'multi30k' is of kind 'aligned'; needed is sts or file",
+            "evaluation.sts: 'multi30k' is of kind 'aligned', not sts or file",
         ),
-        ("evaluation.sts", "lid176", "evaluation.sts: 'lid176' is of kind 'fasttext'; needed is sts or file"),
-        ("language_id", "sts", "language_id: 'sts' is of kind 'sts'; needed is fasttext or labelled or file"),
-        ("word_vectors", "lid176", "word_vectors: 'lid176' is of kind 'fasttext'; needed is vectors or file"),
-        ("training.epochs", 5.5, "training.epochs: 5.5 is not of type 'integer'"),
-        ("training.epochs", "1e3", "training.epochs: '1e3' is not of type 'integer'; write 1000, since YAML"),
-        ("training.margin", 10**400, "is not of type 'number'"),
-        ("sweep.megabatch", [10.5], "sweep.megabatch.0: 10.5 is not of type 'integer'"),
-        ("training.learning_rate", float("nan"), "training.learning_rate: nan is not of type 'number'"),
-        ("training.margin", float("inf"), "training.margin: inf is not of type 'number'"),
+        ("evaluation.sts", "lid176", "evaluation.sts: 'lid176' is of kind 'fasttext', not sts or file"),
+        ("language_id", "sts", "language_id: 'sts' is of kind 'sts', not fasttext or labelled or file"),
+        ("word_vectors", "lid176", "word_vectors: 'lid176' is of kind 'fasttext', not vectors or file"),
+        ("training.epochs", 5.5, "training.epochs: 5.5 is not a whole number"),
+        (
+            "training.epochs",
+            "1e3",
+            "training.epochs: '1e3' is not a whole number; write 1000, because YAML",
+        ),
+        ("training.margin", 10**400, "is not a number"),
+        ("sweep.megabatch", [10.5], "sweep.megabatch.0: 10.5 is not a whole number"),
+        ("training.learning_rate", float("nan"), "training.learning_rate: nan is not a number"),
+        ("training.margin", float("inf"), "training.margin: inf is not a number"),
         ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
         ("training.weight_decay", 0.01, "training.weight_decay: is for the optimizer adamw, not for adam"),
         (
@@ -104,8 +108,8 @@ from paraphrastic.base.errors import InputError
             {"optimizer": "lazy_adam", "engine": "autograd"},
             "training.optimizer: lazy_adam is for the engine fused, not for autograd",
         ),
-        ("seed", True, "seed: True is not of type 'integer'"),
-        ("registry", None, "registry: None is not of type 'string'"),
+        ("seed", True, "seed: True is not a whole number"),
+        ("registry", None, "registry: has no value; text is needed"),
         ("mirror", "/nonexistent", "mirror: '/nonexistent' is neither a folder nor an http(s) address"),
         ("mirror", "ftp://x/y", "mirror: 'ftp://x/y' is neither a folder nor an http(s) address"),
         ("selection.bitext.trigram_overlap", {"max": 0.5}, "selection.bitext.trigram_overlap: unknown key"),
@@ -133,12 +137,12 @@ from paraphrastic.base.errors import InputError
         (
             "evaluation.tatoeba",
             {"testsets": "sts"},
-            "evaluation.tatoeba.testsets: 'sts' is of kind 'sts'; needed is file",
+            "evaluation.tatoeba.testsets: 'sts' is of kind 'sts', not file",
         ),
         (
             "evaluation.tatoeba",
             {"testsets": "bucc2018"},
-            "evaluation.tatoeba.testsets: 'bucc2018' has no language with a file of its own and",
+            "evaluation.tatoeba.testsets: 'bucc2018' has no language with its own file and",
         ),
         (
             "evaluation.tatoeba",
@@ -154,7 +158,7 @@ from paraphrastic.base.errors import InputError
         (
             "evaluation.bucc",
             {"testsets": "tatoeba"},
-            "evaluation.bucc.testsets: 'tatoeba' has files that are no archive of two languages",
+            "evaluation.bucc.testsets: 'tatoeba' has files that are not archives of two languages",
         ),
         (
             "evaluation.senteval",
@@ -164,7 +168,7 @@ from paraphrastic.base.errors import InputError
         (
             "evaluation.senteval",
             "polish_cds",
-            "evaluation.senteval: 'polish_cds' has 3 files; needed is one archive",
+            "evaluation.senteval: 'polish_cds' has 3 files; one archive is needed",
         ),
         (
             "evaluation.polish",
@@ -174,7 +178,7 @@ from paraphrastic.base.errors import InputError
         (
             "evaluation.polish",
             {name: "sts" for name in ("ppc", "cr_h", "cr_m", "cds", "sick", "8tags")},
-            "evaluation.polish.8tags: 'sts' is of kind 'sts'; needed is file",
+            "evaluation.polish.8tags: 'sts' is of kind 'sts', not file",
         ),
         ("contamination.drop", "all", "contamination.drop: 'all' is not one of ['none', 'exact', 'near']"),
         (
@@ -188,7 +192,7 @@ from paraphrastic.base.errors import InputError
             "nn",
             "filter_study.model: 'nn' is not described under definitions; there are en",
         ),
-        ("filter_study.model", "fr", "filter_study.model: 'fr' is a model of bitext; needed is one of para"),
+        ("filter_study.model", "fr", "filter_study.model: 'fr' is a model of bitext; a model of para"),
         (
             "filter_study.rank_by",
             ["score"],
@@ -218,13 +222,13 @@ from paraphrastic.base.errors import InputError
         (
             "definitions.de.max_pairs",
             {"sample_aligned": 3},
-            "definitions.de.max_pairs: 'sample_aligned' is none of this model's corpora",
+            "definitions.de.max_pairs: 'sample_aligned' is not one of this model's corpora",
         ),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
         (
             "filter_study.training",
             {"initial_vectors": None},
-            "filter_study.training.initial_vectors: those of the model serve its study",
+            "filter_study.training.initial_vectors: the study uses those of the model",
         ),
         (
             "filter_study.training",

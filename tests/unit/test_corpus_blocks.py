@@ -1,4 +1,4 @@
-"""Streaming of Parquet files, and samples of streams."""
+"""Test how Parquet files are streamed and how samples are drawn from streams."""
 
 import errno
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Contamination: the normal form, the test sentences, and what of the training data stands among them."""
+"""Test the normal form of sentences, and how test sentences are collected and found in the training data."""
 
 import csv
 import io
@@ -44,7 +44,7 @@ def test_words_of_the_normal_form(text: str, words: list[str]) -> None:
 
 def test_ascii_is_as_all_text_is() -> None:
     text = "".join(map(chr, range(128))) * 2
-    # A letter beyond ASCII sends the text the other way.
+    # A letter beyond ASCII makes the code take its other branch.
     assert words_of(text) == words_of(f"{text} é")[:-1]
 
 
@@ -176,7 +176,7 @@ def test_sentences_of_tatoeba_bucc_and_senteval(tmp_path: Path) -> None:
 
 def test_chinese_is_segmented_as_the_training_data_are(tmp_path: Path) -> None:
     text = "我来到北京清华大学。"
-    # The full mode writes words that overlap, which the training text of that mode has too.
+    # The full mode writes overlapping words. Training text that is segmented in that mode has them too.
     found = gathered(tmp_path, tatoeba(tmp_path, "zh", text.encode()), zh="full")
     assert "".join(found["words"][0]) == "我来到北京清华清华大学华大大学"
     assert gathered(tmp_path, tatoeba(tmp_path, "zh", text.encode()), zh="accurate")["words"][0].len() == 9
@@ -194,7 +194,7 @@ def test_no_test_sets_are_an_empty_table(tmp_path: Path) -> None:
     ("make", "message"),
     [
         (lambda path: tatoeba(path, "de", b"Hallo!\n\xff\n"), r"tatoeba\.de:2: not UTF-8"),
-        (lambda path: tatoeba(path, "de", b""), r"tatoeba\.de: there is no test sentence in it"),
+        (lambda path: tatoeba(path, "de", b""), r"tatoeba\.de: contains no test sentence"),
         (lambda path: bucc(path, "de-1\tja\nde-2\n"), r"bucc\.tar\.bz2: b/de-en\.training\.de:2: 1 columns"),
         (lambda path: bucc(path, "\udcff"), r"bucc\.tar\.bz2: b/de-en\.training\.de:1: not UTF-8"),
         (
@@ -214,7 +214,7 @@ def test_bad_test_sets_are_named(tmp_path: Path, make, message: str) -> None:
 
 
 def sentences(tmp_path: Path, rows: list[tuple[str, str]]) -> Path:
-    """Test sentences: (test set, sentence)."""
+    """Write a table of test sentences from rows of (test set, sentence)."""
     frame = pl.DataFrame(rows, schema=["testset", "sentence"], orient="row").with_columns(
         dataset=pl.col("testset") + "-1",
         language=pl.lit(None, pl.String),
@@ -259,7 +259,7 @@ PAIRS = [
     ("ONE-TWO three four five six seven!", "nothing of the kind"),  # exact in both test sets
     ("one two three four five six eight", "nothing of the kind"),  # 4 of 6 trigrams: 0.667
     ("one two three four five nine eight", "nothing of the kind"),  # 3 of 7 trigrams: 0.429
-    ("yes", "eins zwei drei vier fünf"),  # exact in one; 3 of 4 in the other
+    ("yes", "eins zwei drei vier fünf"),  # exact in one test set; 3 of 4 trigrams in the other
     ("seven six five four three two one", "no"),
     ("one two", "three"),
 ]
@@ -305,7 +305,7 @@ def test_without_near_duplicates(tmp_path: Path) -> None:
 
 
 def test_an_exact_side_counts_more_than_equal_ngrams(tmp_path: Path) -> None:
-    # All trigrams of "a b a b a" stand in "a b a b" and the other way round, and yet they differ.
+    # "a b a b a" and "a b a b" have the same set of trigrams, and yet the sentences differ.
     sentences(tmp_path, [("sts", "a b a b"), ("sts", "the end")])
     _, found, _ = marked(tmp_path, selected(tmp_path, [("a b a b a", "the end")]))
     assert [(row["kind"], row["side"]) for row in found] == [("exact", "target")]
@@ -340,13 +340,13 @@ def test_near_duplicates_are_those_of_a_plain_search(
 
 @pytest.mark.parametrize("ngram", [1, 3])
 def test_a_similarity_of_just_the_threshold_is_found(tmp_path: Path, ngram: int) -> None:
-    """For every threshold of whole hundredths, whichever way its product with a length is rounded."""
+    """Check every threshold in hundredths, since its product with a length may be rounded up or down."""
     words = [f"w{number}" for number in range(102)]
     path = sentences(tmp_path, [("sts", " ".join(words[: n + ngram - 1])) for n in range(1, 100)])
     for hundredths in range(1, 100):
         index = TestSentences(path, ngram=ngram, min_similarity=float(f"0.{hundredths:02}"))
         for n in range(1, 101):
-            # The test sentences begin as this one does: they have 1, 2, … of its n-grams.
+            # The test sentences begin like this one: they share its first 1, 2, … n-grams.
             shared, rest = divmod(hundredths * n, 100)
             if not rest:
                 found = {number for number, _ in index._near(words[: n + ngram - 1], hundredths / 100)}
@@ -403,7 +403,7 @@ def test_the_table(tmp_path: Path) -> None:
 
 
 def test_pairs_from_manythings_stand_in_the_tatoeba_test_sets(tmp_path: Path, mirror: Path) -> None:
-    """The Arabic pairs and the Arabic test set are of Tatoeba's sentences; counted here as plain sets."""
+    """The Arabic pairs and the Arabic test set both come from Tatoeba. Plain sets give the expected count."""
     folder = mirror / "raw.githubusercontent.com/facebookresearch/LASER/main/data/tatoeba/v1"
     files = [
         TestFile("tatoeba", folder / f"tatoeba.ara-eng.{name}", codes)
@@ -427,7 +427,7 @@ def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> N
 
 
 def test_of_equally_similar_sentences_the_first_is_found(tmp_path: Path) -> None:
-    """Whatever the order of n-grams in a set, which differs from process to process."""
+    """The result must not depend on the order of n-grams in a set, which differs between processes."""
     for case in range(30):
         words = [f"w{case}x{number}" for number in range(12)]
         other = [("en", " ".join(f"o{case}x{i}x{j}" for j in range(9))) for i in range(7)]

@@ -1,4 +1,4 @@
-"""Inputs that people have (TSV, JSON lines, Parquet, TMX, compressed), and rows that cannot be read."""
+"""Test the formats of users' files (TSV, JSON lines, Parquet, TMX, compressed) and unreadable rows."""
 
 import bz2
 import gzip
@@ -51,7 +51,7 @@ def test_tsv_columns_follow_the_files_languages(tmp_path):
     [
         ((), "a\tb\tc\td\n", "mine.tsv:1: 4 columns: say which ones are source and target"),
         ((), "a\n", "mine.tsv:1: 1 columns: say which"),
-        (("1", "4"), "a\tb\tc\n", "mine.tsv:1: 3 columns, there is no column 4"),
+        (("1", "4"), "a\tb\tc\n", "mine.tsv:1: 3 columns; there is no column 4"),
         (("en", "nb"), "en\tde\na\tb\n", "mine.tsv:1: no column 'nb'; the header has 'en', 'de'"),
         (("en", "de"), "en\tde\n", "mine.tsv: the corpus is empty: no lines"),
         ((), "", "mine.tsv: the corpus is empty: no lines"),
@@ -98,7 +98,7 @@ def test_a_tsv_in_utf16(tmp_path):
     text = "one\teins\ntwo\tzwei\n"
     message = fault(tmp_path, "tsv", text.encode("utf-16"), bound=100)
     assert message.endswith("mine.tsv: not UTF-8 but UTF-16")
-    assert "mine.tsv:1: a NUL character, which no text has" in fault(
+    assert "mine.tsv:1: contains a NUL character, which is not valid in text" in fault(
         tmp_path, "tsv", text.encode("utf-16-le")
     )
 
@@ -115,7 +115,7 @@ def test_a_long_cell_makes_no_long_message(tmp_path):
     assert len(message.removeprefix(str(tmp_path))) < 200
 
 
-# Aligned by line
+# Files aligned by line
 
 
 def aligned(tmp_path, *sides: bytes, kind="aligned", bound=0):
@@ -206,10 +206,10 @@ def test_jsonl_scores_that_the_first_record_has_not(tmp_path):
     _, rows, faults = extract(tmp_path, "jsonl", "\n".join(lines), bound=2)
     assert [row["line"] for row in rows] == [1, 4]
     assert faults == [
-        "2\ta score, which the first record has not",
-        "3\ta translation_score, which the first record has not",
+        "2\thas a score, which the first record does not have",
+        "3\thas a translation_score, which the first record does not have",
     ]
-    # By these names, nobody asked for scores.
+    # With these columns given, nobody asked for scores.
     _, rows, _ = extract(tmp_path, "jsonl", "\n".join(lines), columns=("en", "de"))
     assert [row["line"] for row in rows] == [1, 2, 3, 4]
 
@@ -277,7 +277,7 @@ def test_unreadable_rows_of_jsonl(tmp_path):
         "9\tthe score 'x' is not a number",
         "10\tde: half of a surrogate pair",
         "11\tnot JSON: nested too deeply, or a number too long",
-        "13\ten: a NUL character, which no text has",
+        "13\ten: contains a NUL character, which is not valid in text",
         "14\tthe score 1e+39 is too large",
     ]
     assert "mine.jsonl:5: de: is missing (4 unreadable rows, " in fault_again(tmp_path, lines)
@@ -327,7 +327,7 @@ def test_a_translation_score_that_is_none(tmp_path):
 
 
 def zstd(data: bytes) -> bytes:
-    half = len(data) // 2  # two frames, as tools that work in parallel write
+    half = len(data) // 2  # two frames, as parallel tools write them
     return b"".join(pa.compress(part, codec="zstd", asbytes=True) for part in (data[:half], data[half:]))
 
 

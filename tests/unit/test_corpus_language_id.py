@@ -1,4 +1,4 @@
-"""Language identification."""
+"""Test language identification."""
 
 import gzip
 import os
@@ -77,7 +77,7 @@ def test_compressed_text_gives_the_same_model(tmp_path, model):
 def test_a_line_of_another_form_is_named(tmp_path, line):
     text = tmp_path / "text"
     text.write_text(f"__label__en one\n__label__de eins\n{line}\n")
-    with pytest.raises(InputError, match=r"text:3: a line `__label__CODE text` expected"):
+    with pytest.raises(InputError, match=r"text:3: expected a line `__label__CODE text`"):
         train_language_id(text, tmp_path / "model", max_bytes=10**6, seed=1)
 
 
@@ -152,6 +152,6 @@ def test_a_disk_that_fills_while_the_model_is_saved(tmp_path, monkeypatch):
 
     monkeypatch.setattr(FastText._FastText, "save_model", save_partly)
     text = labelled(tmp_path / "text", en=ENGLISH, de=GERMAN)
-    with pytest.raises(InputError, match="cannot be written as a whole: is the disk full"):
+    with pytest.raises(InputError, match="cannot be written completely: is the disk full"):
         train_language_id(text, tmp_path / "model", max_bytes=10**6, seed=1)
     assert [path.name for path in tmp_path.iterdir()] == ["text"]

@@ -1,4 +1,4 @@
-"""Merging: duplicates, caps, the shuffle, and that none of it is left to chance."""
+"""Test that merging handles duplicates, caps and the shuffle, and always gives the same result."""
 
 import gzip
 import json
@@ -107,7 +107,7 @@ def test_caps_are_random_choices_after_duplicates(tmp_path):
 
 
 def marked(tmp_path, name, rows):
-    """A table of contaminated rows: (row, test set, kind)."""
+    """Write a table of contaminated rows: (row, test set, kind)."""
     path = tmp_path / name
     columns = [pa.array(column) for column in zip(*rows, strict=True)] if rows else [[], [], []]
     types = [pa.int64(), pa.string(), pa.string()]
@@ -125,7 +125,7 @@ def marked(tmp_path, name, rows):
     ],
 )
 def test_contaminated_pairs_are_left_out(tmp_path, two, drop, expected, contaminated):
-    # Both copies of a pair are marked; a pair that stands in two test sets is dropped once.
+    # Both copies of a pair are marked. A pair that stands in two test sets is dropped once.
     one = [(0, "sts", "exact"), (0, "tatoeba", "near"), (2, "sts", "exact"), (3, "sts", "near")]
     other = [(2, "sts", "exact"), (3, "sts", "exact"), (4, "sts", "exact")]
     marks = [marked(tmp_path, "m'1", one), marked(tmp_path, "m2", other)]
@@ -148,7 +148,7 @@ def test_caps_come_after_contamination(tmp_path):
 def test_nothing_left_of_the_contaminated(tmp_path):
     path = write(tmp_path / "one", [("a", "b"), ("a", "b")])
     marks = marked(tmp_path, "marks", [(0, "sts", "exact"), (1, "sts", "exact")])
-    with pytest.raises(InputError, match=r"one: no pair is left of 2: the rest stands in a test set"):
+    with pytest.raises(InputError, match=r"one: no pair is left of 2: the others occur in a test set"):
         merge(tmp_path, [path], contaminated=[marks], drop=["exact"])
 
 
@@ -162,7 +162,8 @@ def test_a_damaged_table_of_contamination(tmp_path):
 def test_shuffle_mixes_corpora_and_is_seeded(tmp_path):
     one = write(tmp_path / "one", [(f"s{n}", "t") for n in range(1000)])
     other = write(tmp_path / "other", [(f"u{n}", "t") for n in range(1000)])
-    # The capped corpus too is spread over the whole: its draw and its place in the order are independent.
+    # The capped corpus is spread over the whole file too, because its draw and its place in the order are
+    # independent.
     _, rows = merge(tmp_path, [one, other], max_pairs=[500, None])
     positions = [index for index, row in enumerate(rows) if row["corpus"] == 0]
     assert 600 < sum(positions) / len(positions) < 900
@@ -227,7 +228,7 @@ def test_too_little_memory(tmp_path):
 
 
 def test_multi30k_without_duplicates(tmp_path, mirror):
-    """Three pairs of Multi30k stand there twice, so keeping one leaves 28,997 and keeping none 28,994."""
+    """Multi30k has three pairs twice: keeping one copy leaves 28,997 pairs, and keeping none 28,994."""
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     sides = [gzip.decompress((folder / f"train.{code}.gz").read_bytes()).decode() for code in ("en", "de")]
     pairs = list(zip(*(side.lower().split("\n")[:-1] for side in sides), strict=True))

@@ -1,4 +1,4 @@
-"""Mined paraphrases: what is grouped, what is sampled, and that none of it is left to chance."""
+"""Test which paraphrases are grouped and sampled, and that mining always gives the same result."""
 
 import gzip
 import json
@@ -18,7 +18,7 @@ from paraphrastic.systems.bitext_similarity import SIMILARITY_SCHEMA, measure_si
 
 
 def write(path, rows, *, group_rows=None):
-    """Rows `source, target[, similarity]` as `measure_similarity` writes them; similar where not said."""
+    """Write rows `source, target[, similarity]` as `measure_similarity` does; a missing similarity is 1."""
     columns = [
         [row[0] for row in rows],
         [row[1] for row in rows],
@@ -46,7 +46,7 @@ def sample(tmp_path, measured, output="mined.parquet", **changes):
 
 
 def groups_of(rows):
-    """Sets of sentences that pairs connect."""
+    """Return the sets of sentences that the pairs connect."""
     groups = []
     for row in rows:
         joined = [group for group in groups if group & {row["source"], row["target"]}]
@@ -59,8 +59,8 @@ ROWS = [
     ("Ja.", "Yes."),
     ("Nein.", "No."),
     ("ja.", "Sure."),
-    ("Ja?", "Really?"),  # a question is not its statement
-    ("JA. ", "yes!"),  # the first one's words
+    ("Ja?", "Really?"),  # a question differs from the statement
+    ("JA. ", "yes!"),  # a repetition of the first row
     ("Nein.", "Nope.", 0.69999),
     ("Nein.", "Never.", 0.7),
     ("Danke.", "Thanks."),
@@ -107,7 +107,8 @@ def test_every_sentence_occurs_and_hardly_any_twice(tmp_path, seed):
         expected.setdefault(source, set()).add(target)
     expected = {source: targets for source, targets in expected.items() if len(targets) > 1}
     result, sampled = sample(tmp_path, [write(tmp_path / "one", rows)], seed=seed)
-    # A target can stand in several groups: as often as in groups, and once more where one is odd.
+    # A target can stand in several groups. It occurs once per group, and one sentence of each odd group
+    # occurs once more.
     occurrences = Counter(row[side] for row in sampled for side in ("source", "target"))
     of_groups = Counter(target for targets in expected.values() for target in targets)
     extra = occurrences - of_groups
@@ -126,8 +127,7 @@ def test_the_draw_is_random_and_seeded(tmp_path):
         for seed in (1, 2)
     }
     assert len(pairs[1]) == len(pairs[2]) == 2000
-    # Of a group's four sentences, each has each of the three others beside it with the same chance, on
-    # either side.
+    # In a group of four, each sentence is paired with each of the others equally often, on either side.
     assert 250 < len(pairs[1] & pairs[2]) < 420
     distances = Counter(abs(int(one[2:]) - int(other[2:])) for one, other in pairs[1])
     assert 560 < distances[2] < 780
@@ -187,7 +187,7 @@ def test_nothing_to_mine(tmp_path):
     with pytest.raises(InputError) as caught:
         sample(tmp_path, [path])
     assert str(caught.value) == (
-        f"{tmp_path}: no source has two different targets, of 4 pairs read; "
+        f"{tmp_path}: no source has two different targets among the 4 pairs read; "
         "below_similarity 1, repeated 1, alone 2"
     )
     assert not (tmp_path / "mined.parquet").exists()
@@ -202,7 +202,7 @@ def test_damaged_input(tmp_path):
 
 
 def by_length(calls):
-    """An encoder whose vectors point where the number of letters says."""
+    """Return an encoder whose vectors have an angle equal to the number of letters."""
 
     def embed(sentences, language):
         calls.append(list(sentences))
@@ -226,7 +226,7 @@ def test_similarity_is_the_cosine(tmp_path):
     assert table.schema == SIMILARITY_SCHEMA
     assert table["similarity"].to_pylist() == pytest.approx([np.cos(1), np.cos(1), 1, np.cos(1)])
     assert table["line"].to_pylist() == [1, 2, 3, 4]
-    # What recurs is embedded once.
+    # Repeated sentences are embedded once.
     assert calls == [["a", "ccc"], ["bb", "dd", "e"]]
 
 
@@ -244,7 +244,7 @@ def test_similarities_depend_on_neither_blocks_nor_shards(tmp_path, monkeypatch)
 
 
 def test_multi30k(tmp_path, mirror):
-    """Five captions an image beside one German one: 29,000 images with 28,466 German captions."""
+    """Each image has five English captions and a German one; 28,466 of the 29,000 German ones differ."""
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
 
     def lines(name):

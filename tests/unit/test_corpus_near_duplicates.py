@@ -1,4 +1,4 @@
-"""Near duplicates by MinHash, beside comparing every pair with every other."""
+"""Test the near duplicates that MinHash finds, against a comparison of all pairs."""
 
 import gzip
 from itertools import combinations
@@ -13,7 +13,7 @@ BIGRAMS = {"ngram": 2, "min_similarity": 0.6}
 
 
 def grams_of(pair, ngram):
-    """The word n-grams of both sides, written once more."""
+    """Return the word n-grams of both sides, computed independently of the library."""
     both = set()
     for side, text in enumerate(pair):
         words = "".join(c if c.isalnum() else " " for c in text.lower()).split()
@@ -24,7 +24,7 @@ def grams_of(pair, ngram):
 
 @pytest.fixture
 def five(tmp_path):
-    """The second and the fourth are near the first, the latter of another corpus; the fifth is not."""
+    """Two corpora in which the second and fourth pairs are near the first; the fifth pair is not."""
     one = write(
         tmp_path / "one",
         [
@@ -98,11 +98,11 @@ def test_bands_find_the_similar_pairs(similar, missed):
 
 
 def test_against_comparing_all_captions(tmp_path, mirror):
-    """Exact on real sentences: none too many; of those that are near an earlier one, nearly all."""
+    """On real sentences, no pair is marked by mistake, and nearly all near duplicates are found."""
     folder = next(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task2/raw"))
     with gzip.open(folder / "train.1.en.gz", "rt") as one, gzip.open(folder / "train.2.en.gz", "rt") as other:
         pairs = list(dict.fromkeys((a.strip(), b.strip()) for a, b in zip(one, other, strict=True)))[:900]
-    # Some of them once more, with a word left out.
+    # Some of the pairs are added again without one of their words.
     pairs += [(source.replace(" a ", " ", 1), target) for source, target in pairs[:300]]
     grams = [grams_of(pair, 1) for pair in pairs]
     near = {

@@ -1,4 +1,4 @@
-"""What the selection makes of noise that is known line by line, in ParaNMT's format."""
+"""Test what the selection does with noise in ParaNMT's format that is known line by line."""
 
 import gzip
 import re
@@ -19,7 +19,7 @@ EVERY = 8
 
 
 def captions(mirror, language):
-    """The images of each caption, by its words."""
+    """Return the images that each caption belongs to; captions are compared by their words."""
     images = defaultdict(set)
     (data,) = mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data")
     for path in sorted(data.glob(f"task[12]/raw/*.{language}.gz")):
@@ -48,11 +48,11 @@ def kind(source, target, english, german):
 
 @pytest.fixture(scope="module")
 def noisy(mirror, tmp_path_factory):
-    """Every eighth line of the file, its scores, and what each line is."""
+    """Every eighth block of the file, with the scores and the kind of each line."""
     folder = tmp_path_factory.mktemp("noise")
     with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
         rows = archive.read(MEMBER).decode("utf-8").split("\n")[:-1]
-    # A duplicate is not far from its copy.
+    # Blocks of consecutive lines are taken, because a duplicate stands near its copy.
     rows = [row for block in range(0, len(rows), 800 * EVERY) for row in rows[block : block + 800]]
     rows += [row for row, count in Counter(rows).items() if count > 1]
     with zipfile.ZipFile(folder / "noisy.zip", "w") as archive:
@@ -93,7 +93,7 @@ def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
     kept = Counter(kinds[line - 1] for line in pq.read_table(folder / "selected")["line"].to_pylist())
     for each in ("wrong language", "near copy", "short"):
         assert kept[each] <= 0.03 * total[each], each
-    # As far as the score's ranking goes: it is that of small word vectors.
+    # These bounds are as strict as the score allows, which comes from small word vectors.
     assert kept["mismatched"] / total["mismatched"] < 0.3 < kept["paraphrase"] / total["paraphrase"]
     assert counts["dropped"]["language"] - total["wrong language"] <= 0.01 * total["paraphrase"]
     merged, pairs = merge(folder, [folder / "selected"], duplicates=config["duplicates"])

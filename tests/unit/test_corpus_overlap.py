@@ -1,4 +1,4 @@
-"""Trigram overlap and changed words against known cases and a plain reference."""
+"""Test trigram overlap and changed words against known cases and a plain reference."""
 
 import random
 import unicodedata
@@ -35,7 +35,7 @@ def reference_words(text: str) -> list[str]:
 
 
 def reference_overlap(source: str, target: str) -> float:
-    """Shared trigrams over the total number in the sentence with fewer tokens."""
+    """Divide the number of shared trigrams by the number of trigrams in the shorter sentence."""
     trigrams = []
     for text in (source, target):
         words = reference_words(text)
@@ -46,7 +46,7 @@ def reference_overlap(source: str, target: str) -> float:
 
 
 def reference_change(source: str, target: str) -> int:
-    """Words of the longer sentence between the common beginning and the common end."""
+    """Count the words of the longer sentence between the common beginning and the common end."""
     one, other = (
         [word for word in reference_words(text) if any(map(str.isalnum, word))] for text in (source, target)
     )
@@ -127,10 +127,10 @@ def random_pairs(count: int) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("key_bits", [63, 12, 8])
 def test_few_bits_for_keys_change_nothing(monkeypatch, key_bits):
-    """With fewer bits than a block's words and pairs need, the pairs are taken in parts."""
+    """If a block has too many words and pairs for the bits of a key, it is processed in parts."""
     sources, targets = random_pairs(500)
     monkeypatch.setattr(overlap, "_KEY_BITS", key_bits)
-    if key_bits == 8:  # not enough for three words of a pair
+    if key_bits == 8:  # too few bits for three words of a pair
         with pytest.raises(ValueError, match="a pair of more than two million words"):
             overlap_of(["a b c d e f g"], ["h i j k"])
         return

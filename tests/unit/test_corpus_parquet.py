@@ -1,4 +1,4 @@
-"""Corpora in Parquet: their columns, and rows that cannot be read."""
+"""Test how corpora in Parquet are read: their columns, and rows that cannot be read."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -49,7 +49,7 @@ def test_unreadable_rows_of_parquet(tmp_path):
         "2\tde: not UTF-8: byte 0xe9",
         "3\ten: is missing",
         "4\tthe score None is not a number",
-        "5\ten: a NUL character, which no text has",
+        "5\ten: contains a NUL character, which is not valid in text",
         "7\ten: longer than 1048576 bytes",
         "8\ten: longer than 1048576 bytes",
         "9\tthe score 1e+39 is too large",

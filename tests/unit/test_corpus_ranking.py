@@ -1,4 +1,4 @@
-"""Ranking: exact parts, what counts in them, random draws, and that nothing else decides them."""
+"""Test the sizes of the parts that ranking makes, which pairs it leaves out, and its random draws."""
 
 import json
 from itertools import pairwise
@@ -24,7 +24,7 @@ def write(path, scores, pairs=None):
 
 
 def marked(path, rows):
-    """A table of contaminated rows: (row, kind)."""
+    """Write a table of contaminated rows: (row, kind)."""
     table = {
         "row": pa.array([row for row, _ in rows], pa.int64()),
         "kind": pa.array([kind for _, kind in rows], pa.string()),
@@ -57,7 +57,7 @@ def lines(rows):
 
 
 def test_tenths_of_known_scores(tmp_path):
-    # Line n + 1 has the score of rank 37 n mod 100.
+    # The score on line n + 1 has rank 37 n mod 100.
     ranks = [37 * n % 100 for n in range(100)]
     result, parts = rank(tmp_path, [write(tmp_path / "one", [value / 128 for value in ranks])])
     for number, rows in enumerate(parts):
@@ -101,7 +101,7 @@ def test_what_does_not_count(tmp_path):
     ]
     result, parts = rank(tmp_path, [one, other], parts=2, contaminated=marks, drop=["exact"])
     counts = {name: result[name] for name in ("read", "unscored", "duplicates", "contaminated", "ranked")}
-    # Of equal pairs the first one's value counts; a copy with a value stands for one without.
+    # The score of the first copy of a pair counts. If that copy has no score, a later one takes its place.
     assert counts == {"read": 9, "unscored": 1, "duplicates": 2, "contaminated": 1, "ranked": 5}
     places = [sorted((row["corpus"], row["line"]) for row in rows) for rows in parts]
     assert places == [[(0, 2), (0, 7), (1, 2)], [(0, 1), (0, 6)]]
@@ -113,7 +113,7 @@ def test_equal_values_are_ranked_at_random(tmp_path):
     path = write(tmp_path / "one", [0.5] * 1000)
     result, parts = rank(tmp_path, [path], parts=2)
     assert [part["pairs"] for part in result["parts"]] == [500, 500]
-    # Neither the order of the file nor its reverse.
+    # The order is neither that of the file nor its reverse.
     assert 450 < sum(lines(parts[0])) / 500 < 550
     _, others = rank(tmp_path, [path], parts=2, seed=2)
     assert 180 < len(set(lines(parts[0])) & set(lines(others[0]))) < 320
@@ -131,7 +131,7 @@ def test_draws_are_random_seeded_and_shuffled(tmp_path):
         assert 70 < sum(a < b for a, b in pairwise(found)) < 130
     _, others = rank(tmp_path, [path], parts=4, sample=200, seed=2)
     assert len(set(lines(parts[0])) & set(lines(others[0]))) < 80
-    # More of a part has what fewer of it have.
+    # A larger sample of a part contains the smaller one.
     _, more = rank(tmp_path, [path], parts=4, sample=300)
     assert set(lines(parts[0])) < set(lines(more[0]))
 

@@ -1,4 +1,4 @@
-"""Extraction: every kind of corpus, and every way in which one can be broken."""
+"""Test the extraction of every kind of corpus, and every way in which a corpus can be broken."""
 
 import gzip
 import tracemalloc
@@ -225,7 +225,7 @@ def test_a_line_with_a_nul_cannot_be_read(tmp_path, monkeypatch, chunk):
     files = plain(tmp_path, "one\nt\0wo\nthree", "1\n2\n3\n")
     counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=1)
     assert (counts["unreadable"], pairs(rows)) == (1, [("one", "1"), ("three", "3")])
-    with pytest.raises(InputError, match=r"side0:2: a NUL character, which no text has"):
+    with pytest.raises(InputError, match=r"side0:2: contains a NUL character, which is not valid in text"):
         extract(tmp_path, "aligned", files, ("en", "de"))
 
 
@@ -240,7 +240,7 @@ def test_members_of_archives_in_another_encoding(tmp_path, kind, member):
     with pytest.raises(InputError, match="not UTF-8 but UTF-16"):
         extract(tmp_path, kind, [file], languages, max_unreadable=100)
     path = zipped(tmp_path / "a.zip", **dict.fromkeys(names, member.encode("utf-16-le")))
-    with pytest.raises(InputError, match=r":1: a NUL character"):
+    with pytest.raises(InputError, match=r":1: contains a NUL character"):
         extract(tmp_path, kind, [file], languages)
 
 

@@ -1,4 +1,4 @@
-"""Scores of pairs, as columns of a Parquet file."""
+"""Test the scores of pairs, which are columns of a Parquet file."""
 
 from pathlib import Path
 

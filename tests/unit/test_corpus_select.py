@@ -1,4 +1,4 @@
-"""Selection: thresholds, reasons, counts and the sample of what was dropped."""
+"""Test the thresholds, reasons and counts of the selection, and its sample of dropped pairs."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ PAPER = {
 
 
 def block(**columns) -> pa.RecordBatch:
-    """Scored pairs: what is not given is such that every filter accepts it."""
+    """Return scored pairs; columns that are not given get values that every filter accepts."""
     size = len(next(iter(columns.values())))
     rows = {
         "source": [f"source {n}" for n in range(size)],
@@ -95,7 +95,7 @@ def test_language():
 
 @pytest.mark.parametrize("name", ["trigram_overlap", "paraphrase_score"])
 def test_bounds_are_included_and_null_fails(name):
-    # In float32, in which scores are stored, 0.7 is less than 0.7 and 0.8 more than 0.8.
+    # Scores are stored in float32, where 0.7 is slightly less than 0.7 and 0.8 slightly more than 0.8.
     pairs = block(**{name: [0.7, 0.8, 0.75, 0.69, 0.81, None, float("nan")]})
     assert accepted({name: {"min": 0.7, "max": 0.8}}, pairs) == [True] * 3 + [False] * 4
 

@@ -1,4 +1,4 @@
-"""Statistics of corpora, parses, the tables of the corpora and the picture of the funnel."""
+"""Test the statistics, parses and tables of the corpora, and the picture of the funnel."""
 
 import csv
 import json
@@ -131,7 +131,7 @@ def test_an_empty_or_damaged_corpus(tmp_path: Path) -> None:
 
 
 def test_idf_and_entropy_by_hand() -> None:
-    # Four documents in all: a in 3, b in 2, c and d in 1.
+    # Three of the four documents contain a, two contain b, and one contains c and d.
     words = WordStatistics({"one": ["a b", "A a!", ""], "two": ["b c d a"]})
     ln = math.log
     a, b, rare, mark = ln(4 / 3), ln(4 / 2), ln(4), ln(4)
@@ -140,7 +140,7 @@ def test_idf_and_entropy_by_hand() -> None:
     assert mean == pytest.approx(statistics.mean(means))
     assert deviation == pytest.approx(statistics.pstdev(means))
     assert words.idf("two") == pytest.approx(((a + b + 2 * rare) / 4, 0.0))
-    # a three times, b and ! once each.
+    # The corpus has a three times, and b and ! once each.
     assert words.vocabulary_entropy("one") == pytest.approx(-(0.6 * ln(0.6) + 2 * 0.2 * ln(0.2)))
     assert words.vocabulary_entropy("two") == pytest.approx(ln(4))
     assert WordStatistics({"none": ["", " "]}).idf("none") == (None, None)
@@ -191,7 +191,7 @@ def parser(tmp_path: Path, body: str) -> str:
 
 
 def test_parse_entropy(tmp_path: Path) -> None:
-    # Words of one letter are nouns, others verbs: (NP), (VP), (VP), (NP)(VP).
+    # Words of one letter are nouns and all others are verbs, which gives (NP), (VP), (VP), (NP)(VP).
     command = parser(
         tmp_path,
         'print("(ROOT (S", *(f"({(len(w) > 1 and chr(86) or chr(78))}P {w})" for w in line.split()), "))")',
@@ -207,8 +207,8 @@ def test_parse_entropy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("print(line)", "line 1 is no bracketed parse: 'a b'"),
-        ('print("(S (NP x))"); break', "1 parses of 2 sentences"),
+        ("print(line)", "line 1 is not a bracketed parse: 'a b'"),
+        ('print("(S (NP x))"); break', "1 parses for 2 sentences"),
         ('sys.exit("no model")', "ended with status 1: no model"),
         ("sys.exit(3)", "ended with status 3: it says nothing"),
     ],
@@ -231,7 +231,7 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
         scored = write_scored(tmp_path / "s", pairs, [0.5, 0.75] if corpus == "one" else None)
         describe(tmp_path, scored, name=corpus)
         described.append((("de", corpus), tmp_path / f"{corpus}.json", tmp_path / f"{corpus}.parquet"))
-    # A second model of the same corpus: its documents are not counted twice.
+    # A second model uses the same corpus; its documents are not counted twice.
     described.append((("other", "one"), *described[0][1:]))
     merged = {}
     for model, kept in (("de", [2, 1]), ("other", [1])):
@@ -253,7 +253,8 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
         "model,corpus,language,pairs,used,length,length_std,idf,idf_std,vocabulary_entropy,"
         "paraphrase_score,paraphrase_score_std,parse_entropy"
     )
-    # Of three English documents, a is in 3, b in 2, c and d in 1; of three German ones, x in 2, y in 2.
+    # All three English documents contain a, two contain b, and one contains c and d. Two of the three
+    # German ones contain x, and two contain y.
     b, rare, entropy_of_one = math.log(3 / 2), math.log(3), -(0.75 * math.log(0.75) + 0.25 * math.log(0.25))
     one = f"2,2,2.00,0.00,{b / 4:.2f},{b / 4:.2f},{entropy_of_one:.2f},0.62,0.12,no parser"
     assert rows[0] == f"de,one,en,{one}"
@@ -326,8 +327,9 @@ def test_the_picture(tmp_path: Path) -> None:
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
     assert {"tanzil   de", "51 of 100", "51.0", "30.0", "10.0", "4.0"} <= shown
-    assert "3.0" not in shown  # too narrow for a number
-    # Filters that drop something, the pairs that both drop, and shares of either's.
+    assert "3.0" not in shown  # the bar is too narrow for a number
+    # The picture shows the filters that drop something, the pairs that two filters drop together, and their
+    # shares.
     assert {"length", "language", "duplicate", "contaminated", "5", "17 %", "33 %"} <= shown
     assert "trigram overlap" not in shown
     before = [path.read_bytes() for path in outputs]
@@ -338,7 +340,7 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_a_picture_of_nothing(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     flow.write_text(flow.read_text().splitlines()[0] + "\n")
-    with pytest.raises(InputError, match=r"funnel\.csv: there are no rows in it"):
+    with pytest.raises(InputError, match=r"funnel\.csv: contains no rows"):
         plot_funnel(flow, overlap, [tmp_path / "funnel.svg"])
 
 

@@ -1,4 +1,4 @@
-"""Translation memories (TMX): what is taken of them, and units that cannot be read."""
+"""Test what is read from translation memories (TMX), and units that cannot be read."""
 
 import tracemalloc
 
@@ -26,7 +26,7 @@ def test_tmx_paraphrases_are_two_variants_of_one_language(tmp_path):
     units = [variant("en", "a") + variant("en-GB", "b"), variant("en", "c") + variant("de", "d")]
     _, rows, faults = extract(tmp_path, "tmx", tmx(*units), ("en", "en"), bound=1)
     assert pairs(rows) == [("a", "b")]
-    assert faults == ["4\tthe unit needs two variants in en, it has en, de"]
+    assert faults == ["4\tthe unit needs two variants in en, but it has en, de"]
 
 
 def test_tmx_markup_is_no_text_and_references_are(tmp_path):
@@ -52,8 +52,8 @@ def test_unreadable_units_of_a_tmx(tmp_path):
     ]
     counts, rows, faults = extract(tmp_path, "tmx", tmx(*units, head=head), bound=3)
     assert faults == [
-        "4\tthe unit needs en and de, it has en",
-        "5\tthe unit needs en and de, it has no variant",
+        "4\tthe unit needs en and de, but it has en",
+        "5\tthe unit needs en and de, but it has no variant",
         "6\tthe entity &nbsp; is not defined",
     ]
     assert pairs(rows) == [("", "c")]

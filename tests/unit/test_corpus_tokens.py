@@ -1,4 +1,4 @@
-"""Tokens of text."""
+"""Test how text is cut into tokens."""
 
 import sys
 
@@ -41,7 +41,7 @@ def test_tokens_of_many_texts():
     assert [tokens.words[i] for i in tokens.ids] == ["a", "b", ".", "b", "a", "a"]
     assert len(set(tokens.words)) == len(tokens.words)
     assert tokens.owners.tolist() == [0, 0, 0, 2, 2, 2]
-    # A slice of an array has offsets that do not begin at 0.
+    # The offsets of a sliced array do not begin at 0.
     sliced = tokenize(pa.array(["x", *texts])[1:])
     assert sliced.offsets.tolist() == tokens.offsets.tolist()
     assert [sliced.words[i] for i in sliced.ids] == ["a", "b", ".", "b", "a", "a"]

@@ -1,4 +1,4 @@
-"""Word vectors and the paraphrase score."""
+"""Test word vectors and the paraphrase score."""
 
 import gzip
 
@@ -54,7 +54,7 @@ def test_bad_line(tmp_path, monkeypatch, block, line, cause):
     [
         (b"", "vectors.txt:1: not a word and its vector"),
         (b"word\n", "vectors.txt:1: not a word and its vector"),
-        (b"10 3\n", "vectors.txt: there are no word vectors"),
+        (b"10 3\n", "vectors.txt: contains no word vectors"),
         (b"\xff\xfe 1 2\n", "vectors.txt:1: the word is not UTF-8"),
         (gzip.compress(b"cat 1 2\n" * 1000)[:-10], "vectors.txt: damaged"),
     ],
@@ -81,7 +81,7 @@ def test_score_is_the_cosine_of_averages(tmp_path):
 
 
 def test_the_files_own_scores_are_met(tmp_path, mirror):
-    """The scores in the stand-in for ParaNMT were made with its word vectors, before noise was added."""
+    """The scores in the stand-in for ParaNMT come from its word vectors, before noise was added."""
     import zipfile
 
     known = WordVectors(mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz")

@@ -1,4 +1,4 @@
-"""Vocabulary and training data."""
+"""Test the vocabulary and the encoded training data."""
 
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def test_unknown_pieces_are_left_out_and_long_sentences_cut(tmp_path: Path) -> N
         processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
         only_unknown, mixed, long = listed(source)
         assert processor.unk_id() not in data.units[0].pieces
-        # "▁" is known, and is all that is known of the first sentence.
+        # The first sentence has only one known piece, "▁".
         assert [processor.id_to_piece(int(data.units[0].pieces[row])) for row in only_unknown] == ["▁"]
         assert processor.decode(data.units[0].pieces[mixed].tolist()).strip() == "the dog"
         assert len(long) == 20
@@ -132,7 +132,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
         for side, processor, sentences in zip((0, 1), processors, data.read(0, len(data)), strict=True):
             for pair, rows in zip(pairs, listed(sentences), strict=True):
                 pieces = processor.encode(pair[side], out_type=str)
-                # A spelling has one row, whichever vocabulary it is from.
+                # Each spelling has one row, whichever vocabulary it comes from.
                 assert [
                     row_of.setdefault(piece, row) for piece, row in zip(pieces, rows, strict=True)
                 ] == rows
@@ -141,7 +141,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
         both = sorted((spelled[0][piece], spelled[1][piece]) for piece in set(spelled[0]) & set(spelled[1]))
         assert sorted(map(tuple, unit.alike.tolist())) == both
         assert 3 < len(both) < 60
-        # The languages are still two.
+        # The data set still has two languages.
         assert len(unit.sizes) == 2
 
 

@@ -1,4 +1,4 @@
-"""Training data of the original code become those of this project, row by row, or one line says why not."""
+"""Test that training data of the original code are converted row by row, or that one line says why not."""
 
 import json
 from collections.abc import Callable
@@ -101,9 +101,9 @@ def test_rows_can_stand_in_any_order(tmp_path: Path) -> None:
         (b"a\t-1\n", ", line 1: is not a piece, a tab and a row"),
         (b"a b\t0\n", ", line 1: is not a piece, a tab and a row"),
         (b"a\t0\n\xff\t1\n", ", line 2: is not UTF-8"),
-        (b"a\t0\nb\t1\na\t2\n", ", line 3: 'a' stands in line 1 already"),
+        (b"a\t0\nb\t1\na\t2\n", ", line 3: 'a' is already in line 1"),
         (b"a\t0\nb\t0\n", ", line 2: 'a' has the row 0 already"),
-        (b"a\t0\nb\t2\n", ": has 2 pieces, but the row 2: rows are missing"),
+        (b"a\t0\nb\t2\n", ": has 2 pieces but a row 2, so rows are missing"),
     ],
 )
 def test_what_is_wrong_with_a_vocabulary_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_vocabulary_is_one_line(tmp_path: Path, content: by
 
 
 def with_data(change: Callable[[h5py.File], object]) -> Callable[[Path], None]:
-    """A damage: the data set is another one."""
+    """Return a function that damages a file by replacing its data set."""
 
     def damage(path: Path) -> None:
         with h5py.File(path, "w") as file:
@@ -133,7 +133,7 @@ def with_cell(row: int, column: int, value: list[int]) -> Callable[[Path], None]
 
 
 def with_length(row: int) -> Callable[[Path], None]:
-    """A damage: the length of a cell's array, which its first four bytes are."""
+    """Return a function that damages the length of a cell's array, which is its first four bytes."""
 
     def damage(path: Path) -> None:
         with h5py.File(path) as file:
@@ -159,20 +159,20 @@ def cut(path: Path) -> None:
         (with_data(lambda file: file.create_group("data")), "data is <HDF5 group"),
         (
             with_data(lambda file: file.create_dataset("data", data=[[1, 2]])),
-            "two columns of arrays",
+            "two columns of integer arrays",
         ),
-        (with_data(lambda file: file.create_dataset("data", (4,), VLEN)), "two columns of arrays"),
+        (with_data(lambda file: file.create_dataset("data", (4,), VLEN)), "two columns of integer arrays"),
         (
             with_data(lambda file: file.create_dataset("data", (4, 3), VLEN)),
-            "two columns of arrays",
+            "two columns of integer arrays",
         ),
         (
             with_data(lambda file: file.create_dataset("data", (4, 2), h5py.string_dtype())),
-            "two columns of arrays",
+            "two columns of integer arrays",
         ),
         (with_data(lambda file: file.create_dataset("data", (0, 2), VLEN)), "data has no rows"),
-        (with_cell(5, 1, [3, 35, 2]), "data, row 5, column 1: 35 is none of the vocabulary's 35 rows"),
-        (with_cell(9, 0, [-1]), "data, row 9, column 0: -1 is none of the vocabulary's 35 rows"),
+        (with_cell(5, 1, [3, 35, 2]), "data, row 5, column 1: 35 is not one of the vocabulary's 35 rows"),
+        (with_cell(9, 0, [-1]), "data, row 9, column 0: -1 is not one of the vocabulary's 35 rows"),
         (
             with_length(7),
             "data, row 7, column 0: damaged: 4,278,190,080 pieces would be longer",
@@ -195,8 +195,10 @@ def test_files_that_do_not_belong_together_are_noticed(files: Files, tmp_path: P
     other = train_sentencepiece(
         [sentence[::-1] for sentence in SENTENCES], tmp_path / "other.model", character_coverage=1.0
     )
-    with pytest.raises(InputError, match=r"final\.vocab with .*other\.model: .* it is another vocabulary's"):
+    with pytest.raises(
+        InputError, match=r"final\.vocab with .*other\.model: .* which belongs to another vocabulary"
+    ):
         files._replace(sentencepiece=other).imported(tmp_path)
     files.vocabulary.write_text("<unk>\t0\n")
-    with pytest.raises(InputError, match="has '<unk>', which is no piece"):
+    with pytest.raises(InputError, match="has '<unk>', which is not a piece"):
         files.imported(tmp_path)

@@ -1,4 +1,4 @@
-"""`paraphrastic dedup`: lines that are left out, the report of them, and what it refuses."""
+"""Test which lines `paraphrastic dedup` leaves out, what it reports about them, and what it refuses."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""The engine for GPUs, against the fused one and torch's dense optimizers, on the processor and on a GPU."""
+"""Test the engine for GPUs against the fused engine and torch's dense optimizers, with and without a GPU."""
 
 from dataclasses import replace
 
@@ -28,7 +28,7 @@ def test_every_row_moves_as_in_the_fused_engine(
     device: torch.device, change: dict[str, object], schedule: str
 ) -> None:
     settings = replace(SETTINGS, learning_rate=0.002, learning_rate_schedule=schedule, **change)
-    # Few steps with long gaps are enough: megabatches of which few touch a row.
+    # A few steps with long gaps are enough, since each mega-batch touches only some of the rows.
     ours, theirs = on_device(settings, device, steps=200), fused(settings, steps=200)
     start = theirs.table()
     for number, megabatch in enumerate(random_megabatches(50)):
@@ -37,7 +37,7 @@ def test_every_row_moves_as_in_the_fused_engine(
             moved = np.abs(theirs.table() - start).mean()
             assert np.abs(ours.table() - theirs.table()).mean() < 1e-3 * moved
     assert np.array_equal(ours.state()["last"], theirs.last)
-    # Rows are away for whole mega-batches, too, and come back.
+    # Some rows are absent for whole mega-batches and come back later.
     assert len(np.unique(theirs.last)) > 3
 
 
@@ -72,7 +72,7 @@ def test_missed_steps_are_made_up_for(
     generator = np.random.default_rng(0)
     start, first = generator.normal(size=(2, ROWS, SETTINGS.dimension)).astype(np.float32)
     start *= 0.001
-    # From what hides in ε to what is far above it.
+    # The values range from ones that vanish beside ε to ones far above it.
     second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
     first *= np.sqrt(second)
     arrays = {"table": start, "first": first, "second": second, "last": np.full(ROWS, last)}
@@ -133,17 +133,17 @@ def test_asking_changes_nothing_and_a_state_goes_on_as_if_nothing_had_been(
 
 
 def test_dropout_has_its_rate_and_its_gradient_the_same_entries(device: torch.device) -> None:
-    """The mask is found from outside: with one token a sentence, what is left out is zero in m."""
+    """The first moment m shows the mask: with one token per sentence, it is zero for dropped entries."""
     settings = replace(SETTINGS, dimension=64, dropout=0.25)
     n = (ROWS - 1) // 4
     engine = DeviceEngine(initial_table(settings), replace(settings, batch_size=n), device, steps=0)
     sentences = Sentences(np.arange(2 * n, dtype=np.int32), np.arange(2 * n + 1))
-    # Each sentence is its own negative, with a mask of its own: all terms of the hinge are active.
+    # Each sentence is its own negative but has a different mask, so all terms of the hinge are active.
     (loss,) = train_on(engine, (sentences, np.arange(2 * n), np.ones(2 * n, np.bool_)))
     gradient = engine.state()["first"][: 2 * n] / 0.1
     assert np.isfinite(loss)
     kept = (gradient != 0).float().mean().item()
-    # An entry is without gradient only where it was left out both times.
+    # The gradient of an entry is missing only if both masks dropped it.
     assert kept == pytest.approx(1 - 0.25**2, abs=0.03)
     masks = [engine._kept(400, 64).cpu()]
     assert torch.equal(engine._kept(400, 64).cpu(), masks[0])
@@ -154,7 +154,7 @@ def test_dropout_has_its_rate_and_its_gradient_the_same_entries(device: torch.de
 
 
 def test_dropout_is_right_on_average(device: torch.device) -> None:
-    """The mean over many masks of a batch's gradient is that of the expected loss, by autograd."""
+    """Averaged over many masks, the gradient equals that of autograd, which draws other masks."""
     settings = replace(SETTINGS, dropout=0.3)
     megabatch = next(random_megabatches(1, batches=2))
     sums, expected = torch.zeros(ROWS, settings.dimension), torch.zeros(ROWS, settings.dimension)
@@ -177,7 +177,7 @@ def test_dropout_is_right_on_average(device: torch.device) -> None:
 
 
 def test_the_functions_are_compiled_whole(device: torch.device) -> None:
-    """On a GPU each is to be one graph for sizes of any number."""
+    """On a GPU, each function has to be a single graph that works for all sizes."""
     if device.type != "cpu":
         pytest.skip("on a GPU all other tests run them compiled")
     torch._dynamo.reset()

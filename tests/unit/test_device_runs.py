@@ -1,4 +1,4 @@
-"""Mining on a GPU, and whole runs: on the processor and on a GPU."""
+"""Test how negatives are mined on a GPU, and whole training runs on the processor and on a GPU."""
 
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -93,7 +93,7 @@ def test_vectors_fingerprints_and_negatives_are_the_fused_engines(device: torch.
             either_side=False, exclude_duplicates=True, precision="float32",
         )  # fmt: skip
         found = ours.negatives(*moved).tolist()
-        # Sentences of the same words have the same vectors, up to a digit.
+        # Sentences with the same words have the same vectors up to rounding, so any of them may be found.
         same = (vectors * vectors[expected]).sum(1), (vectors * vectors[found]).sum(1)
         torch.testing.assert_close(*same, rtol=0, atol=2e-6)
         assert np.mean(expected == found) > 0.8
@@ -108,7 +108,7 @@ def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
     settings = replace(SETTINGS, learning_rate=0.003)
     expected = train_model(data, tmp_path / "fused", settings)
     if device.type == "cpu":
-        # What a GPU's run does, on the processor.
+        # This runs the code of the GPU's engine on the processor.
         monkeypatch.setattr(
             train, "build_engine",
             lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
@@ -139,7 +139,7 @@ def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
 def test_a_rate_that_is_too_high_ends_with_the_mini_batch(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The losses of a mega-batch come at once; the line still names the mini-batch."""
+    """The losses of a mega-batch arrive together, but the error still names the mini-batch."""
     monkeypatch.setattr(
         train, "build_engine",
         lambda encoder, settings, workers, *, device, anchors, steps: DeviceEngine(
@@ -153,7 +153,8 @@ def test_a_rate_that_is_too_high_ends_with_the_mini_batch(
         return ([*losses[:2], float("nan"), *losses[3:]] if len(losses) > 2 else losses), n
 
     monkeypatch.setattr(DeviceEngine, "train", spoilt)
-    # Mega-batches: five of one mini-batch, three of two (the third ends after 11), and then three of three.
+    # Five mega-batches have one mini-batch, three have two (the last ends after 11), and three more have
+    # three.
     with pytest.raises(InputError, match=r"the loss is nan in epoch 1, mini-batch 14: lower"):
         train_model(data, tmp_path / "model", SETTINGS)
 

@@ -1,4 +1,4 @@
-"""Downloads, against a server on loopback that misbehaves as it is told."""
+"""Test downloads against a local server that misbehaves on request."""
 
 import errno
 import fcntl
@@ -33,7 +33,7 @@ DIGEST = sha256(DATA).hexdigest()
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each request for a path with the next of its scripted replies; the last one stays."""
+    """A server that sends its scripted replies to each path one by one and then repeats the last one."""
 
     daemon_threads = True
 
@@ -86,7 +86,7 @@ def give(
     stall=False,
     kind=None,
 ):
-    """The file, with Range and If-Range as a good server has them, but for what the arguments spoil."""
+    """Reply with the file and handle Range and If-Range correctly, except for what the arguments spoil."""
 
     def reply(handler):
         wanted = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range", ""))
@@ -254,8 +254,8 @@ GZ, ZIP = gzip.compress(DATA), zipped()
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
-        ("x.gz", GZ, give(GZ[:200], length="none")),  # it closes early, having said no length
-        ("x.gz", GZ, give(GZ[:200])),  # it says a length that is not the file's
+        ("x.gz", GZ, give(GZ[:200], length="none")),  # the server gives no length and closes early
+        ("x.gz", GZ, give(GZ[:200])),  # the length is that of the cut file
         ("x.gz", GZ, give(OTHER)),
         ("x.zip", ZIP, give(ZIP[:-200], length="none")),
         ("x.zip", ZIP, give(OTHER)),
@@ -352,7 +352,7 @@ def test_a_stall_ends_at_the_timeout_and_is_resumed(server, place):
 
 
 def trickle(before):
-    """`before` at once, and then a byte each 10 ms for as long as anybody listens."""
+    """Send `before` at once, and then one byte every 10 ms until nobody listens any more."""
 
     def reply(handler):
         handler.wfile.write(before)
@@ -633,7 +633,7 @@ def test_a_name_of_several_data_sets_needs_the_folder_of_one(server, place):
     Path("resources/manual/en-fr.txt").write_bytes(DATA)
     message = refused(file, place)
     assert message.startswith(
-        "resources/manual/en-fr.txt: several data sets have a file of this name: move it to "
+        "resources/manual/en-fr.txt: several data sets have a file with this name: move it to "
     )
 
 

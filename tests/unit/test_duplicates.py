@@ -1,4 +1,4 @@
-"""Near duplicates among vectors, against comparing all of them one after the other."""
+"""Test near duplicates among vectors against comparing all vectors one by one."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from paraphrastic.neighbours.vectors import direction_entries
 
 
 def plainly(vectors: np.ndarray, threshold: float) -> list[int]:
-    """For each vector the first earlier one that is kept and near, or -1."""
+    """Return for each vector the first earlier one that is kept and near, or -1."""
     vectors = vectors.astype(np.float64)
     norms = np.linalg.norm(vectors, axis=1)
     cosines = vectors @ vectors.T / np.maximum(np.outer(norms, norms), 1e-300)
@@ -23,7 +23,7 @@ def plainly(vectors: np.ndarray, threshold: float) -> list[int]:
 
 
 def chained(n: int, dim: int) -> np.ndarray:
-    """Vectors, copies and near ones, of which some are near to others that are left out; zero; opposites."""
+    """Return vectors, copies, near copies, zeros and opposites; some are near only to dropped vectors."""
     generator = np.random.default_rng(n)
     vectors = generator.normal(size=(n, dim)).astype(np.float32)
     for row in range(1, n):

@@ -1,4 +1,4 @@
-"""Averages of tables of all kinds, and vectors of all kinds."""
+"""Test averages over tables of every kind, and vectors of every kind."""
 
 import itertools
 import os
@@ -29,7 +29,7 @@ def texts(count: int) -> list[str]:
 
 
 def variant(model: AverageEncoder, kind: type, dim: int | None = None) -> AverageEncoder:
-    """The same model with a table of another kind; random, so that no rounding is lucky."""
+    """Return the model with a table of another kind; random numbers make rounding visible."""
     generator = np.random.default_rng(1)
     table = generator.normal(size=(len(model.embeddings), dim or model.dim)).astype(np.float32)
     unknown = generator.normal(size=dim or model.dim).astype(np.float32)
@@ -82,8 +82,8 @@ def test_tables_that_do_not_fit(model: AverageEncoder) -> None:
     good = variant(model, np.int8)
     parts = (good.known, good.unknown, good.processor, good.config)
     for table, weights, message in (
-        (good.embeddings, None, "embeddings of int8; int8 alone has weights"),
-        (model.embeddings, good.weights, "embeddings of float32; int8 alone has weights"),
+        (good.embeddings, None, "embeddings of int8; only int8 has weights"),
+        (model.embeddings, good.weights, "embeddings of float32; only int8 has weights"),
         (
             good.embeddings,
             good.weights[1:],
@@ -111,7 +111,7 @@ def test_sentences_that_are_none(model: AverageEncoder) -> None:
             model.embed_raw_text(["the dog", bad])
     with pytest.raises(ValueError, match="dtype is float64"):
         model.embed_raw_text(["the dog"], dtype=np.float64)
-    # A string of numpy's is one.
+    # A string from numpy counts as a string.
     np.testing.assert_array_equal(
         model.embed_raw_text(np.array(["the dog"])), model.embed_raw_text(["the dog"])
     )
@@ -172,7 +172,7 @@ def test_order_is_kept_and_errors_are_told() -> None:
     assert done == list(range(30))
     assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 128, 2) == [(0, 128), (128, 256), (256, 300)]
     assert in_blocks(lambda rows: (rows.start, rows.stop), 2000, 4096, 2) == [(0, 1000), (1000, 2000)]
-    # So few are not worth a second thread.
+    # So few rows are not worth a second thread.
     assert in_blocks(lambda rows: (rows.start, rows.stop), 300, 4096, 2) == [(0, 300)]
     assert in_blocks(lambda rows: rows, 0, 10, 2) == []
 

@@ -1,4 +1,4 @@
-"""`paraphrastic embed` and `score`: files of any size and kind."""
+"""Test `paraphrastic embed` and `score` with files of any size and kind."""
 
 import bz2
 import gzip
@@ -138,7 +138,7 @@ def test_lines_with_other_columns(folder: Path, tmp_path: Path, capsys: pytest.C
     assert not (tmp_path / "out.tsv").exists()
     assert run("score", folder, tmp_path / "pairs.tsv", tmp_path / "out.tsv", "--on-error", "skip") == 0
     assert len((tmp_path / "out.tsv").read_text().splitlines()) == 2997
-    assert capsys.readouterr().err == "paraphrastic: lines left out, which have not two columns: 3\n"
+    assert capsys.readouterr().err == "paraphrastic: lines left out because they do not have two columns: 3\n"
 
 
 def test_a_full_disk_leaves_nothing(

@@ -1,4 +1,4 @@
-"""LSTMs, mixed models and separate languages in training: what they compute."""
+"""Test what LSTMs, mixed models and separate languages compute in training."""
 
 from dataclasses import replace
 
@@ -25,7 +25,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Data:
 @pytest.mark.parametrize("pooling", ["mean", "max"])
 @pytest.mark.parametrize("kind", ["lstm", "average", "concatenate"])
 def test_pooled_states_are_those_of_torch_sentence_by_sentence(kind: str, pooling: str) -> None:
-    """Vectors and all gradients, against a loop over sentences with `torch.nn.LSTM`."""
+    """Compare vectors and all gradients with a loop over sentences through `torch.nn.LSTM`."""
     bidirectional, directions = kind != "lstm", "concatenate" if kind == "concatenate" else "average"
     part = Part(kind="bilstm" if bidirectional else "lstm", pooling=pooling, directions=directions)
     ours = RecurrentPooling(7, 6, part, seed=4).double()
@@ -90,7 +90,7 @@ def test_scrambling_keeps_the_tokens_of_a_sentence_and_moves_those_of_its_share(
     assert (np.sort(places, axis=1) == np.arange(24_000).reshape(2000, 12)).all()
     moved = (places != np.arange(24_000).reshape(2000, 12)).any(axis=1)
     assert moved.mean() == pytest.approx(0.3, abs=0.04)
-    # Any place may hold any token.
+    # A token is equally likely to move to any place.
     assert abs(np.corrcoef((places - places.min(axis=1)[:, None])[moved].mean(axis=0), range(12))[0, 1]) < 0.9
     unchanged = scrambled(sentences, 0.0).numpy()
     assert (unchanged == np.arange(24_000)).all()
@@ -119,7 +119,7 @@ def test_parts_are_concatenated_or_added(data: Data) -> None:
         torch.testing.assert_close(added(sentences), vectors[0] + vectors[1] + vectors[2])
         torch.testing.assert_close(joined(sentences), torch.cat(vectors, dim=1))
     assert (vectors[1] != vectors[2]).all()
-    # Parts begin with other numbers, though of one seed.
+    # The parts begin with different numbers although they share one seed.
     assert (added.parts[1].table != added.parts[2].table).all()
 
 
@@ -134,7 +134,7 @@ def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> 
             assert [taken, *taken.others][unit].tokens.tolist() == np.concatenate(parts).tolist()
         prints = fingerprints(source)
         shifted = Sentences(source.tokens, source.offsets, (source.others[0].take(np.arange(50)[::-1]),))
-        # Equal in trigrams, but not in words.
+        # The trigrams are equal, but the words are not.
         assert (prints != fingerprints(shifted)).mean() > 0.9
 
 
@@ -156,7 +156,7 @@ def test_a_separate_lstm_reads_its_language_alone() -> None:
     second = np.arange(30) >= 15
     encoder = recurrent(second=second).eval()
     sentences = random_tokens([5] * 6, rows=15)
-    sentences.tokens[10:20] += 15  # the sentences 2 and 3
+    sentences.tokens[10:20] += 15  # these are the tokens of sentences 2 and 3
     with torch.no_grad():
         vectors = encoder(sentences)
         for row in range(6):

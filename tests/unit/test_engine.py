@@ -1,4 +1,4 @@
-"""The fused engine, against autograd and torch's dense optimizers."""
+"""Test the fused engine against autograd and torch's dense optimizers."""
 
 import gzip
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from paraphrastic.training.train import build_engine
 
 ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59
-# Of a run, for a learning rate that falls.
+# The number of steps of a run, for learning rates that fall.
 STEPS = 40_000
 
 
@@ -56,9 +56,10 @@ def engines(settings: TrainingSettings, *, threads: int = 1) -> tuple[FusedEngin
 def random_batches(
     n: int, *, pairs: int = 6, seed: int = 0
 ) -> Iterator[tuple[Sentences, np.ndarray, np.ndarray]]:
-    """Mini-batches with the things that go wrong.
+    """Yield mini-batches that contain the difficult cases.
 
-    Empty sentences, zero vectors, repeated tokens, a sentence as its own translation, missing negatives.
+    These are empty sentences, zero vectors, repeated tokens, a sentence that is its own translation, and
+    missing negatives.
     """
     generator = np.random.default_rng(seed)
     for _ in range(n):
@@ -69,7 +70,7 @@ def random_batches(
         tokens[offsets[1] : offsets[2]] = ZERO_ROW
         tokens[offsets[2] : offsets[3]] = tokens[offsets[2]]
         chosen = generator.integers(0, 4 * pairs, 4 * pairs)
-        # The empty sentence, the zero vector, and a pair of equal sentences are always among them.
+        # Every batch contains the empty sentence, the zero vector and a pair of equal sentences.
         chosen[[0, 1, 2, pairs + 2]] = [0, 1, 5, 5]
         yield Sentences(tokens, offsets), chosen, generator.random((2, pairs)) > 0.2
 
@@ -84,7 +85,7 @@ def test_loss_and_gradient_are_those_of_autograd(dimension: int, pairs: int) -> 
         chosen = chosen.reshape(4, -1)[:, -pairs:].ravel()
         loss = fused.step(sentences, chosen, valid[:, -pairs:].copy())
         assert loss == pytest.approx(autograd.step(sentences, chosen, valid[:, -pairs:].copy()), rel=1e-5)
-        # After one step, m is a tenth of the gradient.
+        # After one step, the first moment is a tenth of the gradient.
         gradient = fused._matrix(fused.parameters.first) / 0.1
         expected = autograd.encoder.table.grad
         np.testing.assert_allclose(gradient, expected, atol=2e-6 * float(expected.abs().max() + 1))
@@ -103,7 +104,8 @@ def test_a_batch_without_a_negative_has_no_loss_and_no_gradient() -> None:
 def test_every_row_moves_as_in_the_dense_optimizer(
     change: dict[str, object], schedule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # At this learning rate signs of tiny gradients would decide; so that few steps with long gaps are enough.
+    # At the learning rate of SETTINGS, the signs of tiny gradients would decide. At a lower one, a few
+    # steps with long gaps are enough.
     monkeypatch.setattr("test_engine.STEPS", 200)
     fused, autograd = engines(
         replace(SETTINGS, learning_rate=0.002, learning_rate_schedule=schedule, **change)
@@ -118,7 +120,7 @@ def test_every_row_moves_as_in_the_dense_optimizer(
 
 
 def plain_adam(moments: tuple[np.ndarray, ...], last: int, k: int, decay: float, schedule: str) -> np.ndarray:
-    """Parameters after k steps with gradients of zero, in double precision."""
+    """Return the parameters after k steps with gradients of zero, computed in double precision."""
     p, m, v = moments
     for step in range(last + 1, last + k + 1):
         m, v = 0.9 * m, 0.999 * v
@@ -144,7 +146,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule:
     generator = np.random.default_rng(0)
     start, first = generator.normal(size=(2, *fused.table().shape)).astype(np.float32)
     start *= 0.001
-    # From what hides in ε to what is far above it.
+    # The values range from ones that vanish beside ε to ones far above it.
     second = (10 ** generator.uniform(-18, 0, first.shape)).astype(np.float32)
     first *= np.sqrt(second)
     state = {"table": start, "first": first, "second": second, "last": np.full(ROWS, last)}
@@ -154,7 +156,7 @@ def test_missed_steps_are_made_up_for(last: int, k: int, decay: float, schedule:
     fused.steps_done += k
     moments = tuple(array.astype(np.float64) for array in (start, first, second))
     movement = plain_adam(moments, last, k, decay, schedule) - start
-    # Where weight decay and momentum cancel out, the difference of both is compared.
+    # Weight decay and momentum can cancel out, so the tolerance is relative to the mean movement.
     np.testing.assert_allclose(
         fused.table() - start, movement, rtol=3e-4, atol=3e-4 * float(np.abs(movement).mean())
     )
@@ -172,7 +174,7 @@ def test_asking_changes_nothing_and_a_state_goes_on_as_if_nothing_had_been(dimen
         if number >= 30:
             losses.append(restored.step(*batch))
         if number == 29:
-            # A copy, as a file is one.
+            # A checkpoint in a file is a copy, too.
             restored.restore({name: tensor.clone() for name, tensor in asked.state().items()})
         assert len(set(losses)) == 1
     for engine in (asked, restored):
@@ -217,7 +219,7 @@ def test_vectors_are_those_of_the_encoder() -> None:
 
 
 def test_dropout_is_autograds_with_the_same_entries_left_out() -> None:
-    """The mask is found from outside: with one token a sentence, what is left out is zero in m."""
+    """The first moment m shows the mask: with one token per sentence, it is zero for dropped entries."""
     settings = replace(SETTINGS, dimension=64, dropout=0.25)
     fused, _ = engines(settings)
     n = (ROWS - 1) // 4
@@ -226,7 +228,7 @@ def test_dropout_is_autograds_with_the_same_entries_left_out() -> None:
     loss = fused.step(sentences, np.arange(4 * n), np.ones((2, n), np.bool_))
     gradient = fused._matrix(fused.parameters.first)[: 4 * n] / 0.1
     active = np.flatnonzero(np.abs(gradient).sum(axis=1) > 0)
-    # Terms of the hinge that are zero tell nothing about their sentences; here they are few.
+    # A term of the hinge that is zero shows nothing about its sentences; only a few terms are.
     assert len(active) > 0.9 * 4 * n
     mask = torch.ones(4 * n, 64)
     mask[active] = torch.from_numpy(gradient[active] != 0).float()
@@ -238,7 +240,7 @@ def test_dropout_is_autograds_with_the_same_entries_left_out() -> None:
 
 
 def test_dropout_has_its_rate_and_no_pattern() -> None:
-    """Entries are left out independently of their neighbours and of the same ones in another step."""
+    """Entries are dropped independently of their neighbours and of the same entries in another step."""
 
     def kept(seed: int) -> np.ndarray:
         ones, rows = np.ones(256, np.float32), np.zeros((400, 256), np.float32)
@@ -284,12 +286,12 @@ def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -
     start, generator, losses = fused.table().copy(), np.random.default_rng(0), []
     for number in range(1000):
         if number % 5 == 0:
-            # Few pairs at a time, so that rows are away for long and come back.
+            # With few pairs at a time, rows are absent for a long time and then come back.
             pairs = generator.integers(0, len(sides[0]), 5 * 32)
             mega = corpus.take(np.concatenate([pairs, pairs + len(sides[0])]))
             fused.embed(mega)
         own = number % 5 * 32 + np.arange(32)
-        # The same negatives for both, so that only the optimizers differ.
+        # Both engines get the same negatives, so that only the optimizers differ.
         chosen = np.concatenate([own, own + 160, *generator.integers(0, 320, (2, 32))])
         losses.append([engine.step(mega, chosen, np.ones((2, 32), np.bool_)) for engine in (fused, dense)])
     assert np.abs(np.subtract(*np.transpose(losses))).max() < 1e-3

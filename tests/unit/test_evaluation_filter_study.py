@@ -1,4 +1,4 @@
-"""The table and the picture of the filter study."""
+"""Test the table and the picture of the filter study."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ from paraphrastic.report.render import render_table
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"
 
-# Development scores by measure and part; of equal ones the first is the best.
+# Development scores by measure and part. If two parts are equal, the first is the best.
 SCORES = {"paraphrase_score": [70.04, 81.26, 75.0], "trigram_overlap": [60.0, 79.96, 79.96]}
 
 
@@ -100,7 +100,7 @@ def test_the_picture(tmp_path: Path) -> None:
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
     assert {"paraphrase score", "trigram overlap", "1", "2", "3", "STS 2012–2016, average"} <= shown
-    # Published rows have no part to be drawn at.
+    # Published rows belong to no part, so the picture has no place for them.
     assert "translation score" not in shown
     before = [path.read_bytes() for path in outputs]
     plot_filter_study(table, outputs)
@@ -110,5 +110,5 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_a_picture_of_nothing(tmp_path: Path) -> None:
     table = study(tmp_path)
     table.write_text("\n".join(table.read_text().splitlines()[:4]) + "\n")
-    with pytest.raises(InputError, match=r"filter_study\.csv: there are no parts in it"):
+    with pytest.raises(InputError, match=r"filter_study\.csv: contains no parts"):
         plot_filter_study(table, [tmp_path / "filter_study.svg"])

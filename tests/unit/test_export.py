@@ -1,4 +1,4 @@
-"""Exports: other libraries have our cosines, or nothing is exported."""
+"""Test that an exported model has the same cosines in other libraries or is not exported at all."""
 
 import errno
 import os
@@ -36,14 +36,14 @@ LONG = "the word again and " * 400
 
 
 def model_of(**options: Any) -> AverageEncoder:
-    """A model with random numbers, some of whose pieces training never met."""
+    """Return a model with random numbers; some of its pieces never occurred in training."""
     config = {**LOWER, "model": "en", "segmentation": {}, "languages": ["en"], **options.pop("config", {})}
     processor = trained(**options)
     generator = np.random.default_rng(0)
     pieces = processor.get_piece_size()
     known = generator.random(pieces) < 0.9
     known[: processor.unk_id() + 1] = False
-    # So that there is a sentence without any known piece.
+    # This leaves one sentence without any known piece.
     known[processor.piece_to_id(["▁", "狗", "▁狗"])] = False
     table = (generator.normal(size=(pieces, 48)) * known[:, None]).astype(np.float32)
     return AverageEncoder(table, known, generator.normal(size=48).astype(np.float32), processor, config)
@@ -107,9 +107,9 @@ def test_what_is_theirs_in_a_folder(folder: Path) -> None:
 def test_folders_of_other_models_are_not_theirs(folder: Path, tmp_path: Path, change: dict[str, str]) -> None:
     shutil.copytree(folder, tmp_path / "other")
     write_json(tmp_path / "other" / "config.json", {**read_json(folder / "config.json"), **change})
-    with pytest.raises(InputError, match="other: not for sentence-transformers and model2vec: "):
+    with pytest.raises(InputError, match="other: cannot be used in sentence-transformers and model2vec: "):
         complete_folder(tmp_path / "other")
-    # Those of an earlier model would be another's.
+    # Files of an earlier model would not belong to this one.
     assert not (tmp_path / "other" / "tokenizer.json").exists()
     assert not (tmp_path / "other" / "modules.json").exists()
 
@@ -150,7 +150,7 @@ def test_exports_agree_and_say_so(model: AverageEncoder, tmp_path: Path, form: s
     assert written.startswith("---\nlanguage: [en]\n---\n\n# Paraphrastic sentence embeddings: en, for ")
     assert f"\n48 dimensions, {dtype}.\n" in written
     assert written.endswith("\n## The model that it was made from\n\n### Scores\n\nhigh\n")
-    # Of the files that are there, and no others.
+    # The card lists exactly the files that are there.
     digests = dict(re.findall(r"^\| (\S+) \| `([0-9a-f]{64})` \|$", written, re.M))
     files = [path for path in (tmp_path / "out").iterdir() if path.name != "README.md"]
     assert digests == {path.name: sha256(path) for path in files}
@@ -216,7 +216,9 @@ def test_what_differs_is_named_and_nothing_is_left(
     text.write_text("the human\nThe Human\nfree\nfree rights\n")
     with pytest.raises(InputError) as error:
         export_model(model, form, tmp_path / "out", text=text)
-    assert "1 of 4 sentences are cut into other pieces (line 2); 2 cosines of sentences" in str(error.value)
+    assert "1 of 4 sentences are cut into different pieces (line 2); 2 cosines between a sentence" in str(
+        error.value
+    )
     assert str(error.value).endswith("(line 1, 2)")
     assert "\n" not in str(error.value)
     assert list(tmp_path.iterdir()) == [text]
@@ -226,13 +228,13 @@ def test_chinese_words_are_the_reason(tmp_path: Path) -> None:
     needs("onnx")
     model = model_of(config={"segmentation": {"zh": "accurate"}})
     model.known[model.processor.piece_to_id("▁")] = True
-    with pytest.raises(InputError, match=r"2 of them with Chinese characters, among which jieba"):
+    with pytest.raises(InputError, match=r"2 of them contain Chinese characters, in which jieba"):
         export_model(model, "onnx", tmp_path / "out")
     assert not (tmp_path / "out").exists()
     text = tmp_path / "text"
     text.write_text("\n".join(SENTENCES[:20]), encoding="utf-8")
     assert export_model(model, "onnx", tmp_path / "out", text=text).parity.identical == 20
-    # Prepared text is cut as ours.
+    # After preparation, the other library cuts the text as the model does.
     assert export_model(model, "glove", tmp_path / "text_out").parity.different == []
     assert "words of zh by jieba (accurate)" in (tmp_path / "text_out" / "README.md").read_text("utf-8")
 
@@ -245,10 +247,10 @@ def test_what_is_wrong_is_one_line(model: AverageEncoder, tmp_path: Path, monkey
 
     (tmp_path / "empty").write_text("")
     (tmp_path / "latin").write_bytes(b"free\n\xff\n")
-    refused("empty: there is no sentence", text=tmp_path / "empty")
+    refused("empty: contains no sentence", text=tmp_path / "empty")
     refused("missing: cannot be read: No such file", text=tmp_path / "missing")
     refused("latin:2: not UTF-8", text=tmp_path / "latin")
-    refused("is there already, and no empty folder", output=tmp_path)
+    refused("already exists and is not an empty folder", output=tmp_path)
     refused("cannot be written", output=tmp_path / "empty" / "out")
 
     def full(*_: Any) -> None:
@@ -291,14 +293,14 @@ def test_differences_are_found(model: AverageEncoder) -> None:
         return np.vstack([vectors[:-1], vectors[:1]]) if len(texts) < 1024 else vectors
 
     assert compare(model, other_of(model), sentences).apart == []
-    # Lines of the first and the second block.
+    # These lines are in the first and the second block.
     assert compare(model, other_of(model, embed=with_nan), sentences).apart == [5, 6, 1029, 1030]
     assert compare(model, other_of(model, embed=shifted), sentences).apart == [1499]
     reverse = other_of(model, cut=lambda texts: [ids[::-1] for ids in other_of(model).cut(texts)])
     assert len(compare(model, reverse, sentences).reordered) == 1500
     without = other_of(model, cut=lambda texts: [ids[1:] for ids in other_of(model).cut(texts)])
     assert len(compare(model, without, sentences).different) > 500
-    with pytest.raises(InputError, match=r"here \(30, 48\)"):
+    with pytest.raises(InputError, match=r"those of the model \(30, 48\)"):
         compare(model, other_of(model, embed=lambda texts: np.zeros((len(texts), 3))), SENTENCES[:30])
 
 
@@ -369,7 +371,7 @@ def test_models_of_the_original_code_know_runs_of_characters(tmp_path: Path, for
     lines = [*SENTENCES, "room 2011", "2011 is in room 50%", "50% of $ 5.99 at 20 ℃"]
     processor = trained(character_coverage=0.98)
     pieces = processor.encode([line.lower() for line in lines], out_type=str)
-    # As of a checkpoint, whose text is lower-cased.
+    # The text of the original code's models is lower-cased.
     spellings = dict.fromkeys(piece.lower() for line in pieces for piece in line)
     extended = add_unknown_pieces(processor, list(spellings))
     size = extended.get_piece_size()

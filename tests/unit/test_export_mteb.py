@@ -1,4 +1,4 @@
-"""MTEB runs on a model's folder, without a network."""
+"""Test that MTEB runs on a model's folder without a network."""
 
 from pathlib import Path
 from typing import Any

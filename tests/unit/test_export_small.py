@@ -1,4 +1,4 @@
-"""Smaller models by the command line: what is lost is printed."""
+"""Test that the command line makes smaller models and prints what is lost."""
 
 import re
 import shutil
@@ -50,10 +50,12 @@ def test_what_a_smaller_model_loses_is_printed(
         assert (small.dim, small.embeddings.dtype, small.config["dimension"]) == (6, "int8", 6)
         assert small.config["reduction"]["method"] == "pca"
         before, after = (average_score(each, tmp_path / "sts.parquet") for each in (model, small))
-        line = f"STS 2012–2016: {after:.2f}, of {before:.2f}: {before - after:.2f} points lost"
+        line = f"STS 2012–2016: {after:.2f} instead of {before:.2f}: {before - after:.2f} points lost"
         assert line in printed.splitlines()
-        assert re.search(r"^speed: [\d,]+ sentences a second, \d+\.\d\d times the model's$", printed, re.M)
-        assert re.search(r"^size: 0\.\d MB, of 0\.\d MB$", printed, re.M)
+        assert re.search(
+            r"^speed: [\d,]+ sentences per second, \d+\.\d\d times the model's speed$", printed, re.M
+        )
+        assert re.search(r"^size: 0\.\d MB instead of 0\.\d MB$", printed, re.M)
 
 
 def test_the_card_is_the_smaller_models(folder: Path, corpus: Path, tmp_path: Path) -> None:
@@ -73,10 +75,10 @@ def test_the_card_is_the_smaller_models(folder: Path, corpus: Path, tmp_path: Pa
     pieces = [f"{len(each.embeddings):,}" for each in (small, model)]
     for line in (
         "6 dimensions, int8.",
-        f"| dimensions | 6, of {model.dim}: the directions in which a corpus's vectors are longest |",
-        f"| pieces | {pieces[0]}, of {pieces[1]}: those that a corpus needs |",
-        "| numbers | int8, of float32 |",
-        f"| STS 2012–2016 | {after:.2f}, of {before:.2f}: {before - after:.2f} points lost |",
+        f"| dimensions | 6 of {model.dim}: the directions in which a corpus's vectors are longest |",
+        f"| pieces | {pieces[0]} of {pieces[1]}: those that a corpus needs |",
+        "| numbers | int8 instead of float32 |",
+        f"| STS 2012–2016 | {after:.2f} instead of {before:.2f}: {before - after:.2f} points lost |",
         f"| model.safetensors | `{sha256(tmp_path / 'small' / 'model.safetensors')}` |",
     ):
         assert line in card.splitlines(), line
@@ -97,7 +99,7 @@ def test_a_bad_file_of_test_sets_leaves_nothing(
 
 
 def test_speed_is_measured_in_turns(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # By a clock of its own, on a machine that is slow for a while.
+    # The test has its own clock, which imitates a machine that is slow for a while.
     now, calls = 0.0, {1.0: 0, 2.0: 0}
 
     class Model:
@@ -122,7 +124,7 @@ def test_without_test_sets_points_are_not_measured(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert export(folder, tmp_path / "small", "--dimension", 5, "--reduce", "truncate") == 0
-    assert "STS 2012–2016: not measured: --sts names the test sets" in capsys.readouterr().out
+    assert "STS 2012–2016: not measured; give the test sets with --sts" in capsys.readouterr().out
     assert load_model(tmp_path / "small").embeddings.shape[1] == 5
 
 

@@ -1,4 +1,4 @@
-"""`tokenizer.json` cuts any text as sentencepiece does."""
+"""Test that `tokenizer.json` cuts any text as sentencepiece does."""
 
 import io
 import json
@@ -28,7 +28,7 @@ LOWER = {**PLAIN, "lowercase": True}
 def trained(**options: Any) -> sentencepiece.SentencePieceProcessor:
     model = io.BytesIO()
     settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99, **options}
-    # But for the last ones: a long text, and rare characters.
+    # The last sentences are left out because they are a long text and rare characters.
     lines = [line.lower() for line in SENTENCES[:-8]] * 3
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **settings
@@ -44,7 +44,7 @@ def prepared(sentences: Sequence[str], config: dict[str, Any]) -> list[str]:
 def cut(
     processor: sentencepiece.SentencePieceProcessor, config: dict[str, Any], sentences: Sequence[str]
 ) -> tuple[list[list[int]], list[list[int]]]:
-    """Pieces by sentencepiece and by the tokenizer, with runs of unknown ones as one."""
+    """Return the pieces by sentencepiece and by the tokenizer; each run of unknown pieces counts as one."""
     content = tokenizer_json(read_model_proto(processor.serialized_model_proto()), config)
     tokenizer = tokenizers.Tokenizer.from_str(content)
     assert tokenizer.get_vocab_size() == processor.get_piece_size()
@@ -82,7 +82,7 @@ def test_any_text_has_the_same_pieces(kind: str) -> None:
     processor = trained(**options)
     sentences = [*SENTENCES, *texts(800, SENTENCES, seed=len(kind))]
     for text, ours, theirs in zip(sentences, *cut(processor, config, sentences), strict=True):
-        # Ways to cut that have the same score are the same pieces in another order.
+        # Two ways to cut with the same score give the same pieces in a different order.
         assert Counter(theirs) == Counter(ours), ascii(text)
 
 
@@ -107,7 +107,8 @@ def test_long_words_and_texts() -> None:
 
 
 def test_the_usual_conversion_is_not_exact() -> None:
-    # What this one is for: a mark that follows what the map has a key for gets lost.
+    # The usual conversion loses a mark after a character that the normalizer's map contains. Ours exists
+    # because of that.
     processor = trained()
     content = json.loads(tokenizer_json(read_model_proto(processor.serialized_model_proto()), PLAIN))
     steps = content["normalizer"]["normalizers"]
@@ -133,7 +134,7 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
     sentences = [*lines, *texts(800, lines, seed=3)]
     unknown, found = extended.unk_id(), 0
     for text, ours, theirs in zip(sentences, *cut(extended, config, sentences), strict=True):
-        # Marks around runs are unknown, too.
+        # The marks around runs are unknown as well.
         counts = [Counter(piece for piece in ids if piece != unknown) for ids in (ours, theirs)]
         assert counts[0] == counts[1], ascii(text)
         found += sum(piece >= processor.get_piece_size() for piece in ours)
@@ -141,7 +142,7 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
 
 
 def test_a_letter_that_is_looked_up_alone_has_no_unknown_ones_beside_it() -> None:
-    # Which count where unknown pieces have an embedding.
+    # Such pieces would count if unknown pieces had an embedding.
     processor = trained(character_coverage=0.98)
     pieces = {processor.id_to_piece(number) for number in range(processor.get_piece_size())}
     capitals = [letter for letter in "ℭℬℱℋℐℒℕℙℚℝℤ" if unicodedata.normalize("NFKC", letter) not in pieces]
@@ -168,7 +169,7 @@ REFUSED = {
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_cannot_be_said_is_refused(kind: str) -> None:
     model = read_model_proto(trained(**REFUSED[kind]).serialized_model_proto())
-    with pytest.raises(InputError, match=r"Supported are sentencepiece models of subwords \(unigram\) or of"):
+    with pytest.raises(InputError, match=r"needs a sentencepiece model of subwords \(unigram\) or of"):
         tokenizer_json(model, LOWER)
 
 
@@ -176,5 +177,5 @@ def test_trigrams_and_maps_of_ones_own_are_refused(tmp_path: Any) -> None:
     (tmp_path / "rules.tsv").write_text("71 75\t6B 77\n")
     own = trained(normalization_rule_tsv=str(tmp_path / "rules.tsv"))
     for processor, config in ((own, LOWER), (trained(model_type="word"), {**LOWER, "unit": "trigram"})):
-        with pytest.raises(InputError, match=r"its vocabulary cannot be a tokenizer\.json"):
+        with pytest.raises(InputError, match=r"its vocabulary cannot be written as a tokenizer\.json"):
             tokenizer_json(read_model_proto(processor.serialized_model_proto()), config)

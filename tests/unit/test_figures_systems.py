@@ -1,4 +1,4 @@
-"""The picture of a table of systems."""
+"""Test the picture of a table of systems."""
 
 import csv
 from pathlib import Path
@@ -61,5 +61,5 @@ def test_a_panel_for_each_column_and_a_line_for_each_system(tmp_path: Path) -> N
 
 
 def test_a_picture_of_no_systems(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"intervals\.csv: there are no rows in it"):
+    with pytest.raises(InputError, match=r"intervals\.csv: contains no rows"):
         plot_systems(intervals(tmp_path, []), [tmp_path / "t.svg"], title="x")

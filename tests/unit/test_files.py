@@ -1,4 +1,4 @@
-"""Files are whole or not there."""
+"""Test that a file is either complete or absent."""
 
 import errno
 import os
@@ -135,7 +135,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
         ):
             step()
         if name == "model":
-            # What a run that failed goes on with, here before its first checkpoint.
+            # A failed run keeps what it needs to continue. Here it has failed before the first checkpoint.
             assert [path.name for path in (full_disk / "checkpoints").iterdir()] == ["training.jsonl"]
             shutil.rmtree(full_disk / "checkpoints")
         assert sorted(path.name for path in full_disk.iterdir()) == ["ballast", "more"], name

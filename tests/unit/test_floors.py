@@ -1,4 +1,4 @@
-"""Each package imports floors below its own alone, and no module imports another in a circle."""
+"""Test that each package imports only from lower floors and that no modules import each other in a circle."""
 
 import ast
 import re
@@ -11,7 +11,7 @@ import pytest
 import paraphrastic
 
 PACKAGE = Path(paraphrastic.__file__).parent
-# From the ground up; the packages of one floor do not know each other. docs/architecture.md draws them.
+# The floors of docs/architecture.md, lowest first. Packages on the same floor do not import each other.
 FLOORS = [
     {"base"},
     {"registry"},
@@ -32,7 +32,7 @@ def modules() -> dict[str, Path]:
 
 
 def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
-    """The package's modules that a module imports, at its top, late, or for its types alone."""
+    """Yield the package's modules that a module imports: at its top, inside functions, or only for types."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in known)

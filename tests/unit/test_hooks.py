@@ -1,4 +1,4 @@
-"""What a run does and says before its first job and after a failure."""
+"""Test what a run does and prints before its first job and after a failure."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Embeddings of words that begin with word vectors, and the penalty that holds them there."""
+"""Test word embeddings that start from word vectors, and the penalty that keeps them close."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +65,7 @@ def test_words_begin_with_their_vectors_and_the_others_as_without(
 
 
 def test_the_penalty_pulls_to_the_beginning() -> None:
-    """Its gradient is 2λ(W − W₀), on all rows."""
+    """The gradient of the penalty is 2λ(W − W₀) on all rows."""
     encoder = TrainableEncoder([recurrent()], [0])
     begun = encoder.parts[0].table.detach().clone()
     anchors = {"parts.0.table": begun}
@@ -81,7 +81,7 @@ def test_the_penalty_pulls_to_the_beginning() -> None:
         )
         with torch.no_grad():
             encoder.parts[0].table.copy_(begun + torch.arange(30.0)[:, None])
-        # Before the step moves them: a copy of the parameters, not of the gradient.
+        # The step will move the parameters, so they are copied first; the gradient is read afterwards.
         before = encoder.state_dict()
         moved = before["parts.0.table"].clone()
         states = {name: value.clone() for name, value in before.items()}

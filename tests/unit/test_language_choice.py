@@ -1,4 +1,4 @@
-"""What the scores of models of several languages go with: overlap, tables, definitions, the picture."""
+"""Test the study of languages: overlap, correlations with scores, tables, definitions and the picture."""
 
 import csv
 import json
@@ -46,7 +46,7 @@ PAIRS = [(f"{english} taxi", f"{german} taxi") for english, german in sentence_p
 def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
     tmp_path: Path, tables: str, own: bool, languages: tuple[str, str]
 ) -> None:
-    # One that no vocabulary knows, and a sentence of nothing else.
+    # No vocabulary knows the character 狗, and the last pair has no known piece at all.
     pairs = [*PAIRS, ("狗 the dog", "der hund"), ("\u200b", "\u200b")]
     pairs = pairs if languages[0] == "en" else [(german, english) for english, german in pairs]
     parquet = write_pairs(tmp_path / "pairs.parquet", pairs)
@@ -190,7 +190,7 @@ def test_too_few_languages_and_a_constant_are_empty_cells_and_a_word(
     _, found = tables(tmp_path, languages=2)
     assert [row["n"] for row in found.values()] == ["2", "0", "2"]
     assert {row["spearman"] + row["low"] + row["high"] + row["p"] for row in found.values()} == {""}
-    assert "All Lang., sp_overlap: no correlation of 2 languages; 3 are needed" in caplog.text
+    assert "All Lang., sp_overlap: no correlation over 2 languages; 3 are needed" in caplog.text
     _, found = tables(tmp_path, overlaps=(0.5,) * 6)
     assert found["measured", "shared", "All Lang.", "sp_overlap"]["spearman"] == ""
     assert "no correlation: the predictor is 0.5 for all 6 languages" in caplog.text
@@ -217,7 +217,7 @@ def test_published_figures_stand_before_official_ones(tmp_path: Path) -> None:
         if source == "published":
             assert keys.index((source, *key)) + 1 == keys.index(("measured", *key))
     assert not any(key[0] == "published" for key in tables(tmp_path, prefixed=True)[1])
-    # None beside what was not measured.
+    # A published figure appears only together with a measured one.
     _, found = tables(tmp_path, data="official")
     assert [key[3] for key in found if key[0] == "published"] == ["sp_overlap"] * 3
 
@@ -241,7 +241,7 @@ def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed:
 
 def test_a_picture_of_nothing_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text(",".join(LANGUAGE_COLUMNS) + "\n")
-    with pytest.raises(InputError, match=r"empty\.csv: there are no rows in it"):
+    with pytest.raises(InputError, match=r"empty\.csv: contains no rows"):
         plot_language_choice(tmp_path / "empty.csv", [tmp_path / "figure.svg"])
 
 
@@ -263,7 +263,7 @@ def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
         assert changed == base
     assert architecture_of(complete["de"]).tables == "shared"
     assert architecture_of(complete["fr"]).tables == "overlapping"
-    # The rows of its data are others.
+    # Its training data have different rows.
     assert data_models(checked(config))["fr-prefixed"] == "fr-prefixed"
     assert "de-prefixed" not in checked(config_with(models=["de"]))["definitions"]
 
@@ -277,15 +277,15 @@ def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
         ),
         (
             {"models": ["de", "en"]},
-            "language_choice.models.1: 'en' is a model of en; needed is one of English",
+            "language_choice.models.1: 'en' is a model of en; a model of English",
         ),
         (
             {"models": ["de", "de-paper"]},
-            "language_choice.models.1: 'de-paper' and 'de' are both of de; each",
+            "language_choice.models.1: 'de-paper' and 'de' are both models of de; give each",
         ),
         (
             {"models": ["de"], "uriel": "sts"},
-            "language_choice.uriel: 'sts' is of kind 'sts'; needed is uriel",
+            "language_choice.uriel: 'sts' is of kind 'sts', not uriel",
         ),
         (
             {"models": ["de"], "uriel": "uriell"},

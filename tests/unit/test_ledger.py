@@ -1,4 +1,4 @@
-"""The ledger, and differences of systems from dataset to dataset."""
+"""Test the ledger, and how systems differ from one dataset to the next."""
 
 import csv
 import json
@@ -74,7 +74,7 @@ def test_every_published_figure_has_a_verdict(tmp_path: Path, caplog: pytest.Log
     measured = {"sts": intervals(tmp_path, "sts", *cells, data="official")}
     rows = ledger(tmp_path, published, measured)
     assert [(row["system"], row["column"], row["verdict"]) for row in rows] == [
-        # 68.7 is anything from 68.65 on.
+        # The printed 68.7 stands for any value from 68.65 on.
         ("P-SP", "2012", "reproduced"),
         ("P-SP", "2013", "better"),
         ("P-SP", "avg", "worse"),
@@ -101,9 +101,9 @@ def test_what_was_not_run_says_why(tmp_path: Path) -> None:
 
     cell = ("en", "2012", 67.0, 65.0, 69.0)
     on_sample = {"sts": intervals(tmp_path, "sts", cell, data="sample")}
-    assert why(on_sample) == "the test data of en are not those of the published figures"
+    assert why(on_sample) == "the published figures come from other test data than those of en"
     other = {"sts": intervals(tmp_path, "sts", ("de", "2012", 1.0, 1.0, 1.0), data="official")}
-    assert why(other) == "no figure of en in this column"
+    assert why(other) == "there is no figure for en in this column"
     assert why({}, off={"sts": "the task is off"}) == "the task is off"
 
 
@@ -129,7 +129,7 @@ def test_means_over_other_data_have_no_verdict(tmp_path: Path) -> None:
     *others, average = ledger(tmp_path, published, {"tatoeba": measured})
     assert [row["verdict"] for row in others] == ["reproduced"] * 2
     assert (average["verdict"], average["measured"]) == ("not run", "3.40")
-    assert average["why"] == "the two means are not over the same columns: only one of them has zh"
+    assert average["why"] == "the two means cover different columns: only one of them has zh"
 
     published = write(
         tmp_path / "sts.csv", [{"system": "P-SP", "2012": "60", "2013": "60", **ABOUT, "model": "en"}]
@@ -140,7 +140,7 @@ def test_means_over_other_data_have_no_verdict(tmp_path: Path) -> None:
     lines[1]["without"] = "2013/SMT"
     rows = ledger(tmp_path, published, {"sts": write(path, lines)})
     assert [row["verdict"] for row in rows] == ["reproduced", "not run"]
-    assert rows[1]["why"] == "what was measured is without 2013/SMT, which the published figure is with"
+    assert rows[1]["why"] == "the measured figure lacks 2013/SMT, which the published figure includes"
 
 
 def test_figures_are_compared_in_one_unit(tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_published_files_of_the_project_make_a_ledger(tmp_path: Path) -> None:
     assert {row["verdict"] for row in rows} == {"not run"}
     for row in rows:
         float(row["published"])
-    # Table 3 of the 2019 paper: three systems on two pairs.
+    # Table 3 of the 2019 paper has three systems and two pairs of languages.
     assert sum(row["table"] == "bucc" for row in rows) == 6
 
 

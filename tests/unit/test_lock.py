@@ -1,4 +1,4 @@
-"""The locks of downloads, and what a step says of a download that is not as it was fetched."""
+"""Test the locks of downloads, and what a step reports about a download that has changed since."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ from paraphrastic.registry.lock import CONFIGFILES, lock_path, verify_downloads
 
 @pytest.fixture
 def download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A file that was fetched into the working folder, whose address gives it no longer."""
+    """The path of a downloaded file whose source has been removed since."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv(CONFIGFILES, raising=False)
     Path("a.txt").write_text("one\ntwo\n")

@@ -1,4 +1,4 @@
-"""Logistic regression on many subsets at once: the same as scikit-learn's on each of them."""
+"""Test that logistic regression on many subsets at once gives the results of scikit-learn on each of them."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ STRENGTHS = (0.25, 2.0, 32.0)
 
 
 def rows(n: int, dim: int, classes: int, *, scale: float = 1.0, noise: float = 1.0) -> tuple:
-    """Features with directions of very different size, and classes that they tell more or less."""
+    """Return features whose directions differ greatly in size, and classes that depend on them."""
     generator = np.random.default_rng(n + dim)
     features = generator.normal(size=(n, dim)) * np.logspace(0, -2, dim) + 0.3
     told = features @ generator.normal(size=(dim, classes)) + noise * generator.normal(size=(n, classes))
@@ -40,7 +40,7 @@ def test_predictions_are_those_of_scikit_learn(classes: int, scale: float) -> No
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_classes_that_can_be_told_apart_without_an_error(classes: int) -> None:
-    """Where nothing but the penalty holds the weights, each fold's curvature is its own."""
+    """If only the penalty keeps the weights finite, each fold has a different curvature."""
     features, labels = rows(200, 150, classes, scale=20, noise=0)
     subsets = some_subsets(200, 3)
     found = predict_labels(features, labels, subsets, STRENGTHS)

@@ -1,4 +1,4 @@
-"""Nearest rows of a matrix, against all cosines sorted."""
+"""Test the search for the nearest rows of a matrix against sorting all cosines."""
 
 import os
 import subprocess
@@ -20,11 +20,11 @@ from paraphrastic.neighbours.parts import multiplying_workers
 
 
 def plainly(vectors: np.ndarray, queries: np.ndarray, k: int, min_score: float | None) -> Neighbours:
-    """The k nearest rows; of equally near ones the first, and no zero vectors."""
+    """Return the k nearest rows without zero vectors; if some are equally near, the first ones win."""
     x, y = (side.astype(np.float32).astype(np.float64) for side in (queries, vectors))
     norms = [np.linalg.norm(side, axis=1) for side in (x, y)]
     cosines = x @ y.T / np.maximum(np.outer(*norms), 1e-300)
-    # Digits beyond which sums in another order differ.
+    # Sums in a different order agree only in the digits that are kept.
     cosines = cosines.round(12)
     cosines[norms[0] == 0] = -np.inf
     cosines[:, norms[1] == 0] = -np.inf
@@ -41,7 +41,7 @@ def agree(found: Neighbours, expected: Neighbours) -> None:
 
 
 def matrices(n: int, q: int, dim: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows with copies, opposites, others of another length, and zero; queries near to some, and zero."""
+    """Return rows with copies, opposites, other lengths and zeros, and queries near to rows or zero."""
     generator = np.random.default_rng(n + q + dim)
     vectors = generator.normal(size=(n, dim)).astype(np.float32)
     queries = generator.normal(size=(q, dim)).astype(np.float32)
@@ -143,7 +143,7 @@ def test_lengths_do_not_count() -> None:
 def test_one_query_finds_what_many_find(largest: float) -> None:
     generator = np.random.default_rng(0)
     queries = generator.normal(size=(40, 600)).astype(np.float32)
-    # Cosines that differ by less than the rounding of products.
+    # The cosines differ by less than the rounding of the products.
     near = queries[0] + 1e-4 * generator.normal(size=(300, 600))
     vectors = (largest * np.concatenate([near, generator.normal(size=(300, 600))])).astype(np.float32)
     generator.shuffle(vectors)
@@ -216,7 +216,7 @@ def test_faiss_finds_the_same(
     if block:
         monkeypatch.setattr("paraphrastic.neighbours.faiss_index.BLOCK_NUMBERS", block)
     vectors, queries = matrices(*size)
-    # More equals than are compared.
+    # More rows are equal than the search compares.
     vectors[::2] = vectors[:1]
     for k, min_score in ((1, None), (7, 0.2), (1000, None)):
         found = search_with_faiss(vectors, queries, k, min_score=min_score, threads=2)
@@ -250,14 +250,14 @@ def test_vectors_of_no_and_of_many_dimensions() -> None:
     assert (search(empty, np.zeros((40, 0), np.float32), 3).indices == -1).all()
     vectors = np.random.default_rng(0).normal(size=(70, 70_000)).astype(np.float32)
     agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))
-    # All signs are equal.
+    # Now all signs are equal.
     vectors = np.abs(vectors[:, :32_768])
     agree(search(vectors, vectors[:20], 3), plainly(vectors, vectors[:20], 3, None))
 
 
 def test_blas_has_its_threads_again() -> None:
     def threads() -> list[int]:
-        # Other packages may have loaded a BLAS of their own.
+        # Other packages may have loaded their own BLAS.
         return [pool["num_threads"] for pool in threadpool_info() if "numpy" in pool["filepath"]]
 
     before, inside = threads(), []

@@ -1,4 +1,4 @@
-"""Models as users load them."""
+"""Test models as users load them."""
 
 import hashlib
 import json
@@ -149,10 +149,10 @@ def test_damage_is_named(folder: Path, tmp_path: Path, name: str) -> None:
         ({"lowercase": ...}, r"config.json: lowercase is missing; a bool is needed"),
         ({"segmentation": "zh"}, r"config.json: segmentation is 'zh'; a dict is needed"),
         ({"encoder": "other"}, r"config.json: does not describe a model of the kind"),
-        ({"sha256": {}}, r"config.json: sha256 is without model.safetensors and sentencepiece.model"),
-        ({"folding": {"fr": "accents"}}, r"config.json: folding: there is no folding 'accents' of 'fr'"),
+        ({"sha256": {}}, r"config.json: sha256 lacks model.safetensors and sentencepiece.model"),
+        ({"folding": {"fr": "accents"}}, r"config.json: folding: there is no folding 'accents' for 'fr'"),
         ({"dimension": 7}, r"config.json says 7 dimensions, model.safetensors has \d+"),
-        ({"unit": "syllable"}, r"unit is 'syllable', which is none of subword, word, trigram"),
+        ({"unit": "syllable"}, r"unit is 'syllable', which is not one of subword, word, trigram"),
     ],
 )
 def test_a_configuration_that_is_none(folder: Path, tmp_path: Path, change: dict, message: str) -> None:

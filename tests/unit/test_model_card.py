@@ -1,4 +1,4 @@
-"""The card of a model."""
+"""Test the model card."""
 
 from pathlib import Path
 
@@ -68,7 +68,7 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
 def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
     matter = yaml.safe_load(card(tmp_path, CONFIG).split("---\n")[1])
     assert (matter["language"], matter["pipeline_tag"]) == (["en", "xx"], "sentence-similarity")
-    # The Hub's list has no name for the licences of several corpora.
+    # The Hub's list has no name for a combination of several licences.
     assert (matter["license"], matter["license_name"]) == ("other", "licences-of-the-training-data")
     (index,) = matter["model-index"]
     assert index["name"] == "xx"

@@ -1,4 +1,4 @@
-"""Nearest neighbours, against all similarities sorted."""
+"""Test nearest neighbours against sorting all similarities."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ from paraphrastic.neighbours.vectors import direction_entries
 
 
 def similarities(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Cosines in double precision; those with a zero vector are 0."""
+    """Return cosines in double precision; a zero vector has the cosine 0 with every other vector."""
     norms = [np.linalg.norm(side.astype(np.float64), axis=1, keepdims=True) for side in (x, y)]
     first, second = (side / np.where(norm > 0, norm, 1) for side, norm in zip((x, y), norms, strict=True))
     return first @ second.T
 
 
 def agree(found: Neighbours, cosines: np.ndarray, k: int, tolerance: float = 1e-6) -> None:
-    """The neighbours are the nearest ones: no other is nearer by more than rounding can tell."""
+    """Assert that no other vector is nearer than the found neighbours, apart from rounding."""
     k = min(k, cosines.shape[1])
     assert found.indices.shape == found.cosines.shape == (len(cosines), k)
     assert all(len(set(row)) == k for row in found.indices.tolist())
@@ -28,7 +28,7 @@ def agree(found: Neighbours, cosines: np.ndarray, k: int, tolerance: float = 1e-
 
 
 def translated(n: int, m: int, dim: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors in groups, and others near to some of them."""
+    """Return vectors in groups, and a second set of which one half is near to vectors of the first."""
     generator = np.random.default_rng(seed)
     topics = generator.normal(size=(20, dim))
     x, y = (topics[generator.integers(20, size=size)] + generator.normal(size=(size, dim)) for size in (n, m))
@@ -63,7 +63,7 @@ def test_of_equals_the_first_is_taken(kind: str) -> None:
     y[200:] = y[:200]
     x[7] = y[3]
     forward, backward = nearest_neighbours(x, y, 2, bound=bound_of(y, kind))
-    # Every nearest one has a copy, which comes next.
+    # Every nearest neighbour has a copy, which is the second nearest.
     np.testing.assert_array_equal(forward.indices[:, 1], forward.indices[:, 0] + 200)
     assert forward.indices[7].tolist() == [3, 203]
     assert forward.cosines[7] == pytest.approx([1.0, 1.0])
@@ -106,7 +106,7 @@ def test_zero_vectors_are_near_to_nothing() -> None:
 @pytest.mark.usefixtures("small_blocks")
 def test_threads_change_nothing() -> None:
     x, y = translated(700, 900, 16)
-    y = np.round(y)  # many equal cosines
+    y = np.round(y)  # this makes many cosines equal
     x = np.round(x)
     sides = x, y
     one, three = (nearest_neighbours(*sides, 4, threads=threads) for threads in (1, 3))
@@ -148,7 +148,7 @@ def test_progress_ends_with_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     compared.clear()
     with pytest.raises(KeyboardInterrupt):
         nearest_neighbours(x, y, 1, threads=2, progress=interrupt)
-    # The other thread ends with the block that it has.
+    # The other thread finishes only its current block.
     assert len(compared) < everything / 2
 
 

@@ -1,4 +1,4 @@
-"""What jobs ask for, by the names of their steps."""
+"""Test which resources jobs request, according to the names of their steps."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,7 +21,7 @@ from paraphrastic.pipeline.resources import (
 
 
 class Wildcards(dict[str, str]):
-    """Wildcards as Snakemake has them: entries and attributes."""
+    """Wildcards that can be read as entries and as attributes, as in Snakemake."""
 
     def __getattr__(self, name: str) -> str:
         if name in self:
@@ -67,7 +67,7 @@ def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
     for system in ("fr", "fr-untrained"):
         found = need_of("evaluate_{task}", task="stsb", system=system)
         assert found == NEEDS["evaluate_stsb"] + WEIGHTS.of(weights_mb(definition))
-    # It copies files, and loads no model.
+    # This step copies files and loads no model.
     assert need_of("choose_model", model="fr") == NEEDS["choose_model"]
 
 

@@ -1,4 +1,4 @@
-"""Hard negatives, against a plain search."""
+"""Test how hard negatives are found, against a plain search."""
 
 import numpy as np
 import pytest
@@ -98,7 +98,7 @@ def test_there_may_be_no_negative() -> None:
 def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision: str) -> None:
     n = 1500
     source = unit_vectors(n, 64)
-    # Translations near their sources, and sentences in groups: hard negatives as a trained model has them.
+    # Translations lie near their sources and sentences form groups, as the vectors of a trained model do.
     source += 0.7 * unit_vectors(100, 64, seed=1)[torch.arange(n) % 100]
     target = source + 0.3 * unit_vectors(n, 64, seed=2)
     vectors = torch.nn.functional.normalize(torch.cat([source, target]))
@@ -109,7 +109,7 @@ def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision
     )
     assert (exact == rounded).mean() > 0.85
     best, chosen = ((vectors * vectors[torch.from_numpy(found)]).sum(1) for found in (exact, rounded))
-    # A bfloat16 between ½ and 1 has steps of 1/256.
+    # Between ½ and 1, the numbers of type bfloat16 are 1/256 apart.
     assert (best - chosen).max() < 1 / 128
 
 
@@ -117,7 +117,7 @@ def test_few_digits_choose_nearly_always_the_same_and_never_much_worse(precision
 @pytest.mark.parametrize("threads", [1, 3])
 def test_eight_bits_are_of_the_size_that_the_entries_have(dominant: float, threads: int) -> None:
     vectors = unit_vectors(500, 300)
-    # Word vectors have dimensions that are much larger than the others, and tell sentences apart.
+    # In word vectors, a few dimensions are far larger than the others, and they distinguish sentences.
     vectors[:, 7] *= 1 + 5 * dominant
     vectors = torch.nn.functional.normalize(vectors)
     found = _in_eight_bits(vectors, Workers(threads)).float()
@@ -137,7 +137,7 @@ def test_the_number_of_threads_does_not_change_the_choice_among_equals(
     options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
     found = [hardest_negatives(vectors, ids, Workers(threads), **options).tolist() for threads in (1, 2, 7)]
     assert found[0] == found[1] == found[2]
-    # The first of the other side that is equal and not the pair itself.
+    # The first equal sentence on the other side is chosen, except for the sentence's own translation.
     assert found[0][:51] == [*range(250, 300), 200]
     assert found[0][200:251] == [*range(50, 100), 0]
 

@@ -1,4 +1,4 @@
-"""The command that shows negatives shows those that training chooses."""
+"""Test that the command for negatives shows the ones that training chooses."""
 
 import io
 from pathlib import Path
@@ -38,7 +38,7 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pairs = write_pairs(tmp_path / "pairs.parquet", PAIRS)
-    # A source, as a person writes it, and a target that is far from the first pairs.
+    # The first is a source as a person would type it, the second a target far from the first pairs.
     asked = [" ".join(PAIRS[3][0].upper().split()), PAIRS[350][1]]
     arguments = ["--model", str(model), "--pairs", str(pairs), "--batch-size", "16", "--megabatch", "1", "5"]
     assert main(["negatives", *arguments, "--sentence", asked[0], "--sentence", asked[1]]) == 0
@@ -112,7 +112,7 @@ def test_copies_are_barred_as_in_training(model: Path) -> None:
     ("content", "more", "cause"),
     [
         ("", [], "there are no pairs"),
-        ("one column\n", [], "pairs.tsv:1: has no two columns"),
+        ("one column\n", [], "pairs.tsv:1: does not have two columns"),
         (
             "a\tb\n",
             ["--batch-size", "1", "--megabatch", "1", "--sentence", "a", "--sentence", "c"],

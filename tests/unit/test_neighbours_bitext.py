@@ -1,4 +1,4 @@
-"""Translations mined from two sets of sentences: scores and choice of pairs, and the command."""
+"""Test how translations are mined from two sets of sentences: scores, choice of pairs, and the command."""
 
 import gzip
 import io
@@ -25,7 +25,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def mined_plainly(x: np.ndarray, y: np.ndarray, k: int, margin: str) -> list[tuple[int, int, float]]:
-    """Pairs as the papers' authors mine them: candidates of both directions, greedily by their scores."""
+    """Mine pairs as the papers' authors do: candidates from both directions, best scores first."""
     cosines = unit(x) @ unit(y).T
     means = [np.sort(side, axis=1)[:, -k:].mean(axis=1) for side in (cosines, cosines.T)]
 
@@ -69,12 +69,12 @@ def test_pairs_are_those_of_a_plain_search(margin: str, k: int) -> None:
 
 
 def test_scores_of_a_small_case() -> None:
-    # Angles of 0 and 60 degrees, against 0, 60 and 180.
+    # The vectors have angles of 0 and 60 degrees on one side, and of 0, 60 and 180 degrees on the other.
     x = np.array([[1, 0], [0.5, 0.75**0.5]], np.float32)
     y = np.array([[2, 0], [1, 3**0.5], [-1, 0]], np.float32)
     found = nearest_neighbours(x, y, 2)
     ratio = best_pairs(*found, "ratio")
-    # Every mean of two neighbours' cosines is 0.75, but of the last one, -0.75.
+    # Each mean of two neighbours' cosines is 0.75; only the last vector has -0.75.
     assert sorted(zip(ratio.sources, ratio.targets, strict=True)) == [(0, 0), (1, 1)]
     assert ratio.scores == pytest.approx([4 / 3, 4 / 3])
     assert best_pairs(*found, "distance").scores == pytest.approx([0.25, 0.25])
@@ -146,7 +146,8 @@ def test_lines_that_count(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (first, one), (second, two) = PAIRS[0], PAIRS[10]
-    # A mark, ends of two kinds, blank lines, a repeated line, white space around, a tab within.
+    # The text has a byte order mark, two kinds of line ends, blank lines, a repeated line, spaces around a
+    # line and a tab within one.
     tabbed = second.replace(" ", "\t", 1)
     text = f"\ufeff{first}\r\n\n  \n{tabbed} \n{first}\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
@@ -159,7 +160,7 @@ def test_lines_that_count(
 def test_a_single_sentence(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = write(tmp_path / "a.txt", [PAIRS[0][0]]), write(tmp_path / "b.txt", [PAIRS[0][1]])
     assert mine(folder, source, target, "-") == 0
-    # It is its neighbours' mean.
+    # The only cosine equals the mean of its neighbours.
     assert capsys.readouterr().out == f"1.000000\t{PAIRS[0][0]}\t{PAIRS[0][1]}\n"
 
 

@@ -1,4 +1,4 @@
-"""OPUS by name: its list, what a configuration makes of it, the command, and the estimate."""
+"""Test OPUS corpora that are given by name: the list, the configuration, the command and the estimate."""
 
 import copy
 import json
@@ -22,7 +22,7 @@ QUERY = "?source=en&target=pl&preprocessing=moses&version=latest"
 
 
 def entry(corpus: str, pairs: object, size: object, *, file: str = "en-pl.txt.zip", **fields: object) -> dict:
-    """An entry as the API gives it."""
+    """Return an entry in the form that the API gives."""
     return {
         "alignment_pairs": pairs,
         "corpus": corpus,
@@ -51,7 +51,7 @@ ENTRIES = [
 
 @pytest.fixture
 def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A mirror with OPUS's answer, in a folder to run in; what is returned is the answer's file."""
+    """A mirror with OPUS's answer in a folder to run in; the fixture is the path of the answer."""
     monkeypatch.chdir(tmp_path)
     answer = tmp_path / "mirror/opus.nlpl.eu/opusapi" / QUERY
     answer.parent.mkdir(parents=True)
@@ -75,7 +75,8 @@ def test_the_list_is_kept_and_largest_first(answers: Path) -> None:
         pairs=74_070_714,
         size=5_000_000 * 1024,
     )
-    # Of several files of one name and version, the usual one; counts that are text, and counts that are none.
+    # If several files have one name and version, the usual one is taken. Some counts are text, and some are
+    # no counts at all.
     assert corpora["EUbookshop"].pairs == 600
     assert (corpora["ELRC-5067-SciPar"].pairs, corpora["ELRC-5067-SciPar"].size) == (1000, None)
     assert corpora["TED2020"].pairs is None
@@ -104,14 +105,17 @@ def test_a_list_is_fetched_again_when_asked(answers: Path) -> None:
         (json.dumps({"corpora": [entry("A", 1, 1), entry("B", 1, 1, url="")]}), "entry 2: has no url"),
         (
             json.dumps({"corpora": [entry("A", 1, 1, url="file:///etc/moses/en-pl.txt.zip")]}),
-            "is no http(s) address",
+            "is not an http(s) address",
         ),
         (
             json.dumps({"corpora": [entry("A", 1, 1, url="http://[::1/moses/en-pl.txt.zip")]}),
-            "is no http(s) address",
+            "is not an http(s) address",
         ),
-        (json.dumps({"corpora": [entry("A", -5, 1)]}), "entry 1: alignment_pairs is -5, which is no count"),
-        (json.dumps({"corpora": [entry("A", 1, "-5")]}), "entry 1: size is -5, which is no count"),
+        (
+            json.dumps({"corpora": [entry("A", -5, 1)]}),
+            "entry 1: alignment_pairs is -5, which is not a count",
+        ),
+        (json.dumps({"corpora": [entry("A", 1, "-5")]}), "entry 1: size is -5, which is not a count"),
         (json.dumps({"corpora": [entry("A", float("inf"), 1)]}), "entry 1: alignment_pairs is inf, which is"),
         ('{"corpora": []}', "OPUS has no corpus in en-pl"),
         (json.dumps({"corpora": [entry("../../x", 1, 1)]}), "OPUS has no corpus in en-pl"),
@@ -157,14 +161,12 @@ def faults(config: dict) -> list[str]:
 def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path) -> None:
     config = polish("CCMatrix") | {"mirror": "mirror"}
     assert faults(config) == [
-        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; what OPUS has can "
-        "be used once it is listed: paraphrastic corpora --languages en-pl --mirror mirror"
+        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; to use corpora of "
+        "OPUS, list them first: paraphrastic corpora --languages en-pl --mirror mirror"
     ]
     (line,) = faults(polish("tanzil"))
     assert "data set 'tanzil' has nothing in en-pl; " in line
-    assert line.endswith(
-        "; what OPUS has can be used once it is listed: paraphrastic corpora --languages en-pl"
-    )
+    assert line.endswith("; to use corpora of OPUS, list them first: paraphrastic corpora --languages en-pl")
     command = line.rsplit(": ", 1)[1]
     assert main([*command.split()[1:], "--mirror", "mirror"]) == 0
     checked(polish("CCMatrix"))
@@ -253,11 +255,11 @@ def test_an_estimate_adds_up() -> None:
 
     one, two = estimate([corpus(10**6, 10**8)]), estimate([corpus(10**6, 10**8)] * 2)
     disk = [float(re.search(r"([\d.]+) MB in all", line)[1]) for line in (one[1], two[1])]
-    # 50 bytes of each pair extracted, 54 scored, 48.6 selected, 52.5 merged and 126 encoded.
+    # Each pair takes 50 bytes when extracted, 54 scored, 48.6 selected, 52.5 merged and 126 encoded.
     assert disk[0] == pytest.approx(100 + 331.1, abs=0.1)
     assert disk[1] == pytest.approx(2 * disk[0], rel=1e-3)
-    assert "84.9 s an epoch" in one[3]
-    # A size that cannot be true is replaced by one from the number of pairs.
+    assert "84.9 s per epoch" in one[3]
+    # An impossible size is replaced by an estimate from the number of pairs.
     assert archive_bytes(corpus(10**6, 1024)) == 40 * 10**6
     assert archive_bytes(corpus(None, 1024)) == 1024
     assert estimate([]) == []

@@ -1,4 +1,4 @@
-"""Text into pieces, by words that were met before: the same as by sentencepiece."""
+"""Test that cutting text word by word from memory gives the pieces that sentencepiece gives."""
 
 import io
 import random
@@ -110,7 +110,7 @@ def random_texts(count: int, seed: int = 0) -> list[str]:
 
 
 def assert_same_pieces(found: Pieces, expected: list[list[int]]) -> None:
-    """The same pieces, in the same order but where sentencepiece throws a die: aa a or a aa."""
+    """Assert equal pieces; the order may differ if sentencepiece breaks a tie at random (aa a or a aa)."""
     own = found.lists()
     assert [sorted(pieces) for pieces in own] == [sorted(pieces) for pieces in expected]
     assert sum(pieces != other for pieces, other in zip(own, expected, strict=True)) <= len(own) / 10
@@ -132,11 +132,11 @@ def assert_same_pieces(found: Pieces, expected: list[list[int]]) -> None:
 def test_pieces_are_those_of_sentencepiece(kind: str, options: dict, monkeypatch: pytest.MonkeyPatch) -> None:
     processor = train(kind, **options)
     known = np.random.default_rng(0).random(processor.get_piece_size()) < 0.8
-    # Unknown in training, hence never one that counts.
+    # The unknown piece never occurs in training, so it never counts.
     known[processor.unk_id()] = False
     cutter = Cutter(processor, known, "subword")
     assert cutter.by_word
-    # So small that a table is begun again and again.
+    # The table is so small that it starts anew again and again.
     monkeypatch.setattr(module, "MAX_WORDS", 200)
     texts = random_texts(1500)
     for start in range(0, len(texts), 100):
@@ -180,7 +180,7 @@ def test_other_units(unit: str) -> None:
     whole = processor.encode(spell(texts, unit), out_type=int)
     unknown = processor.unk_id()
     for own, other in zip(cutter.cut(texts).lists(), whole, strict=True):
-        # sentencepiece makes one of unknown words side by side.
+        # sentencepiece joins neighbouring unknown words into one piece.
         assert [piece for piece in own if piece != unknown] == [piece for piece in other if piece != unknown]
 
 

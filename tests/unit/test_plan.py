@@ -1,4 +1,4 @@
-"""The arithmetic of plans, against figures computed by hand."""
+"""Test the arithmetic of plans against figures that were computed by hand."""
 
 import csv
 import json
@@ -71,7 +71,7 @@ def run_of(jobs: list[Job], *, size: int | None = None, **changes: Any) -> Run:
 
 
 def to_training_data() -> list[Job]:
-    """Of a corpus in four shards, from the download to the training data."""
+    """Return the jobs from the download of a corpus in four shards to its training data."""
     names = {"corpus": "web", "pair": "en-de"}
     model = {"model": "de"}
     shards = tuple(f"scored-{number}" for number in range(4))
@@ -114,7 +114,8 @@ def test_merging_takes_more_of_the_disk_while_it_runs() -> None:
     run = run_of(to_training_data())
     sizes = Sizes(run, {"web": 1_000_000})
     costs = [cost_of(each, sizes) for each in run.jobs]
-    # 0.9 million pairs, of 130 bytes: 54 * 0.9 * 0.9 MB selected, of which 1.08 is 51 bytes a pair.
+    # 0.9 million pairs take 130 bytes each. 54 * 0.9 * 0.9 MB are selected, which times 1.08 is 51 bytes
+    # per pair.
     assert max(cost.temporary_mb for cost in costs) == pytest.approx(43.74 * 1.08 * 130 / 51)
 
 
@@ -131,9 +132,9 @@ def test_sizes_are_the_mirrors_then_the_registrys_then_those_of_opus(tmp_path: P
 
 
 def test_corpora_of_unknown_size_are_named() -> None:
-    with pytest.raises(InputError, match=r"how many pairs web will have is not known .* --pairs web=1000000"):
+    with pytest.raises(InputError, match=r"the number of pairs in web is not known .* --pairs web=1000000"):
         make_plan(run_of(to_training_data()), cores=2, by="step", pairs={}, kept={})
-    with pytest.raises(InputError, match="'wbe' is no corpus of the configuration"):
+    with pytest.raises(InputError, match="'wbe' is not a corpus of the configuration"):
         make_plan(run_of(to_training_data()), cores=2, by="step", pairs={"wbe": 1}, kept={})
     missing = run_of([job("extract_corpus", ("gone.zip",), ("pairs",), wildcards={"corpus": "web"})])
     with pytest.raises(FileNotFoundError, match=r"gone\.zip"):
@@ -153,13 +154,13 @@ def test_a_job_takes_its_step_and_its_start() -> None:
     )
     cost = cost_of(extraction, sizes)
     assert cost == Cost(pytest.approx(STARTING + 20), pytest.approx(STARTING + 5), 100, pytest.approx(50), 0)
-    # Speed is measured by one thread, beside which nothing runs.
+    # Speed is measured with one thread, and nothing else runs meanwhile.
     alone = cost_of(job("measure_speed", (), ("speed",), threads=4, need=lambda _: Need(1, 8)), sizes)
     assert alone.seconds == alone.core_seconds == STARTING + 8
 
 
 def chain_and_others() -> tuple[list[Job], list[Cost]]:
-    """A chain of 10 and 20 s, and three jobs of 10 s of which one takes two threads."""
+    """Return a chain of jobs of 10 s and 20 s, and three jobs of 10 s, one of which uses two threads."""
     jobs = [job("a"), job("b", after=(0,)), job("c"), job("d"), job("e", threads=2)]
     return jobs, [Cost(seconds, seconds, 1, 1, 0) for seconds in (10.0, 20.0, 10.0, 10.0, 10.0)]
 
@@ -167,9 +168,9 @@ def chain_and_others() -> tuple[list[Job], list[Cost]]:
 @pytest.mark.parametrize(
     ("cores", "seconds", "levels"),
     [
-        (1, 60, 5),  # one after the other; what wants two threads gets one
-        (2, 40, 3),  # a c, then b d, then e
-        (9, 30, 2),  # the chain
+        (1, 60, 5),  # one after the other; the job that asks for two threads gets one
+        (2, 40, 3),  # a and c, then b and d, then e
+        (9, 30, 2),  # as long as the chain
     ],
 )
 def test_the_clock_respects_cores_and_order(cores: int, seconds: float, levels: int) -> None:
@@ -185,7 +186,7 @@ def test_snakemake_starts_one_job_after_the_other() -> None:
 def test_nothing_takes_no_time() -> None:
     plan = make_plan(run_of([]), cores=2, by="step", pairs={}, kept={})
     assert (plan.seconds, plan.total.core_seconds) == (0, 0)
-    assert lines_of(plan) == ["nothing is left to run; --all plans what is there already, too"]
+    assert lines_of(plan) == ["nothing is left to run; with --all, the plan includes what is already made"]
 
 
 def test_rows_add_up(tmp_path: Path) -> None:
@@ -205,7 +206,7 @@ def test_rows_add_up(tmp_path: Path) -> None:
         assert max(row.memory_mb for row in plan.rows) == plan.total.memory_mb == 100
     text = "\n".join(lines_of(plan))
     assert "on 2 cores" in text
-    assert "of each corpus, 90% of the pairs are taken to be kept" in text
+    assert "90% of the pairs in each corpus are assumed to be kept" in text
     write_plan(plan, tmp_path / "plan.csv")
     with (tmp_path / "plan.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -1,4 +1,4 @@
-"""How large the pairs of a file will be, against what the extraction then writes."""
+"""Test how well the size of a file's extracted pairs is estimated before the extraction."""
 
 import bz2
 import gzip
@@ -23,7 +23,7 @@ Pairs = list[tuple[str, str]]
 
 @pytest.fixture(scope="module")
 def pairs() -> Pairs:
-    """Sentences whose words are as often as those of a language, more of them than are sampled."""
+    """Return sentences with word frequencies as in a language, and more of them than are sampled."""
     draw = random.Random(1)
     words = ["".join(draw.choices("etaoinshrdlu", k=draw.randint(2, 9))) for _ in range(20_000)]
     weights = list(accumulate(1 / rank for rank in range(1, len(words) + 1)))

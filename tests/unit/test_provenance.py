@@ -1,4 +1,4 @@
-"""What a result was made of is found again, and what was changed since is named."""
+"""Test that the origins of a result can be traced and that later changes to them are named."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ Step = Callable[..., None]
 
 @pytest.fixture
 def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Step:
-    """Does a step of a pipeline in an empty folder: writes outputs, and logs as the scripts do."""
+    """A function that acts like a pipeline's step in an empty folder: it writes outputs and a log."""
     monkeypatch.chdir(tmp_path)
 
     def run(name: str, inputs: list[str], outputs: list[str]) -> None:
@@ -47,7 +47,7 @@ def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Step:
 
 @pytest.fixture
 def run(step: Step) -> Path:
-    """Results of two models, each of a download of its own, and their provenance."""
+    """The folder with the results of two models, each made from its own download, and their provenance."""
     for model in ("en", "fr"):
         download, pairs = f"resources/downloads/{model}/pairs.gz", f"results/pairs/{model}.parquet"
         step(f"download_{model}", [], [download])
@@ -127,7 +127,7 @@ def test_a_result_that_is_missing_is_an_error(run: Path) -> None:
 
 def test_untouched_results_verify(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify"]) == 0
-    assert capsys.readouterr().out == "results: 5 files are as they were\n"
+    assert capsys.readouterr().out == "results: 5 files are unchanged\n"
 
 
 def test_what_differs_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +137,7 @@ def test_what_differs_is_named(run: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["verify", "--results", "results"]) == 1
     found = capsys.readouterr()
     assert "results/tables/sts.csv: has SHA-256 " in found.out
-    assert "results/models/fr/model.safetensors: is not there" in found.out
+    assert "results/models/fr/model.safetensors: does not exist" in found.out
     assert "resources/downloads/en/pairs.gz: has SHA-256 " in found.out
     assert len(found.out.splitlines()) == 3
     assert "results: 3 of 5 files differ" in found.err
@@ -172,9 +172,9 @@ def test_a_damaged_record_is_one_line(tmp_path: Path, text: str, capsys: pytest.
     [
         ("results", [], "results are not listed by their paths"),
         ("data", None, "data are not listed by their paths"),
-        ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which is no file's"),
-        ("results", {"a.csv": []}, "does not say what it should of a.csv"),
-        ("written", None, "does not say what it should of who wrote it"),
+        ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which cannot be a file"),
+        ("results", {"a.csv": []}, "its entry on a.csv is incomplete"),
+        ("written", None, "its entry on who wrote it is incomplete"),
     ],
 )
 def test_a_record_of_another_shape_is_one_line(
@@ -188,11 +188,11 @@ def test_a_record_of_another_shape_is_one_line(
 
 def test_results_without_a_record_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--results", str(tmp_path)]) == 1
-    assert "provenance.json: is not there" in capsys.readouterr().err
+    assert "provenance.json: does not exist" in capsys.readouterr().err
 
 
 def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
-    """A copy of the code inside another repository is not at that repository's commit."""
+    """A copy of the code inside another repository does not report that repository's commit."""
     package = Path(__file__).resolve().parents[2] / "src" / "paraphrastic"
     inside = tmp_path / "src" / "paraphrastic"
     inside.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The published figures: whole, in numbers, in agreement with themselves and with the print of the papers."""
+"""Test that the published figures are complete, consistent, and equal to those printed in the papers."""
 
 import csv
 import os
@@ -15,14 +15,14 @@ ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "config/published"
 FILES = sorted(path.stem for path in FOLDER.glob("*.csv"))
 COMMON = ["paper", "table", "protocol", "model", "note"]
-# Columns that say what the figures of a row are of.
+# The columns that say what the figures of a row describe.
 NAMES = {
     "system", "other", "group", "training_data", "training_pairs", "study", "setting", "rank_by", "pair",
     "data", "languages", "language", "embeddings", "device", "preprocessing", "corpus",
 }  # fmt: skip
-# Numbers that are not in the print of every table.
+# These numbers are not printed in every table.
 SETTINGS = {"dim", "cores", "batch_size", "sentences"}
-# Those with one row a system, and no more.
+# These files have exactly one row per system.
 BY_SYSTEM = {
     "polish", "senteval", "sts", "sts_spearman", "stsb", "tatoeba", "xling_sts", "xling_sts_spearman",
 }  # fmt: skip
@@ -31,7 +31,7 @@ P_SP = "Paraphrastic Representations at Scale"
 BITEXT = "Simple and Effective Paraphrastic Similarity from Parallel Translations"
 PARANMT = "ParaNMT-50M"
 POLISH = "Training Effective Neural Sentence Encoders from Automatically Mined Paraphrases"
-# What the names of a paper's texts begin with; of the first paper there are two versions.
+# The beginnings of the names of the files with each paper's text; the first paper exists in two versions.
 TEXTS = {P_SP: ("000", "002"), BITEXT: ("001",), PARANMT: ("003",), POLISH: ("004",)}
 
 YEARS = ["2012", "2013", "2014", "2015", "2016"]
@@ -47,23 +47,23 @@ Columns = Sequence[str | tuple[str, str]]
 
 
 class Print(NamedTuple):
-    """A table of a paper: the file with its figures, their rows in it, and what a printed line has."""
+    """A paper's table: the file with its figures, its number of rows, and the content of a printed line."""
 
     file: str
     paper: str
     table: str
     rows: int
-    # In the order of the print.
+    # The columns in printed order.
     columns: Columns = ()
     # The column that a printed line begins with.
     label: str = "system"
-    # The column whose values, in this order, have the rows that make a printed line.
+    # A column and its values: the rows with these values, in this order, make up one printed line.
     across: tuple[str, Sequence[str]] | None = None
-    # Where the rows are printed as columns: what the lines begin with, of which each has a column.
+    # If the rows are printed as columns, these labels begin the printed lines, one for each column.
     turned: Sequence[str] = ()
-    # Which one of two figures with a backslash between them.
+    # Which of two figures to read if a backslash separates them.
     part: int = 0
-    # Figures that are no table but running text, in its order.
+    # Figures that are printed in running text instead of a table, in their order.
     text: Sequence[str] = ()
 
 
@@ -110,7 +110,7 @@ PRINTS = [
     Print("xling_sts_spearman", P_SP, "Table 3", 3, ["dim", *TRACKS], part=1),
 ]  # fmt: skip
 
-# Rows of one paper that this table of another prints again.
+# Rows that this table repeats from another paper.
 AGAIN = Print("xling_sts", P_SP, "Table 3", 4, ["dim", *TRACKS])
 AGAIN_AS = {
     "Chidambaram et al. (2018)": "Chidambaram et al. (2019)",
@@ -173,7 +173,7 @@ def test_averages_are_those_of_their_rows(file: str) -> None:
 
 
 def test_mean_differences_are_those_of_the_years() -> None:
-    # The print has 12.5, whichever way the years were rounded.
+    # The paper prints 12.5, which no rounding of the years can give.
     misprinted = {"InferSent (SNLI)": "12.7"}
     printed = read("caption_differences")[0]
     rows = {row["system"]: row for row in read("sts")}
@@ -198,7 +198,7 @@ def test_two_tables_have_the_same_figures_of_the_benchmark() -> None:
 
 @pytest.fixture(scope="session")
 def papers() -> dict[str, list[str]]:
-    """The texts of each paper's versions."""
+    """The texts of all versions of each paper."""
     folder = Path(os.environ.get("PARAPHRASTIC_PAPERS", ROOT / ".." / "shared" / "papers")).resolve()
     if not folder.is_dir():
         pytest.skip(f"no papers: PARAPHRASTIC_PAPERS ({folder}) is not a folder")
@@ -209,7 +209,7 @@ def papers() -> dict[str, list[str]]:
 
 
 def tokens(line: str, part: int = 0) -> list[str]:
-    """Words of a printed line or of cells, without what is no part of the figures."""
+    """Return the words of a printed line or of cells, without everything that is not part of the figures."""
     line = re.sub(r"(?<=\d),(?=\d{3}\b)", "", line)  # thousands
     line = re.sub(r"(?<=\d)M\b", "", line)  # millions
     line = line.replace("91,4", "91.4")  # a misprint
@@ -219,12 +219,12 @@ def tokens(line: str, part: int = 0) -> list[str]:
 
 
 def without_end(words: list[str]) -> list[str]:
-    """Some lines are printed without the dashes at their end."""
+    """Remove the dashes at the end, which some lines are printed without."""
     return words[: max((place for place, word in enumerate(words, 1) if word != "-"), default=0)]
 
 
 def cells(row: Row, columns: Columns) -> list[str]:
-    """A cell for each column, with a dash for an empty one, as papers print it; `a|b` is either column."""
+    """Return each column's cell as papers print it, with a dash if it is empty; `a|b` is the filled one."""
     row = row | {name: "".join(row[each] for each in name.split("|")) for name in columns if "|" in name}
     groups = [(column,) if isinstance(column, str) else column for column in columns]
     return [
@@ -234,7 +234,7 @@ def cells(row: Row, columns: Columns) -> list[str]:
 
 
 def lines_of(table: Print, rows: Sequence[Row]) -> Iterator[tuple[str, list[str]]]:
-    """What each line of a table begins with, and its cells."""
+    """Yield the beginning of each line of a table and its cells."""
     printed = [cells(row, table.columns) for row in rows]
     if table.turned:
         yield from zip(table.turned, map(list, zip(*printed, strict=True)), strict=True)
@@ -251,7 +251,7 @@ def lines_of(table: Print, rows: Sequence[Row]) -> Iterator[tuple[str, list[str]
 
 def assert_printed(table: Print, rows: Sequence[Row], texts: Sequence[str]) -> None:
     for name, line in lines_of(table, rows):
-        # What stands in square brackets was added.
+        # Text in square brackets is not printed in the paper.
         label = re.sub(r" \[.*\]", "", name)
         expected = without_end(tokens(" ".join(line)))
         found = [each for text in texts for each in text.splitlines() if each.startswith(label)]
@@ -287,7 +287,7 @@ def test_rows_that_are_printed_again(papers: dict[str, list[str]]) -> None:
 def test_figures_are_those_of_the_running_text(table: Print, papers: dict[str, list[str]]) -> None:
     rows = [figures(row) for row in rows_of(table)]
     assert [row[name] for row in rows for name in row if name not in SETTINGS] == table.text
-    # A minus sign may end a line.
+    # A line may end in a minus sign.
     texts = [tokens(text.replace("-\n", "-")) for text in papers[table.paper]]
     found = [[word.rstrip(".,") for word in words if word.rstrip(".,") in table.text] for words in texts]
     assert table.text in found

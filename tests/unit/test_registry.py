@@ -1,4 +1,4 @@
-"""The registry: what rows mean, what is refused, and that the shipped registry is true."""
+"""Test what the rows of a registry mean, what is refused, and that the shipped registry is correct."""
 
 import os
 import subprocess
@@ -139,13 +139,13 @@ def test_notes_empty_lines_and_carriage_returns_are_allowed(tmp_path):
         ({"addresses": "-"}, "addresses", "is empty"),
         ({"addresses": "ftp://host/x"}, "addresses", "not an http, https or file address"),
         ({"addresses": "https:///x"}, "addresses", "names no host"),
-        ({"addresses": "https://host/{c}.zip"}, "addresses", r"only {a} and {b}"),
+        ({"addresses": "https://host/{c}.zip"}, "addresses", r"the only placeholders are {a} and {b}"),
         ({"addresses": "https://host/%2e%2e/x"}, "addresses", "no plain path"),
         ({"sha256": "abc"}, "sha256", "not 64 lower-case hexadecimal digits"),
         ({"sha256": DIGEST}, "sha256", "a row for several files"),
         ({"size": "1.5"}, "size", "not a number of bytes"),
-        ({"members": "-"}, "members", "needs one member a language"),
-        ({"members": "a b c"}, "members", "needs one member a language"),
+        ({"members": "-"}, "members", "needs one member per language"),
+        ({"members": "a b c"}, "members", "needs one member per language"),
         ({"members": "/a ../b"}, "members", "leaves the archive's folder"),
         ({"kind": "manythings", "members": "-"}, "members", "needs the name of the member"),
         ({"kind": "tsv", "languages": "-"}, "languages", "needs one language or a pair such as en-fr"),
@@ -229,7 +229,7 @@ def test_the_shipped_registry_names_the_corpora_of_the_papers():
             assert len(file.members) == 4
         assert registry["tatoeba"].select((language, "en"))[1].name.endswith(".eng")
         assert registry["tatoeba"].select(("en", language))[0].name.endswith(".eng")
-    # LASER's 112 languages, most of which have a code of two letters here and one of three there.
+    # LASER has 112 languages; most of them have a code of two letters here and of three letters there.
     tatoeba = registry["tatoeba"]
     assert len(tatoeba.pairs) == 112
     for pair in tatoeba.pairs:

@@ -1,4 +1,4 @@
-"""What a person sees of a run, and early stopping by what training is scored on."""
+"""Test what a run shows to its user, and early stopping by the score of the development data."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 class Scores:
-    """Gives scores one after the other, and remembers of which parameters."""
+    """Returns the given scores one by one, and remembers which parameters each of them was for."""
 
     def __init__(self, scores: Sequence[float]) -> None:
         self.scores = list(scores)
@@ -89,10 +89,10 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     ("patience", "every", "scores", "best"),
     [
         (1, 1, [50, 60, 55], 1),
-        # An equal score is not better.
+        # An equal score is no improvement.
         (2, 0.5, [50, 60, 60, 59], 1),
         (2, 0.5, [50, 60, 55, 61, 1, 1], 3),
-        # All epochs: the last parameters are not the best.
+        # All epochs are trained, and the last parameters are not the best ones.
         (9, 1, [5, 9, 3, 1], 1),
         (9, 3, [5, 9], 1),
     ],
@@ -116,7 +116,7 @@ def test_training_stops_early_and_keeps_the_best_parameters(
     assert model.config["training"]["early_stopping"] == {"patience": patience, "every": every}
     lines = [line for line in history(weights) if line["development"] is not None]
     assert [line["development"] for line in lines] == scores
-    # At the first end of a mega-batch after it is due.
+    # Each score is due at a certain time and computed at the end of the next mega-batch.
     for number, line in enumerate(lines[:-1], start=1):
         assert number * every <= line["epoch"] < number * every + 0.3
 
@@ -134,7 +134,7 @@ def test_the_best_parameters_outlive_a_kill(
     whole = train_model(data, tmp_path / "whole", settings, development=development(scores))
     output = tmp_path / "killed"
     found = stopped(data, output, settings, monkeypatch, step=step, development=development(scores))
-    # The scores of what comes after the checkpoint.
+    # Only the scores after the checkpoint are still needed.
     lines = (output / "checkpoints/training.jsonl").read_text().splitlines()
     seen = sum(json.loads(line)["development"] is not None for line in lines)
     assert seen >= 1
@@ -157,8 +157,8 @@ def test_other_development_data_are_another_run_only_where_they_decide(
             (tmp_path / "data").write_text(content)
             scored = Development(lambda files, data: 50.0, tmp_path / "data")
             stopped(data, tmp_path / "model", settings, monkeypatch, step=9, development=scored)
-        assert ("of other settings or data" in caplog.text) == (settings.early_stopping is not None)
-        assert ("going on after" in caplog.text) == (settings.early_stopping is None)
+        assert ("other settings or data" in caplog.text) == (settings.early_stopping is not None)
+        assert ("continuing after" in caplog.text) == (settings.early_stopping is None)
 
 
 def test_the_history_has_about_a_hundred_lines_an_epoch(data: Data, tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_the_history_has_about_a_hundred_lines_an_epoch(data: Data, tmp_path: Pa
 
 
 class Terminal:
-    """Takes what a bar writes."""
+    """A stream that keeps the text that a progress bar writes."""
 
     def __init__(self, *, terminal: bool) -> None:
         self.text = ""
@@ -199,7 +199,7 @@ def test_there_is_a_bar_on_a_terminal_only(
     )
     train_model(data, tmp_path / "model", SETTINGS)
     if terminal:
-        # All of it in the width of a plain terminal.
+        # The whole line fits into the width of a plain terminal.
         assert re.search(r"epoch 4/4  M 4  loss 0\.\d{4}  .*pairs/s 00:00 left 100 % .*model", stream.text)
     else:
         assert stream.text == ""
@@ -269,7 +269,7 @@ def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     assert ("Pearson's r × 100, STS 2017 en-en" in shown) == scored
 
 
-@pytest.mark.parametrize(("content", "cause"), [("", "there are no lines"), ("{", "not a history")])
+@pytest.mark.parametrize(("content", "cause"), [("", "contains no lines"), ("{", "not a history")])
 def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> None:
     path = tmp_path / "training.jsonl"
     path.write_text(content)

@@ -1,4 +1,4 @@
-"""The page of a run: whatever is there is shown, whatever is not is named, and nothing in it is run."""
+"""Test that a run's page shows what is there, names what is missing, and runs nothing from its data."""
 
 import base64
 import csv
@@ -34,7 +34,7 @@ L 1 1"/></defs>
 
 
 class Reader(HTMLParser):
-    """Elements of a page, with their attributes, and its text."""
+    """Collects the elements of a page with their attributes, and its text."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -93,19 +93,19 @@ def page_of(results: Path, **texts: Mapping[str, str]) -> str:
 
 def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
     page = Reader(page_of(results, captions={"sts": "Of <years>"}))
-    assert page.text.count(EVIL) == 4  # in the headline, in its chart, twice in the table
+    assert page.text.count(EVIL) == 4  # once in the headline, once in its chart and twice in the table
     assert "Of <years>." in page.text
     titles = [part.title for chapter in CHAPTERS for part in chapter.parts if part.name != "sts"]
     for title in titles:
         assert title in page.text
-    assert f"{results}/tables/ledger.csv is not there" in page.text
-    assert f"{results}/provenance.json is not there" in page.text
+    assert f"{results}/tables/ledger.csv does not exist" in page.text
+    assert f"{results}/provenance.json does not exist" in page.text
     assert [tag for tag, _ in page.elements].count("table") == 1
     assert [tag for tag, _ in page.elements].count("script") == 1
 
 
 def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write) -> None:
-    """Another configuration may have left its tables and pictures."""
+    """Another configuration may have left its tables and pictures behind; the page ignores them."""
     for name in ("funnel", "another_table", "senteval"):
         write(name, ["model", "read", "kept"], [["left_over", "20000", "10000"]])
     for name in ("sts", "funnel", "training/en/one", "training/fr/two"):
@@ -128,7 +128,7 @@ def test_only_what_is_of_the_run_is_shown(results: Path, sts: Path, write: Write
 def test_a_page_is_made_of_nothing(results: Path) -> None:
     text = Reader(page_of(results, absent={"bucc": "no system is for it & so on"})).text
     assert "no system is for it & so on" in text
-    assert f"{results}/tables/sts.csv is not there" in text
+    assert f"{results}/tables/sts.csv does not exist" in text
 
 
 def test_without_a_folder_there_is_no_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -154,7 +154,7 @@ def test_damaged_tables_are_named(results: Path, sts: Path, content: bytes) -> N
     (results / "figures/sweep.svg").write_bytes(content)
     text = Reader(page_of(results)).text
     for name in ("sts.csv", "funnel.csv", "ledger.csv", "provenance.json", "sweep.svg"):
-        assert re.search(rf"{name}: (not readable|there are no rows|a row has more|is no )", text), name
+        assert re.search(rf"{name}: (not readable|contains no rows|a row has more|is not a)", text), name
 
 
 def test_tables_with_other_columns_are_named(results: Path, write: Write) -> None:
@@ -291,7 +291,7 @@ def test_a_picture_is_an_image_with_its_size_and_a_label(results: Path, sts: Pat
     kind, content = found.address.split(",")
     assert kind == "data:image/svg+xml;base64"
     assert base64.b64decode(content) == path.read_bytes()
-    # Nothing of the picture is an element of the page, where its scripts and styles would count.
+    # The picture must not become elements of the page, where its scripts and styles would take effect.
     page = Reader(page_of(results))
     assert [tag for tag, found in page.elements if found.get("alt")] == ["img"]
     assert not {"svg", "image", "clippath"} & {tag for tag, _ in page.elements}
@@ -305,5 +305,5 @@ def test_a_picture_is_an_image_with_its_size_and_a_label(results: Path, sts: Pat
 def test_what_is_no_picture_is_one_line(tmp_path: Path, text: str) -> None:
     path = tmp_path / "picture.svg"
     path.write_text(text)
-    with pytest.raises(InputError, match=r"picture\.svg: (not readable as SVG|is no SVG)"):
+    with pytest.raises(InputError, match=r"picture\.svg: (not readable as SVG|is not an SVG)"):
         embed_svg(path, label="")

@@ -1,4 +1,4 @@
-"""What steps ask for, held against what they took."""
+"""Test the resources that steps request against measurements."""
 
 import math
 from dataclasses import replace
@@ -146,14 +146,14 @@ def test_weights_are_those_of_all_tables() -> None:
 def test_mining_grows_with_the_square_of_the_sentences() -> None:
     small, large = bucc_need(300, 0.5), bucc_need(300, 10)
     assert 686 <= small.mb <= 1000  # config/small.yaml, fr
-    # 200,000 sentences a side, in files: benchmarks/mining.py --sentences 200000
+    # benchmarks/mining.py --sentences 200000: 200,000 sentences per side, read from files
     assert 1249 <= large.mb <= 2500
     assert large.seconds == pytest.approx(102)
     assert bucc_need(1024, 10).seconds > 3 * (large.seconds - 4)
 
 
 def test_a_megabatch_grows_from_one() -> None:
-    # 10 steps each of 1, 2 and 3, on average of a line from 1; then 4.
+    # Over the first 30 steps, M grows on a line from 1 to 4 and is 2.5 on average. After that it is 4.
     assert mean_megabatch(4, 10, 30) == pytest.approx((30 * 2.5) / 30)
     assert mean_megabatch(4, 10, 90) == pytest.approx((30 * 2.5 + 60 * 4) / 90)
     assert mean_megabatch(1, 10, 90) == 1
@@ -161,7 +161,7 @@ def test_a_megabatch_grows_from_one() -> None:
 
 
 def test_dropout_and_steps_take_time() -> None:
-    """Of 128,000 pairs of 1,024 dimensions: 1,000 steps, in which M grows from 1 to 7.67."""
+    """128,000 pairs with 1,024 dimensions take 1,000 steps, in which M grows from 1 to 7.67."""
     settings = {**SETTINGS, "dimension": 1024, "epochs": 1}
     size_mb = 128_000 / 8_300
     plain = training_need(definition(), settings, size_mb)

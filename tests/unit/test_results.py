@@ -1,4 +1,4 @@
-"""Results, their bootstrap samples, and comparisons of systems."""
+"""Test results, their bootstrap samples, and comparisons of systems."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentence
 
 
 def correlated(seed: int, noise: float, n: int = 500, digest: str = "d") -> Measurement:
-    """Pearson's r of a system that judges pairs with some noise; the gold scores are the same for all."""
+    """Return Pearson's r of a system whose scores are noisy; all systems have the same gold scores."""
     gold = np.random.default_rng(0).normal(size=n)
     scores = gold + noise * np.random.default_rng(seed).normal(size=n)
     return correlations(scores, gold, name="x", at="x", digest=digest, samples=500)["pearson x"]
@@ -71,7 +71,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"sts\.npz: not readable"):
         Result(path).measurement("pearson x")
     path.write_text("{}")
-    with pytest.raises(InputError, match=r"sts\.json: is no result of an evaluation"):
+    with pytest.raises(InputError, match=r"sts\.json: is not a result of an evaluation"):
         Result(path)
 
 
@@ -107,7 +107,7 @@ def test_an_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
 
 
 def test_williams_test_is_that_of_a_published_example() -> None:
-    # Steiger 1980, page 247: n = 103, r12 = .4, r13 = .5, r23 = .1: t(100) = -0.89.
+    # Steiger 1980, page 247: n = 103, r12 = .4, r13 = .5 and r23 = .1 give t(100) = -0.89.
     r_first, r_second, r_systems, n = 0.4, 0.5, 0.1, 103
     generator = np.random.default_rng(0)
     raw = generator.normal(size=(n, 3))
@@ -183,7 +183,7 @@ def test_several_runs_have_a_mean_and_a_deviation(tmp_path: Path) -> None:
     assert figure.deviation == pytest.approx(np.std(values, ddof=1))
     np.testing.assert_allclose(figure.samples, np.mean([each.samples for each in found], axis=0))
     other = written(tmp_path, {"pearson x": correlated(1, 1.0, digest="e")}, "other")
-    with pytest.raises(InputError, match=r"pearson x: not of the same test data"):
+    with pytest.raises(InputError, match=r"pearson x: not computed on the same test data"):
         EvaluatedSystem("de", (Result(runs[0]), Result(other))).figure("pearson x")
 
 

@@ -1,4 +1,4 @@
-"""Kills, damage and checkpoints change nothing in what a run ends in."""
+"""Test that kills, damage and checkpoints do not change the result of a run."""
 
 import json
 import logging
@@ -68,7 +68,7 @@ def test_the_history_has_no_line_twice(
     whole = train_model(data, tmp_path / "whole", SETTINGS)
     (_, checkpoint) = stopped(data, tmp_path / "stopped", SETTINGS, monkeypatch, step=45, minutes=1e6)[::-1]
     path = tmp_path / "stopped/checkpoints/training.jsonl"
-    # Lines after the checkpoint, and one that was cut off.
+    # The history has lines from after the checkpoint, and one that was cut off.
     assert json.loads(path.read_text().splitlines()[-1])["step"] > int(checkpoint.stem)
     with path.open("a") as file:
         file.write('{"step": 99')
@@ -87,7 +87,7 @@ def test_how_often_checkpoints_are_written_changes_no_digit(
     n_often = len(written)
     seldom = train_model(data, tmp_path / "seldom", settings, minutes=1e6)
     assert n_often > 20
-    # One after each epoch.
+    # There is one checkpoint after each epoch.
     assert len(written) - n_often == settings.epochs
     assert sha256(often) == sha256(seldom)
 
@@ -118,7 +118,7 @@ def test_a_process_killed_again_and_again_ends_in_the_same_bytes(
             start, deadline = newest(output), time.monotonic() + 60
             while newest(output) == start and time.monotonic() < deadline:
                 time.sleep(0.001)
-            # In a mega-batch, while a checkpoint is written, while an old one is removed …
+            # The kill may hit a mega-batch, the writing of a checkpoint, or the removal of an old one.
             time.sleep(moments.uniform(0, 0.2))
             assert process.poll() is None
             os.kill(process.pid, signal.SIGKILL)
@@ -173,8 +173,8 @@ def test_of_a_damaged_checkpoint_the_one_before_is_used(
     new, old = stopped(data, tmp_path / "model", DROPOUT, monkeypatch, step=30)
     damage(new)
     resumed = train_model(data, tmp_path / "model", DROPOUT)
-    assert f"{new}: damaged, not used: " in caplog.text
-    assert f"{old}: going on after {int(old.stem)} mini-batches" in caplog.text
+    assert f"{new}: is damaged and not used: " in caplog.text
+    assert f"{old}: continuing after {int(old.stem)} mini-batches" in caplog.text
     assert sha256(resumed) == sha256(train_model(data, tmp_path / "whole", DROPOUT))
 
 
@@ -187,8 +187,10 @@ def test_with_both_damaged_training_starts_anew(
     flipped(0.7)(found[1])
     resumed = train_model(data, tmp_path / "model", DROPOUT)
     for path in found:
-        assert f"{path}: damaged, not used: " in caplog.text
-    assert f"{found[0].parent}: no checkpoint to go on from: training starts anew" in caplog.text
+        assert f"{path}: is damaged and not used: " in caplog.text
+    assert (
+        f"{found[0].parent}: there is no checkpoint to continue from, so training starts anew" in caplog.text
+    )
     whole = train_model(data, tmp_path / "whole", DROPOUT)
     assert sha256(resumed) == sha256(whole)
     assert history(resumed) == history(whole)
@@ -202,7 +204,7 @@ def test_a_checkpoint_of_other_settings_is_not_used_and_gives_way(
     settings = replace(SETTINGS, learning_rate=0.005)
     own = stopped(data, tmp_path / "model", settings, monkeypatch, step=4)
     for path in found:
-        assert f"{path}: of other settings or data, not used" in caplog.text
+        assert f"{path}: was made with other settings or data and is not used" in caplog.text
     assert [int(path.stem) for path in own] == [3, 2]
     assert sha256(train_model(data, tmp_path / "model", settings)) == sha256(
         train_model(data, tmp_path / "whole", settings)
@@ -210,7 +212,7 @@ def test_a_checkpoint_of_other_settings_is_not_used_and_gives_way(
 
 
 def test_the_rest_of_an_epoch_is_what_it_would_have_been(tmp_path: Path) -> None:
-    # Three windows, of which the first is not read again.
+    # There are three windows, and the first one is not read again.
     settings = replace(SETTINGS, batch_size=500, megabatch_anneal=2, shuffle_window=8192)
     data, _ = write_training_data(tmp_path, sentence_pairs(18_000))
     with PairDataset(data) as pairs:

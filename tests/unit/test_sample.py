@@ -1,4 +1,4 @@
-"""The embedded sample: made again it is the same, and what its README says of it is true."""
+"""Test that the embedded sample can be made again bit by bit and that its README is true."""
 
 import gzip
 import re
@@ -19,7 +19,7 @@ def words_of(sentence: str) -> list[str]:
 
 
 def known_words() -> dict[str, set[str]]:
-    """The words of each language in the test sentences, which hold no noise."""
+    """Return the words of each language in the test sentences, which contain no noise."""
     found: dict[str, set[str]] = {}
     for path in sorted(SAMPLE.glob("tatoeba/*")):
         found.setdefault(path.suffix[1:], set()).update(words_of(path.read_text(encoding="utf-8")))
@@ -39,7 +39,7 @@ def rows(content: str) -> list[list[str]]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every made file below the folder, taken out of its archive."""
+    """Return the content of every generated file in the folder; archives are unpacked."""
     found: dict[str, bytes] = {}
     made = [
         p for p in folder.rglob("*") if p.is_file() and (p.suffix in (".zip", ".gz") or "tatoeba" in p.parts)
@@ -77,7 +77,7 @@ def corpora() -> dict[str, list[list[str]]]:
 
 @pytest.fixture(scope="module")
 def kinds() -> dict[str, dict[int, str]]:
-    """The kind of each noisy line, by file and line."""
+    """Return the kind of each noisy line by file and line number."""
     header, *noise = rows((SAMPLE / "noise.tsv").read_text(encoding="utf-8"))
     assert header == ["file", "line", "kind"]
     found: dict[str, dict[int, str]] = {}
@@ -90,7 +90,7 @@ def kinds() -> dict[str, dict[int, str]]:
 
 @pytest.fixture(scope="module")
 def tests() -> dict[str, list[list[str]]]:
-    """The pairs of every test: first, second and grade (empty where there is none)."""
+    """Return the pairs of every test as first sentence, second sentence and grade, which may be empty."""
     found: dict[str, list[list[str]]] = {}
     with zipfile.ZipFile(SAMPLE / "STS.zip") as archive:
         for name in archive.namelist():
@@ -120,7 +120,7 @@ def overlap(first: str, second: str) -> float:
 
 
 def language_of(sentence: str) -> str:
-    """The language that knows most words of the sentence; an empty string where none leads."""
+    """Return the language that knows the most words of the sentence, or an empty string if there is a tie."""
     words = words_of(sentence)
     hits = sorted(
         ((sum(word in known for word in words), code) for code, known in KNOWN.items()), reverse=True
@@ -199,7 +199,7 @@ def test_the_manifest_is_true_of_bitext(
 def test_a_mismatch_has_another_length_or_names(
     corpora: dict[str, list[list[str]]], kinds: dict[str, dict[int, str]]
 ) -> None:
-    """Proper names are the same in all languages, so a mismatched line seldom has both."""
+    """Proper names are the same in all languages, so mismatched sides seldom agree in names and length."""
     names = {
         "Anna",
         "Laura",

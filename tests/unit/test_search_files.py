@@ -1,4 +1,4 @@
-"""`paraphrastic search` and `dedup`: files, what they say of faulty ones, and a base installation."""
+"""Test the files and error messages of `paraphrastic search` and `dedup`, also in a base installation."""
 
 import gzip
 import io
@@ -186,7 +186,8 @@ def test_an_index_of_faiss(
     vectors = np.load(index)
     assert search(folder, index, corpus, tmp_path / "own.tsv", "--sentences", corpus) == 0
     units = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30)
-    # An exact index of vectors of any length, one that looks at all lists, and one that looks at one.
+    # The indexes are an exact one for vectors of any length, one that searches all lists, and one that
+    # searches one list.
     coarse = faiss.IndexFlatIP(vectors.shape[1])
     lists = faiss.IndexIVFFlat(coarse, vectors.shape[1], 4, faiss.METRIC_INNER_PRODUCT)
     lists.train(units)
@@ -227,9 +228,9 @@ def test_an_index_of_faiss(
     for name, cause in {
         "distances": "an index of distances",
         "text": "not an index of FAISS: ",
-        "named": "its vectors have numbers of their own",
-        "negative": "its vectors have numbers of their own",
-        "untrained": "an index that FAISS has not trained",
+        "named": "its vectors have ids of their own",
+        "negative": "its vectors have ids of their own",
+        "untrained": "an index without vectors that FAISS has not trained",
         "missing": "cannot be read: No such file or directory",
     }.items():
         path = tmp_path / f"{name}.faiss"
@@ -348,7 +349,7 @@ def test_pipes_are_read_and_written(folder: Path, tmp_path: Path) -> None:
     assert stat.S_ISFIFO(output.stat().st_mode)
 
 
-# What a base installation does not have.
+# These packages are missing in a base installation.
 ABSENT = (
     *("duckdb", "faiss", "fasttext", "h5py", "jieba", "jsonschema", "matplotlib", "nltk", "pandas", "polars"),
     *("pyarrow", "rensa", "scipy", "sentence_transformers", "sklearn", "snakemake", "torch", "tqdm", "yaml"),
@@ -379,4 +380,4 @@ assert main(["dedup", *common, "--input", corpus + ".zst"]) == 1
     subprocess.run([sys.executable, "-c", code, *arguments], check=True)
     faiss, zstandard = capfd.readouterr().err.splitlines()[-2:]
     assert faiss.endswith("faiss is not installed; pip install 'paraphrastic[faiss]'")
-    assert zstandard.endswith(": reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'")
+    assert zstandard.endswith(": reading Zstandard needs pyarrow; pip install 'paraphrastic[pipeline]'")

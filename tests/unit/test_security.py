@@ -1,4 +1,4 @@
-"""Nothing from elsewhere is run, no server is trusted without a certificate, no text is a command."""
+"""Test that foreign data are not executed, servers need a valid certificate, and text is no command."""
 
 import ast
 import http.server
@@ -26,16 +26,16 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(
     path for folder in ("src", "workflow", "benchmarks", "data") for path in (ROOT / folder).rglob("*.py")
 )
-# They rebuild objects by calling what the file names.
+# These packages rebuild objects by calling the functions that a file names.
 UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 RUN = {"eval", "exec", "compile", "__import__", "os.system", "os.popen"}
 METHODS = {"extractall", "read_pickle", "unsafe_load"}
-# Calls that are safe with an argument, which must be there.
+# These calls are safe if they have the given argument.
 GUARDED = {"torch.load": "weights_only=True", "np.load": "allow_pickle=False"}
 
 
 def faults(source: str) -> list[str]:
-    """What of a module would run, or rebuild objects from, what it is given."""
+    """Return the places where a module would execute its input or rebuild objects from it."""
     found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -98,7 +98,7 @@ def test_the_linter_looks_for_the_same(tmp_path: Path) -> None:
 
 
 class Moved(http.server.BaseHTTPRequestHandler):
-    """Sends everybody to where nothing is encrypted."""
+    """A server that redirects every request to an unencrypted address."""
 
     def do_GET(self) -> None:
         self.send_response(302)
@@ -108,7 +108,7 @@ class Moved(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def self_signed(tmp_path: Path) -> Iterator[str]:
-    """Address of a server whose certificate nobody vouches for."""
+    """The address of a server with a self-signed certificate."""
     if not (openssl := shutil.which("openssl")):
         pytest.skip("no openssl to make a certificate with")
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"

@@ -1,4 +1,4 @@
-"""sentencepiece models as protocol buffers; whatever cannot be read is an error in one line."""
+"""Test reading sentencepiece models as protocol buffers; whatever cannot be read is an error of one line."""
 
 import sys
 
@@ -21,7 +21,7 @@ def test_a_model_read_and_written_is_the_same() -> None:
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"\n\xff"])
 def test_damaged_models_are_refused(content: bytes) -> None:
-    with pytest.raises(InputError, match=r"sentencepiece\.model: is no sentencepiece model: "):
+    with pytest.raises(InputError, match=r"sentencepiece\.model: is not a sentencepiece model: "):
         read_model_proto(content)
 
 

@@ -1,4 +1,4 @@
-"""The sentences of all test sets, for vectors that are made elsewhere."""
+"""Test the file with the sentences of all test sets, for which other programs make vectors."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ def test_every_sentence_once_in_its_order(tmp_path: Path) -> None:
     output = tmp_path / "sentences.txt"
     gather_sentences([pairs, single], output)
     assert output.read_bytes().decode() == "a dog\na cat\nA dog\n\nein\u2028Hund \n"
-    # They are found again as they are.
+    # The lookup finds the sentences exactly as they are.
     np.save(tmp_path / "vectors.npy", np.arange(10, dtype=np.float32).reshape(5, 2))
     places = {"sentences": str(output), "vectors": str(tmp_path / "vectors.npy")}
     encoder = open_system({"vectors": places, "label": "elsewhere"})
@@ -49,6 +49,6 @@ def test_a_table_without_sentences(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sentence", ["two\nlines", "its end\r"])
 def test_a_sentence_that_is_no_line(tmp_path: Path, sentence: str) -> None:
     table = write(tmp_path / "lines.parquet", sentence=["a dog", sentence])
-    with pytest.raises(InputError, match=r"lines\.parquet: a sentence is no line of text: "):
+    with pytest.raises(InputError, match=r"lines\.parquet: a sentence is not a line of text: "):
         gather_sentences([table], tmp_path / "sentences.txt")
     assert not (tmp_path / "sentences.txt").exists()

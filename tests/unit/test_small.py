@@ -1,4 +1,4 @@
-"""Smaller models: what is lost is known, and what should not change does not."""
+"""Test what smaller models lose, and what stays the same."""
 
 import io
 from pathlib import Path
@@ -26,7 +26,7 @@ CONFIG = {"model": "en", "lowercase": True, "segmentation": {}, "folding": {}, "
 
 def sentences(count: int, *, seed: int = 0, words: list[str] = WORDS) -> list[str]:
     generator = np.random.default_rng(seed)
-    # By Zipf's law, as in any text.
+    # The words follow Zipf's law, as in any text.
     shares = 1 / np.arange(2, len(words) + 2)
     rows = generator.choice(len(words), size=(count, 9), p=shares / shares.sum())
     return [" ".join(words[word] for word in row) for row in rows]
@@ -34,7 +34,7 @@ def sentences(count: int, *, seed: int = 0, words: list[str] = WORDS) -> list[st
 
 @pytest.fixture(scope="module")
 def model() -> AverageEncoder:
-    """A model whose table has a spectrum such as trained ones have: few directions matter."""
+    """A model whose table has the spectrum of a trained one: only a few directions matter."""
     proto = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(sentences(3000)), model_writer=proto, vocab_size=270, minloglevel=2
@@ -89,7 +89,7 @@ def test_entries_share_bytes(dtype: str, dim: int, bits: int, error: float) -> N
     restored, found = unpack(packed, dim)
     assert found == bits
     np.testing.assert_array_equal(restored, codes)
-    # Of a normal variable, even steps lose 0.119 and 0.0115 of the square at best (Max 1960).
+    # For a normal variable, evenly spaced steps lose at least 0.119 and 0.0115 of the square (Max 1960).
     rows = np.random.default_rng(2).standard_normal((300, 1024)).astype(np.float32) * 7
     rows[3] = 0
     numbers, weights = quantize(rows, bits)
@@ -118,11 +118,11 @@ def test_very_few_bits(model: AverageEncoder, tmp_path: Path, dtype: str, least:
     )
     own, table = narrow.tensors()["embeddings"], model.embeddings
     assert own.nbytes * 32 == table.nbytes * int(dtype[3])
-    # Smaller still, and back again.
+    # The model can be reduced further and converted back.
     pruned = reduce_model(narrow, Reduction(prune=True), sentences(300, seed=4, words=WORDS[:60]))
     assert pruned.dtype == dtype
     np.testing.assert_allclose(scores(with_dtype(narrow, "float32")), scores(narrow), atol=1e-6)
-    with pytest.raises(InputError, match=rf"{dtype} needs a multiple of \d dimensions; there are 31"):
+    with pytest.raises(InputError, match=rf"{dtype} needs a multiple of \d dimensions; the model has 31"):
         reduce_model(model, Reduction(dimension=31, method="truncate", dtype=dtype))
 
 
@@ -131,7 +131,7 @@ def test_fewer_bits(model: AverageEncoder, dtype: str, error: float) -> None:
     narrow = with_dtype(model, dtype)
     assert narrow.embeddings.dtype == dtype
     assert np.abs(np.subtract(scores(narrow), scores(model))).max() < error
-    # Rows of nothing stay so, and back again is the same.
+    # Empty rows stay empty, and converting back changes nothing.
     assert not narrow.embeddings[:3].any()
     wide = with_dtype(narrow, "float32")
     np.testing.assert_allclose(scores(wide), scores(narrow), atol=1e-6)
@@ -163,8 +163,8 @@ def test_all_at_once(model: AverageEncoder) -> None:
 def test_reductions_that_cannot_be(model: AverageEncoder) -> None:
     for reduction, corpus, message in (
         (Reduction(dimension=97), ["a"], "97 dimensions are asked for; the model has 96"),
-        (Reduction(dimension=8), [], "a corpus is needed"),
-        (Reduction(prune=True), [], "a corpus is needed"),
+        (Reduction(dimension=8), [], "the corpus contains no sentence"),
+        (Reduction(prune=True), [], "the corpus contains no sentence"),
         (Reduction(dimension=8), ["bam", "", " ", "ball"], "8 directions cannot be fitted on 2 sentences"),
     ):
         with pytest.raises(InputError, match=message):

@@ -1,4 +1,4 @@
-"""Speed: what is timed, in which process, and what becomes of the figures."""
+"""Test what is timed, in which process, and how the figures are used."""
 
 import csv
 import logging
@@ -26,7 +26,7 @@ PUBLISHED = ROOT / "config/published/speed.csv"
 
 
 class Sleeper:
-    """An encoder that takes its time for both stages, and remembers its batches."""
+    """An encoder that sleeps in both stages and remembers its batches."""
 
     def __init__(self, prepare: float = 0.0, embed: float = 0.0) -> None:
         self.seconds = prepare, embed
@@ -58,7 +58,8 @@ def test_all_sentences_are_embedded_where_there_is_time() -> None:
         (64, "not counted", 500),
     ]
     assert [len(row["seconds"]) for row in rows] == [3, 3]
-    # The first batch, once to see how many there is time for, and all repeats; then prepared once.
+    # There is one warm-up batch, one pass to see how many batches fit into the time, and all repeats.
+    # Afterwards, sentences are prepared only once.
     assert len(sleeper.prepared) == 1 + 8 + 3 * 8 + 8
     assert len(sleeper.embedded) == 1 + 8 + 3 * 8 + 3 * 8
     assert sleeper.languages == {"en"}
@@ -71,7 +72,7 @@ def test_batches_are_of_sentences_of_about_the_same_length() -> None:
     measure(sleeper.stages, SENTENCES, language="en", batch_size=50, seconds=60, repeats=1)
     spans = [len(max(batch, key=len)) - len(min(batch, key=len)) for batch in sleeper.embedded]
     assert max(spans) <= 5
-    # In random order: a part of them is like all of them.
+    # The batches are in random order, so any part of them is like the whole.
     lengths = [len(batch[0]) for batch in sleeper.embedded[1:11]]
     assert lengths != sorted(lengths)
     assert lengths != sorted(lengths, reverse=True)
@@ -81,11 +82,11 @@ def test_what_is_left_after_the_time_is_left_out() -> None:
     sleeper = Sleeper(prepare=0.02, embed=0.01)
     rows = measure(sleeper.stages, SENTENCES, language="en", batch_size=10, seconds=0.15, repeats=2)
     assert 10 <= rows[0]["sentences"] == rows[1]["sentences"] <= 60
-    # A sleep is never shorter.
+    # A sleep can only take longer than asked for.
     counted, not_counted = (row["sentences"] / np.median(row["seconds"]) for row in rows)
     assert 1.5 * counted < not_counted < 1000
     assert counted < 334
-    # The same sentences in every repeat.
+    # Every repeat has the same sentences.
     number = rows[0]["sentences"] // 10
     assert sleeper.embedded[1 : 1 + number] == sleeper.embedded[-number:]
 
@@ -154,7 +155,7 @@ def test_systems_are_measured_in_processes_of_their_own(
     assert all(0 < row["sentences"] <= 100 and row["seconds"][0] > 0 for row in found["rows"])
     assert [entry["why"] for entry in found["left_out"]] == ["its vectors were computed elsewhere"] * 2
     assert "elsewhere: left out on cpu: its vectors were computed elsewhere" in caplog.text
-    assert "torch sees no GPU" in caplog.text
+    assert "torch finds no GPU" in caplog.text
 
 
 def test_a_system_that_cannot_be_opened(corpora: list, tmp_path: Path) -> None:
@@ -167,7 +168,7 @@ def test_a_system_that_cannot_be_opened(corpora: list, tmp_path: Path) -> None:
 
 
 def test_a_process_that_fails_says_how(corpora: list, tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match=r"mine: the process ended with 1:\n(.|\n)*KeyError"):
+    with pytest.raises(RuntimeError, match=r"mine: the process ended with status 1:\n(.|\n)*KeyError"):
         measure_speed({"mine": {"label": "no kind"}}, corpora, tmp_path / "speed.json", cores=1, **ONCE)
 
 
@@ -186,7 +187,7 @@ def test_what_does_not_run_on_a_gpu_is_left_out(tmp_path: Path) -> None:
 def test_a_corpus_without_sentences(tmp_path: Path) -> None:
     empty = tmp_path / "pairs.parquet"
     pl.DataFrame(schema={"source": pl.String, "target": pl.String}).write_parquet(empty)
-    with pytest.raises(InputError, match=r"pairs\.parquet: there is no sentence to embed in it"):
+    with pytest.raises(InputError, match=r"pairs\.parquet: contains no sentence to embed"):
         measure_speed({}, [(empty, ["source"])], tmp_path / "speed.json", cores=1, **ONCE)
 
 
@@ -217,7 +218,7 @@ def test_the_table(tmp_path: Path) -> None:
         "P-SP", "published", "", "cpu", "1", "64", "not counted", "120000", "12776",
     ]  # fmt: skip
     assert {row["source"] for row in published} == {"published"}
-    # The median of the repeats.
+    # The table has the median of the repeats.
     assert [list(row.values())[3:] for row in measured[:2]] == [
         ["cpu", "1", "64", "counted", "1000", "2000"],
         ["cpu", "1", "64", "not counted", "1000", "28.6"],
@@ -234,7 +235,7 @@ def test_the_picture(tmp_path: Path) -> None:
     texts = ["".join(element.itertext()).strip() for element in ElementTree.parse(outputs[0]).iter()]
     shown = {text for text in texts if text and "\n" not in text}
     assert {"1 core, batches of 64", "GPU, batches of 128", "P-SP en", "SP (20k), 1024 dimensions"} <= shown
-    # Measured, and published beside the same device, cores and size of batches.
+    # Measured figures stand beside published ones with the same device, number of cores and batch size.
     assert {"2,000", "29", "12,776", "13,863", "855,571"} <= shown
     assert "15,316" not in shown
     before = [each.read_bytes() for each in outputs]
@@ -245,5 +246,5 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_a_picture_of_nothing(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_text("\n".join(path.read_text().splitlines()[:14]) + "\n")
-    with pytest.raises(InputError, match=r"speed\.csv: there are no measured speeds in it"):
+    with pytest.raises(InputError, match=r"speed\.csv: contains no measured speeds"):
         plot_speed(path, [tmp_path / "speed.svg"])

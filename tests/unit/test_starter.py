@@ -1,4 +1,4 @@
-"""`paraphrastic new` writes a configuration that the pipeline takes as it is."""
+"""Test that the pipeline accepts a configuration from `paraphrastic new` without changes."""
 
 import gzip
 import json
@@ -39,7 +39,7 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
     assert config["training"]["dimension"] == 300
     assert "about 3,000 pairs" in text
     assert "--configfile pl.yaml" in text
-    # Settings and text of ten lines, and the data sets for languages and STS that nobody has to name.
+    # The configuration has at most ten lines, and the data sets for languages and STS are filled in.
     assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 10
     checked, _ = check_config(config, schema=SCHEMA)
     assert (checked["language_id"], checked["evaluation"]["sts"]) == ("lid176", "sts")
@@ -90,7 +90,7 @@ def test_the_command_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(arguments) == 0
     written = output.read_text()
     assert main(arguments) == 1
-    assert capsys.readouterr().err.endswith(f"{output}: is already there, and would be overwritten\n")
+    assert capsys.readouterr().err.endswith(f"{output}: already exists and would be overwritten\n")
     assert output.read_text() == written
     with pytest.raises(SystemExit):
         main(["new", "--languages", "English", "--corpus", "multi30k", "--output", "-"])

@@ -1,4 +1,4 @@
-"""How a script fails: a fault of the input or the machine is one line, a fault of ours a traceback."""
+"""Test that scripts report faults of input or machine in one line, and our own faults with a traceback."""
 
 import errno
 import logging
@@ -13,7 +13,7 @@ from paraphrastic.pipeline.step import step
 
 
 def fail(error: Exception, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Raise it in a script that has no inputs and no outputs, in a process that logs nowhere yet."""
+    """Raise the error in a script without inputs and outputs, in a process that has no log yet."""
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     monkeypatch.setattr(logging, "raiseExceptions", True)
     snakemake = SimpleNamespace(rule="merge_pairs", input=[], output=[], log=[str(log)], params={}, config={})

@@ -1,4 +1,4 @@
-"""STS: reading the archives, correlations, tables."""
+"""Test how the STS archives are read, and the correlations and tables."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ PUBLISHED = ROOT / "config" / "published" / "sts.csv"
 
 
 def archive_members() -> dict[str, str]:
-    """A small, complete archive; sentence i of a dataset has gold score i."""
+    """Return a small but complete archive; sentence i of a dataset has the gold score i."""
     members = {}
     for year, datasets in DATASETS.items():
         for dataset in datasets:
@@ -107,12 +107,12 @@ def test_the_licensed_dataset_may_be_missing_and_no_other(tmp_path: Path) -> Non
     ("name", "text", "message"),
     [
         ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n", "MSRpar.txt has 5 lines but STS.gs.MSRpar.txt has 2"),
-        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\nx\n4\n5\n", "MSRpar.txt:3: 'x' is no gold score"),
-        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n7.5\n4\n5\n", "MSRpar.txt:3: '7.5' is no gold score"),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\nx\n4\n5\n", "MSRpar.txt:3: 'x' is not a gold score"),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n7.5\n4\n5\n", "MSRpar.txt:3: '7.5' is not a gold score"),
         ("STS12-en-test/STS.gs.MSRpar.txt", "\n" * 5, "STS 2012 MSRpar has no pair with a gold score"),
-        ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n" * 4 + "ab\n", "MSRpar.txt:5: two sentences"),
+        ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n" * 4 + "ab\n", "MSRpar.txt:5: expected two sentences"),
         ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n\udcff\tb\n", "MSRpar.txt:2: not UTF-8"),
-        ("STS17-test/STS.input.track5.en-en.txt", "a\tb\tnan\n", "en-en.txt:1: 'nan' is no gold score"),
+        ("STS17-test/STS.input.track5.en-en.txt", "a\tb\tnan\n", "en-en.txt:1: 'nan' is not a gold score"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:
@@ -123,7 +123,7 @@ def test_bad_lines_are_named(tmp_path: Path, name: str, text: str, message: str)
 
 
 class WordOverlap:
-    """A stand-in for an encoder: counts of the words' lengths."""
+    """A stand-in for an encoder, whose vectors count words by their length."""
 
     digest = "abc"
     dim = 16
@@ -210,7 +210,7 @@ def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
     np.testing.assert_array_equal(samples, bootstrap(row_pearson, scores, gold, name="a", samples=2000))
     fisher = stats.pearsonr(scores, gold).confidence_interval(0.95)
     np.testing.assert_allclose(interval(samples), [fisher.low, fisher.high], atol=0.02)
-    # A correlation of ranks does not change with the scale; of normal data it is a little lower.
+    # A correlation of ranks does not change with the scale. On normal data it is slightly lower.
     ranked = bootstrap(row_spearman, scores, gold, name="a", samples=2000)
     np.testing.assert_array_equal(ranked, bootstrap(row_spearman, scores**3, gold, name="a", samples=2000))
     assert abs(np.corrcoef(samples, ranked)[0, 1]) > 0.7
@@ -223,7 +223,7 @@ def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
         ([1.0], [2.0], "sts: a correlation needs 3 pairs or more, not 1"),
         ([1.0, 2.0], [2.0, 1.0], "sts: a correlation needs 3 pairs or more, not 2"),
         ([1.0, 1.0, 1.0], [2.0, 3.0, 1.0], "sts: all 3 scores are 1: there is no correlation"),
-        # Vectors of one direction and several lengths.
+        # The vectors have one direction and several lengths.
         ([1.0, 1 - 3e-8, 1 - 6e-8], [2.0, 3.0, 1.0], "sts: all 3 scores are 1: there is no correlation"),
         ([1.0, 2.0, 4.0], [3.0, 3.0, 3.0], "sts: all 3 gold scores are 3"),
         ([1.0, np.nan, 2.0], [2.0, 3.0, 1.0], "sts: not all scores are finite"),

@@ -1,4 +1,4 @@
-"""STS Benchmark: by cosines, and by what its training data teach."""
+"""Test STS Benchmark, scored by cosines and by a model that is fitted to its training data."""
 
 import csv
 import json
@@ -22,7 +22,7 @@ ROWS = {"train": 300, "dev": 80, "test": 100}
 
 
 def benchmark_members() -> dict[str, str]:
-    """Two sentences of six numbers each, whose gold score depends on the number 3 alone."""
+    """Return an archive of sentences that are six numbers; the gold score depends only on the number 3."""
     generator = np.random.default_rng(1)
     members = archive_members()
     for part, rows in ROWS.items():
@@ -81,7 +81,7 @@ def test_an_archive_without_training_data(tmp_path: Path, caplog: pytest.LogCapt
     del members["STS/STSBenchmark/sts-train.csv"]
     prepared(tmp_path, members)
     assert not [name for name in evaluated(tmp_path)["measurements"] if "trained" in name]
-    assert f"{tmp_path}/sts.parquet: STS Benchmark is without train" in caplog.text
+    assert f"{tmp_path}/sts.parquet: STS Benchmark lacks train" in caplog.text
     published = OFFICIAL.parent / "stsb.csv"
     tabulate_systems(
         {"en": [tmp_path / "stsb.json"]}, "stsb", published, tmp_path / "stsb.csv", tmp_path / "intervals.csv"
@@ -94,7 +94,7 @@ def test_an_archive_without_training_data(tmp_path: Path, caplog: pytest.LogCapt
 
 def test_an_archive_without_the_benchmark(tmp_path: Path) -> None:
     prepared(tmp_path, archive_members())
-    with pytest.raises(InputError, match="the archive of the STS test sets is without STS Benchmark"):
+    with pytest.raises(InputError, match="the archive of the STS test sets lacks STS Benchmark"):
         evaluated(tmp_path)
 
 
@@ -102,7 +102,7 @@ def test_vectors_that_teach_nothing(tmp_path: Path) -> None:
     class Broken(WordOverlap):
         def embed_raw_text(self, sentences: list[str], *, language: str, threads: int = 1) -> np.ndarray:
             vectors = super().embed_raw_text(sentences, language=language)
-            # Of the training data alone, which no cosine is of.
+            # Only a vector of the training data is broken, and no cosine uses it.
             vectors[3] = np.nan if len(sentences) == ROWS["train"] else vectors[3]
             return vectors
 

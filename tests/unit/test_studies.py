@@ -1,4 +1,4 @@
-"""Models that differ in some settings: their definitions, what they share, and their table."""
+"""Test the definitions, shared data and table of models that differ in a few settings."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ def test_all_combinations_are_definitions_of_their_own() -> None:
     config = checked(config_with(two=study))
     runs = [sweep_runs(config, f"de-two-{number}") for number in (1, 2, 3, 4)]
     found = [(run["megabatch"], run["init_std"]) for each in runs for run in each.values()]
-    # Two dropouts each.
+    # Each combination has two values of dropout.
     assert found == [*[(1, 1.0)] * 2, *[(1, 0.1)] * 2, *[(40, 1.0)] * 2, *[(40, 0.1)] * 2]
     assert config["definitions"]["de"]["sweep"]["megabatch"] == [60]
     assert "de-two-1" not in config["models"]
@@ -52,7 +52,7 @@ def test_models_of_the_same_pairs_share_them() -> None:
     assert {model: own for model, own in shared.items() if model.startswith("de")} == {
         **dict.fromkeys(["de", "de-paper", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
         **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2", "de-own-1", "de-own-2")},
-        # Its data have other rows.
+        # Its training data have different rows.
         **dict.fromkeys(["de-separate-1", "de-separate-2"], "de-separate-1"),
     }
     assert shared["fr"] == "fr"

@@ -1,4 +1,4 @@
-"""The sweep: the best run becomes the model, and all runs are in a table and a picture."""
+"""Test that the best run of a sweep becomes the model and that a table and a picture show all runs."""
 
 import csv
 from pathlib import Path
@@ -15,7 +15,7 @@ RUNS = {(0.0, 5): 0.71, (0.0, 60): 0.74321, (0.3, 5): 0.74321, (0.3, 60): 0.7}
 
 
 def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
-    """The folder of the model that was chosen among these runs."""
+    """Return the folder of the model that was chosen among these runs."""
     scores = []
     for (dropout, megabatch), score in runs.items():
         run = folder / "training" / f"dropout-{dropout}-megabatch-{megabatch}"
@@ -78,5 +78,5 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
 
 def test_a_picture_of_no_runs(tmp_path: Path) -> None:
     tabulate_sweep({}, tmp_path / "sweep.csv")
-    with pytest.raises(InputError, match=r"sweep\.csv: there are no rows in it"):
+    with pytest.raises(InputError, match=r"sweep\.csv: contains no rows"):
         plot_sweep(tmp_path / "sweep.csv", [tmp_path / "sweep.svg"])

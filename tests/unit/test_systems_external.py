@@ -1,4 +1,4 @@
-"""Systems of other people: sentence-transformers, model2vec, precomputed vectors."""
+"""Test systems of other people: sentence-transformers, model2vec and precomputed vectors."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SENTENCES = ["the dog runs", "cat", "", "the the cat runs the dog", "a bird"]
 
 @pytest.fixture(scope="module")
 def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A transformer with random weights, a mean over tokens and a default prompt."""
+    """A transformer with random weights, an average over tokens and a default prompt."""
     package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
     import torch
@@ -48,7 +48,7 @@ def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def static(tmp_path: Path) -> Path:
-    """A folder of model2vec: row i of the table is i in its first entry and i² in its second."""
+    """A folder of model2vec in which row i of the table is (i, i²)."""
     package = pytest.importorskip("model2vec", reason="model2vec is not installed")
     from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -84,7 +84,7 @@ def test_a_transformer_and_its_prompt(transformer: Path) -> None:
 def test_the_stages_of_a_transformer(transformer: Path) -> None:
     encoder = open_system(transformer)
     prepared = encoder.stages.prepare(SENTENCES, None)
-    # Twice, since a model could leave something behind in what was prepared.
+    # It runs twice, because a model could change what was prepared.
     for _ in range(2):
         np.testing.assert_allclose(encoder.stages.embed(prepared), encoder.embed(SENTENCES, None), atol=1e-6)
 
@@ -94,7 +94,7 @@ def test_a_static_model(static: Path) -> None:
     assert (encoder.label, encoder.dim) == ("potion", 2)
     vectors = encoder.embed(["dog cat", "runs", "bird", "", "dog dog dog dog cat"], "en")
     assert vectors.dtype == np.float32
-    # Of the last one, the fifth token is beyond the model's longest text.
+    # The fifth token of the last text is beyond the model's longest text, so it does not count.
     np.testing.assert_allclose(vectors, [[1.5, 2.5], [3, 9], [0, 0], [0, 0], [1, 1]])
     assert encoder.embed([], None).shape == (0, 2)
 
@@ -151,7 +151,7 @@ def test_a_damaged_static_model_is_one_line(static: Path, name: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-# In a process of its own: the library reads its cache's place when it is imported.
+# This runs in a separate process because the library reads the place of its cache when it is imported.
 OPEN = """
 import json, sys, time
 from paraphrastic.systems.open import open_system
@@ -169,7 +169,7 @@ for name in ("cached/model", "other/model"):
 
 @pytest.mark.parametrize("kind", ["sentence_transformers", "model2vec"])
 def test_names_without_a_network(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
-    """A model in the cache is opened; for another one, the hub is not asked for minutes."""
+    """A model in the cache is opened; any other name fails without asking the hub for minutes."""
     made = request.getfixturevalue("transformer" if kind == "sentence_transformers" else "static")
     repository = tmp_path / "cache/models--cached--model"
     shutil.copytree(made, repository / "snapshots" / ("0" * 40))
@@ -187,8 +187,10 @@ def test_names_without_a_network(kind: str, request: pytest.FixtureRequest, tmp_
     )
     (cached, _), (other, seconds) = map(json.loads, run.stdout.splitlines())
     assert cached == [16 if kind == "sentence_transformers" else 2, 64]
-    assert other.startswith("other/model: is no folder, and the Hugging Face Hub cannot be reached: ")
-    assert other.endswith(": give a folder that holds the model, or fetch it once where there is a network")
+    assert other.startswith("other/model: is not a folder, and the Hugging Face Hub cannot be reached: ")
+    assert other.endswith(
+        ": give a folder that holds the model, or fetch it once on a machine with a network"
+    )
     assert "\n" not in other
     assert seconds < 15
 
@@ -209,14 +211,14 @@ def test_a_sentence_without_a_vector(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         encoder.embed(["a dog", "A dog", "a cat", "A dog"], "en")
     assert str(caught.value) == (
-        f"{tmp_path}/sentences.txt: 2 of 3 sentences that are asked for are not in it, such as 'A dog'"
+        f"{tmp_path}/sentences.txt: 2 of 3 sentences to embed are not in it, such as 'A dog'"
     )
 
 
 def test_a_vector_that_is_not_finite(tmp_path: Path) -> None:
     encoder = open_system(write_vectors(tmp_path, b"a\nb\n", np.array([[1.0, 2.0], [1.0, np.nan]])))
     assert encoder.embed(["a"], None).shape == (1, 2)
-    with pytest.raises(InputError, match=r"vectors\.npy: row 1, of 'b', is not finite"):
+    with pytest.raises(InputError, match=r"vectors\.npy: row 1, the vector of 'b', is not finite"):
         encoder.embed(["a", "b"], None)
 
 
@@ -228,10 +230,14 @@ def test_a_vector_that_is_not_finite(tmp_path: Path) -> None:
         (
             b"a\nb\n",
             np.ones(2),
-            r"vectors\.npy: is no matrix of floating-point numbers with a row a sentence",
+            r"vectors\.npy: is not a matrix of floating-point numbers with one row per sentence",
         ),
-        (b"a\nb\n", np.ones((2, 2), int), r"vectors\.npy: is no matrix of floating-point numbers"),
-        (b"a\nb\na\n", np.eye(3), r"sentences\.txt:3: the sentence of line 1 again, and its vector in .* is"),
+        (b"a\nb\n", np.ones((2, 2), int), r"vectors\.npy: is not a matrix of floating-point numbers"),
+        (
+            b"a\nb\na\n",
+            np.eye(3),
+            r"sentences\.txt:3: repeats the sentence of line 1, but its vector in .* differs",
+        ),
         (b"a\n\xff\n", np.ones((2, 2)), r"sentences\.txt:2: not UTF-8"),
     ],
 )
@@ -244,7 +250,7 @@ def test_files_that_do_not_fit(tmp_path: Path, lines: bytes, vectors: np.ndarray
 def test_a_file_that_is_no_matrix(tmp_path: Path, content: bytes) -> None:
     system = write_vectors(tmp_path, b"a\n", np.ones((1, 2)))
     (tmp_path / "vectors.npy").write_bytes(content)
-    with pytest.raises(InputError, match=r"vectors\.npy: is no NumPy file of numbers: \S") as caught:
+    with pytest.raises(InputError, match=r"vectors\.npy: is not a NumPy file of numbers: \S") as caught:
         open_system(system)
     assert "\n" not in str(caught.value)
 

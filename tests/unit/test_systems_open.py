@@ -1,4 +1,4 @@
-"""Systems of any make behind one function."""
+"""Test that one function opens systems of every kind."""
 
 import shutil
 from pathlib import Path
@@ -24,7 +24,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that sentence-transformers saved: averages of word vectors, the unit vectors."""
+    """A folder that sentence-transformers saved; its model averages word vectors, which are unit vectors."""
     package = pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
     modules = pytest.importorskip("sentence_transformers.sentence_transformer.modules")
     from tokenizers import Tokenizer, models, pre_tokenizers
@@ -76,9 +76,10 @@ def test_two_stages_are_the_same_vectors(own: Path) -> None:
 
 
 def test_averages_by_torch_are_the_same(own: Path) -> None:
-    """As on a GPU, which tests may not have: the processor is a device of torch, too."""
+    """Torch's code for GPUs runs on the processor as well, since tests may have no GPU."""
     model = load_model(own)
-    # Sentences of unknown pieces alone, and of none, at the beginning, in the middle and at the end.
+    # Some sentences have only unknown pieces and some have none: at the beginning, in the middle and at the
+    # end.
     has_text = np.array([True, True, False, True, True, False])
     tokens = Pieces(np.array([5, 9, 7], np.int32), np.array([0, 0, 2, 2, 3, 3, 3]), has_text)
     expected = model.embed_tokens(tokens)

@@ -1,4 +1,4 @@
-"""Tables of systems, and how tables are rendered."""
+"""Test the tables of systems and how tables are rendered."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "e
 
 
 def result(folder: Path, system: str, *, noise: float = 1.0, official: bool = True, seed: int = 1) -> Path:
-    """A result on the tracks of STS 2017 that the system knows."""
+    """Write a result on the tracks of STS 2017 that the system knows."""
     measurements = {}
     for track in TRACKS[system]:
         gold = np.random.default_rng(0).normal(size=250)
@@ -180,7 +180,7 @@ def test_signs_and_markup_are_told_apart(tmp_path: Path) -> None:
     render_table(tmp_path / "t.csv", tmp_path / "t.md", tmp_path / "t.tex", caption="Spearman's ρ × 100")
     markdown = (tmp_path / "t.md").read_text(encoding="utf-8")
     assert r"&lt;b>\*x\* \`y\` ≤ 3" in markdown
-    # A column for other configurations.
+    # Only other configurations fill this column.
     assert "empty" not in markdown
     latex = (tmp_path / "t.tex").read_text(encoding="utf-8")
     assert latex.isascii()

@@ -1,4 +1,4 @@
-"""Tatoeba: reading the data and error rates, against plain computations."""
+"""Test how Tatoeba is read, and the error rates against plain computations."""
 
 from pathlib import Path
 
@@ -36,8 +36,8 @@ def test_tatoeba_is_read_line_by_line(tmp_path: Path) -> None:
         ("a\nb\n\n", "a\nb\nc\n", r"\.deu:3: there is no sentence on this line$"),
         ("a\nb\n", "a\n \n", r"\.eng:2: there is no sentence on this line$"),
         ("a\nb\n", b"a\n\xe4\n", r"\.eng:2: not UTF-8: byte 0xe4$"),
-        ("", "", r"\.deu: has 0 sentences; two are needed to tell them apart$"),
-        ("a\n", "b\n", r"\.deu: has 1 sentences; two are needed"),
+        ("", "", r"\.deu: has 0 sentences; at least two are needed to compare them$"),
+        ("a\n", "b\n", r"\.deu: has 1 sentences; at least two are needed"),
     ],
 )
 def test_bad_lines_of_tatoeba_are_named(
@@ -54,7 +54,7 @@ def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
     evaluate_tatoeba(Evaluation(ENCODER, tmp_path / "tatoeba.json", OFFICIAL, **OPTIONS), {"de": testset})
     result = Result(tmp_path / "tatoeba.json")
     values = {name: figure["value"] for name, figure in result.content["measurements"].items()}
-    # Boston is nearest to the English one on line 4; of two equal sentences, the first is taken.
+    # Boston is nearest to the English sentence on line 4. If two sentences are equal, the first is taken.
     nearest = cosines(german, english)
     assert nearest.argmax(axis=1).tolist() == [0, 1, 3, 3]
     assert nearest.argmax(axis=0).tolist() == [0, 1, 1, 2]
@@ -62,7 +62,7 @@ def test_error_rates_of_a_small_case(tmp_path: Path) -> None:
     figure = result.measurement("error de-en")
     assert (figure.n, figure.higher_is_better) == (4, False)
     assert len(figure.samples) == 200
-    # The same pairs are resampled in both directions: line 3 is an error in both.
+    # Both directions resample the same pairs, and line 3 is an error in both.
     assert (result.measurement("error en-de").samples >= figure.samples).all()
     assert not result.official
     assert result.content["languages"] == {

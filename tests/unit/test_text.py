@@ -1,4 +1,4 @@
-"""Segmentation, folding and lower-casing: one way to prepare text, for corpora and for models in use."""
+"""Test segmentation, folding and lower-casing, which prepare text for corpora and for models in use."""
 
 import unicodedata
 import zipfile

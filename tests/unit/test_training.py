@@ -1,4 +1,4 @@
-"""The training loop: exact, defined at its edges."""
+"""Test that the training loop is exact and behaves as defined at its limits."""
 
 import re
 from dataclasses import replace
@@ -70,7 +70,7 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
     assert [megabatch_size(read, SETTINGS) for read in (0, 4, 5, 9, 10, 15, 500)] == [1, 1, 2, 2, 3, 4, 4]
     with PairDataset(data[0]) as pairs:
         epoch = list(megabatches(pairs, SETTINGS, epoch=0, batches_read=0))
-    # 500 pairs are 15 mini-batches of 32 and one of 20; M is 1 for the first 5, 2 for the next …
+    # 500 pairs make 15 mini-batches of 32 and one of 20. M is 1 for the first 5, then 2, and so on.
     assert [len(mega) // 2 for mega, _ in epoch] == [32] * 5 + [64] * 3 + [96, 500 - 32 * 14]
     assert [size for _, size in epoch] == [1] * 5 + [2] * 3 + [3, 3]
 
@@ -108,13 +108,13 @@ def test_parameters_that_are_not_finite_are_not_saved(
         steps += 1
         loss = step(run, *arguments, **named)
         if steps == 20:
-            # Of a row that is not needed soon; the loss stays finite.
+            # The row is not needed soon, so the loss stays finite.
             run.engine.parameters.second[3] = np.inf  # type: ignore[attr-defined]
         return loss
 
     monkeypatch.setattr(Run, "_step", spoilt)
     with pytest.raises(InputError, match="the parameters are not finite in epoch 2, mini-batch 5: lower"):
-        # After 16 mini-batches of the first epoch, M is 4.
+        # After the 16 mini-batches of the first epoch, M is 4.
         train_model(data, tmp_path / "model", SETTINGS, minutes=0)
     checkpoints = Checkpoints(tmp_path / "model/checkpoints", identity="")
     names = sorted(int(path.stem) for path in checkpoints.folder.glob("*.safetensors"))
@@ -129,7 +129,7 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
         for side in ("source", "target"):
             unit[f"{side}/tokens"], unit[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
         unit.attrs.update(old["subword"].attrs)
-    with pytest.raises(InputError, match=r"train\.h5: there are no pairs in it"):
+    with pytest.raises(InputError, match=r"train\.h5: contains no pairs"):
         train_model((empty, data[1]), tmp_path / "model", SETTINGS)
 
 
@@ -141,7 +141,7 @@ def test_no_batch_is_empty(data: tuple[Path, Path], tmp_path: Path, batch_size: 
     assert sum(sizes) == 500
     assert min(sizes) > 0
     if batch_size >= 500:
-        # A batch larger than the data is all of them.
+        # A batch that is larger than the data contains all pairs.
         assert sizes == [500]
         assert load_model(train_model(data, tmp_path / "model", settings).parent).dim == 16
 
@@ -170,11 +170,11 @@ def nothing_is_learned(
     untrained = train.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
-        assert f"no sentence had a negative in epoch {epoch}, so that nothing was learned" in caplog.text
+        assert f"no sentence had a negative in epoch {epoch}, so nothing was learned" in caplog.text
 
 
 def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path: Path) -> None:
-    # Nothing but a space of no width: no piece is left of it.
+    # The sentence is a zero-width space, which leaves no piece.
     pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
     data = write_training_data(tmp_path, pairs)
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)

@@ -1,4 +1,4 @@
-"""The transfer tasks from end to end, on small data; figures computed again without the pipeline's code."""
+"""Test the transfer tasks from end to end on small data; separate code computes the figures again."""
 
 import json
 import logging
@@ -28,7 +28,7 @@ DIM = 12
 
 
 def embed(sentences: Sequence[str], language: str | None = None) -> np.ndarray:
-    """Means of random vectors of the words."""
+    """Return the averages of random vectors of the words."""
 
     def vector(word: str) -> np.ndarray:
         return np.random.default_rng(zlib.crc32(word.encode())).normal(size=DIM)
@@ -112,11 +112,11 @@ def test_polish(tmp_path: Path, polish: Path) -> None:
 
 
 def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Path) -> None:
-    """Folds are drawn from it, and so is the figure."""
+    """The folds depend on the order of the rows, and so does the figure."""
     members = senteval_members()
     sentences = [(line.split(), 1) for line in members["MR/rt-polarity.pos"].splitlines()]
     sentences += [(line.split(), 0) for line in members["MR/rt-polarity.neg"].splitlines()]
-    # A class that is hard to tell, so that every row that changes its fold changes the figure.
+    # The class is hard to predict, so any row in a different fold changes the figure.
     labels = np.random.default_rng(3).permutation([label for _, label in sentences])
     lengths = [3 + number % 4 for number in range(len(sentences))]
     sentences = [
@@ -145,7 +145,7 @@ def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Pa
     result = evaluated(tmp_path, tmp_path / "mr.parquet", "senteval", tasks=["MR"])
     found = result.measurement("accuracy MR")
     assert found.value == pytest.approx(np.mean(accuracies))
-    # Of folds of 6 and of 5 rows; the resamples are of the same figure.
+    # The folds have 6 and 5 rows, and the resamples belong to the same figure.
     assert found.samples.mean() == pytest.approx(found.value, abs=0.02)
 
 
@@ -222,9 +222,15 @@ def broken(sentences: Sequence[str], _: str | None) -> np.ndarray:
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ("MR", "MR: Bad: MR: part 'all': all vectors are the same and tell nothing"),
-        ("SICK-R", "SICK: Bad: SICK-R: part 'train': all vectors are the same and tell nothing"),
-        ("TREC", "TREC: Bad: TREC: part 'train': all vectors are the same and tell nothing"),
+        ("MR", "MR: Bad: MR: part 'all': all vectors are the same, so nothing can be learned from them"),
+        (
+            "SICK-R",
+            "SICK: Bad: SICK-R: part 'train': all vectors are the same, so nothing can be learned from them",
+        ),
+        (
+            "TREC",
+            "TREC: Bad: TREC: part 'train': all vectors are the same, so nothing can be learned from them",
+        ),
     ],
 )
 def test_constant_vectors_are_refused(tmp_path: Path, senteval: Path, task: str, message: str) -> None:
@@ -241,21 +247,21 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path)
 @pytest.mark.parametrize(
     ("task", "kept", "message"),
     [
-        ("MR", pl.col("label") == 1, "MR: part 'all': no row is of class 'negative'"),
+        ("MR", pl.col("label") == 1, "MR: part 'all': no row has the class 'negative'"),
         (
             "MR",
             (pl.col("label") == 1) | (pl.col("line") < 8),
-            "MR: class 'negative' has 7 rows where 10 folds",
+            "MR: class 'negative' has 7 rows, which is too few for 10 folds",
         ),
         (
             "TREC",
             (pl.col("label") != 3) | (pl.col("part") == "test"),
-            "part 'train': no row is of class 'HUM'",
+            "part 'train': no row has the class 'HUM'",
         ),
         ("SICK-E", (pl.col("part") != "test") | (pl.col("line") == 2), "part 'test': rows: 1, at least 2"),
         ("SICK-R", (pl.col("part") != "dev"), "SICK-R: part 'dev': rows: 0, at least 2 are needed"),
         ("SICK-R", (pl.col("part") != "test") | (pl.col("label") == 1), "all 15 gold scores are 3"),
-        ("SST-2", pl.col("dataset") != "SST", "SST: there are no data of this name"),
+        ("SST-2", pl.col("dataset") != "SST", "SST: there are no data with this name"),
     ],
 )
 def test_data_that_no_figure_can_be_of(

@@ -1,4 +1,4 @@
-"""The data of the transfer tasks: every format, and every bad line by its name."""
+"""Test that the data of the transfer tasks are read in every format and that every bad line is named."""
 
 import json
 import re
@@ -107,26 +107,46 @@ def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogC
         (
             "SST/binary/sentiment-dev",
             b"fine\t1\ngood\t2\n",
-            "sentiment-dev:2: '2' is none of the classes",
+            "sentiment-dev:2: '2' is not one of the classes",
         ),
-        ("SST/binary/sentiment-dev", b"fine 1\n", "sentiment-dev:1: a sentence and its class with a tab"),
-        ("SST/binary/sentiment-dev", b"a\t0\n\nb\t1\n", "sentiment-dev:2: a sentence and its class"),
+        (
+            "SST/binary/sentiment-dev",
+            b"fine 1\n",
+            "sentiment-dev:1: expected a sentence and its class with a tab",
+        ),
+        ("SST/binary/sentiment-dev", b"a\t0\n\nb\t1\n", "sentiment-dev:2: expected a sentence and its class"),
         (
             "TREC/TREC_10.label",
             b"DESC:x Why ?\nWHY:x Why ?\n",
-            "TREC_10.label:2: 'WHY' is none of",
+            "TREC_10.label:2: 'WHY' is not one of",
         ),
-        ("TREC/TREC_10.label", b"DESC:x\n", "TREC_10.label:1: CLASS:kind and a sentence expected"),
-        ("MRPC/msr_paraphrase_test.txt", b"h\n1\t2\t3\ta b\n", "test.txt:2: 4 columns, 5 expected"),
-        ("MRPC/msr_paraphrase_test.txt", b"h\nyes\t2\t3\ta\tb\n", "test.txt:2: 'yes' is none of the classes"),
+        ("TREC/TREC_10.label", b"DESC:x\n", "TREC_10.label:1: expected CLASS:kind and a sentence"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\n1\t2\t3\ta b\n", "test.txt:2: 4 columns, expected 5"),
+        (
+            "MRPC/msr_paraphrase_test.txt",
+            b"h\nyes\t2\t3\ta\tb\n",
+            "test.txt:2: 'yes' is not one of the classes",
+        ),
         ("MRPC/msr_paraphrase_test.txt", b"h\n1\t2\t3\t \tb\n", "test.txt:2: a sentence is empty"),
-        ("MRPC/msr_paraphrase_test.txt", b"h\n", "test.txt: there is no sentence in it"),
-        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t0.5\tNEUTRAL\n", "trial.txt:2: '0.5' is no score from 1 to 5"),
-        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\tnan\tNEUTRAL\n", "trial.txt:2: 'nan' is no score from 1 to 5"),
-        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t\tNEUTRAL\n", "trial.txt:2: '' is no score from 1 to 5"),
-        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t2\tneutral\n", "trial.txt:2: 'neutral' is none of the classes"),
-        ("MR/rt-polarity.pos", b"", "rt-polarity.pos: there is no sentence in it"),
-        ("MR/rt-polarity.pos", b"\n \n", "rt-polarity.pos: there is no sentence in it"),
+        ("MRPC/msr_paraphrase_test.txt", b"h\n", "test.txt: contains no sentence"),
+        (
+            "SICK/SICK_trial.txt",
+            b"h\n1\ta\tb\t0.5\tNEUTRAL\n",
+            "trial.txt:2: '0.5' is not a score from 1 to 5",
+        ),
+        (
+            "SICK/SICK_trial.txt",
+            b"h\n1\ta\tb\tnan\tNEUTRAL\n",
+            "trial.txt:2: 'nan' is not a score from 1 to 5",
+        ),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t\tNEUTRAL\n", "trial.txt:2: '' is not a score from 1 to 5"),
+        (
+            "SICK/SICK_trial.txt",
+            b"h\n1\ta\tb\t2\tneutral\n",
+            "trial.txt:2: 'neutral' is not one of the classes",
+        ),
+        ("MR/rt-polarity.pos", b"", "rt-polarity.pos: contains no sentence"),
+        ("MR/rt-polarity.pos", b"\n \n", "rt-polarity.pos: contains no sentence"),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, name: str, content: bytes, message: str) -> None:
@@ -160,12 +180,12 @@ def test_bad_polish_files_are_named(tmp_path: Path) -> None:
     output = tmp_path / "polish.parquet"
     tags = files["8tags"][1]
     tags.write_text("1 film\n9 film\n", encoding="utf-8")
-    with pytest.raises(InputError, match=re.escape(f"{tags}:2: '9' is none of the classes")):
+    with pytest.raises(InputError, match=re.escape(f"{tags}:2: '9' is not one of the classes")):
         prepare_transfer("polish", files, output)
     tags.write_text("1 film\n2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=re.escape(f"{tags}:2: a class and a sentence")):
+    with pytest.raises(InputError, match=re.escape(f"{tags}:2: expected a class and a sentence")):
         prepare_transfer("polish", files, output)
-    with pytest.raises(InputError, match=r"train\.txt.*: one file with test in its name expected"):
+    with pytest.raises(InputError, match=r"train\.txt.*: expected one file with test in its name"):
         prepare_transfer("polish", files | {"ppc": files["ppc"][:2]}, output)
     files["cds"][0].write_text(judged(3).replace("1.5", "0"), encoding="utf-8")
     tags.write_text("1 film\n", encoding="utf-8")
@@ -209,6 +229,7 @@ def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
             task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS[suite]
         }
     sizes = data.group_by("dataset", "part").len()
-    # As in the paper's section V: 7,000 pairs; about 10,000 of SICK; about 50,000 sentences of 8TAGS.
+    # The paper's section V gives 7,000 pairs of PPC, about 10,000 pairs of SICK and about 50,000 sentences
+    # of 8TAGS.
     assert sizes.filter(dataset="ppc")["len"].sum() == 7_000
     assert sizes.filter(dataset="8tags")["len"].sum() == 49_373

@@ -1,4 +1,4 @@
-"""The page on troubleshooting quotes messages as they are; those of runs are provoked in tests/workflow."""
+"""Test that the page on troubleshooting quotes messages exactly; tests/workflow provokes those of runs."""
 
 import gzip
 import re
@@ -35,7 +35,7 @@ def lines(title: str) -> list[str]:
 
 
 def provoked(title: str, *messages: str) -> None:
-    """Each line under the title is one of the messages, and each message is a line."""
+    """Assert that the lines under the title and the messages match one by one."""
     assert len(messages) == len(lines(title))
     for line, text in zip(lines(title), messages, strict=True):
         assert re.fullmatch(line, text), text

@@ -1,4 +1,4 @@
-"""Words and trigrams: how they are spelled, and models of them from the vocabulary to raw text."""
+"""Test how words and trigrams are spelled, and models of them from the vocabulary to raw text."""
 
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_subwords_are_left_to_sentencepiece():
 
 @pytest.mark.parametrize(("unit", "size"), [("word", 60), ("trigram", 300)])
 def test_from_pairs_to_raw_text(tmp_path, unit, size):
-    """A model of the most frequent units embeds raw text as the average of those that it knows."""
+    """A model of the most frequent units embeds raw text as the average of the units that it knows."""
     lines = sentence_pairs(200)
     pairs = write_pairs(tmp_path / "pairs.parquet", lines)
     vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"

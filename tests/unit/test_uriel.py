@@ -1,4 +1,4 @@
-"""Distances between languages, from archives laid out as those of lang2vec."""
+"""Test the distances between languages, read from archives with lang2vec's layout."""
 
 import io
 import logging
@@ -28,14 +28,15 @@ def test_distances_of_an_upper_triangle(tmp_path: Path, layout: str) -> None:
     matrices = distances()
     files = write_matrices(tmp_path, matrices, layout)
     found = distances_to_english(files, ["de", "zh", "ar", "fra", "ger", "en"], max_bytes=BOUND)
-    # Before English in the order, after it, and codes of several languages as one of them.
+    # Some languages come before English in the order and some after it, and some codes stand for the same
+    # language.
     codes = {"de": "deu", "zh": "cmn", "ar": "arb", "fra": "fra", "ger": "deu", "en": "eng"}
     assert found == {language: expected(matrices, code) for language, code in codes.items()}
 
 
 def test_distances_of_tables_are_those_from_english(tmp_path: Path) -> None:
     matrices = distances()
-    # The genetic distance of two languages has two directions.
+    # The genetic distance of two languages is different in each direction.
     english, german = ORDER.index("eng"), ORDER.index("deu")
     matrices["genetic"][english, german], matrices["genetic"][german, english] = 0.4569, 0.9
     found = distances_to_english(write_tables(tmp_path, matrices), ["de", "fr", "zh"], max_bytes=BOUND)
@@ -85,7 +86,7 @@ NAME = "featural_upper_round2_sparse.npz"
             matrix_of(a=np.zeros(BOUND)),
             f"{NAME}: 134217856 bytes when unpacked, more than the bound of {BOUND}",
         ),
-        # Nothing in it is run.
+        # The archive's objects are not loaded, since that would run code.
         (
             matrix_of(format=np.array(["csr"], object)),
             f"{NAME}: not a sparse matrix: Object arrays cannot be",
@@ -151,7 +152,7 @@ def test_another_archive_is_one_line(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["uriel", "uriel_2019"])
 def test_the_real_archive(name: str) -> None:
-    """Where the mirror has it, or the folder that URIEL_ARCHIVES names, in the files' own names."""
+    """Read the real archive from the mirror, or from the folder that URIEL_ARCHIVES names."""
     mirror = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT / ".." / "shared" / "mirror"))
     files = []
     for file in read_registry(ROOT / "config/datasets.tsv")[name].files:
@@ -165,7 +166,7 @@ def test_the_real_archive(name: str) -> None:
     found = distances_to_english(files, languages, max_bytes=1 << 30)
     for kind in KINDS:
         assert all(0 <= found[language][kind] <= 1 for language in languages), kind
-    # The one that the project's own documentation prints.
+    # The documentation of lang2vec prints this distance.
     assert found["fr"]["syntactic"] == pytest.approx(0.4569, abs=0.006)
     assert found["de"]["genetic"] < found["ru"]["genetic"] <= found["zh"]["genetic"]
     assert found["fr"]["geographic"] < found["zh"]["geographic"]

@@ -1,4 +1,4 @@
-"""SentEval's protocols, against the same written once more with scikit-learn, fit by fit."""
+"""Test SentEval's protocols against plain versions that fit scikit-learn's models one by one."""
 
 import copy
 
@@ -95,9 +95,9 @@ def test_split_validation() -> None:
 def test_a_class_with_too_few_rows_is_named() -> None:
     features, labels = rows(300, 8, 2)
     labels = np.where(np.arange(300) < 9, 1, 0)
-    with pytest.raises(InputError, match=r"MR: class 'positive' has 9 rows where 10 folds are made of them"):
+    with pytest.raises(InputError, match=r"MR: class 'positive' has 9 rows, which is too few for 10 folds"):
         nested_cross_validation((features, labels), names=("negative", "positive"), at="MR")
-    # Enough for the outer folds, and too few for those inside of some.
+    # These rows are enough for the outer folds but too few for the folds inside some of them.
     labels = np.where(np.arange(300) < 11, 1, 0)
     with pytest.raises(InputError, match=r"MR: class 'positive' has 9 rows"):
         nested_cross_validation((features, labels), names=("negative", "positive"), at="MR")
@@ -106,7 +106,7 @@ def test_a_class_with_too_few_rows_is_named() -> None:
 
 
 def trained_plainly(network, optimizer, loss, score, features, targets, schedule):
-    """SentEval's loop, as its toolkit has it."""
+    """Train with the loop of SentEval's toolkit."""
     orders = np.random.RandomState(1111)
     features, targets = torch.from_numpy(features), torch.from_numpy(targets)
     best, kept, count, epoch, stop = -1.0, None, 0, 0, False

@@ -37,7 +37,7 @@ CONFIG = {"model": "de", "languages": ["en", "de"], "lowercase": True, "segmenta
 
 
 def write_data(folder: Path) -> tuple[Path, Path]:
-    """Pairs with rare words, whose rows miss many steps; the data set and the sentencepiece model."""
+    """Write the data set and sentencepiece model of pairs with rare words, whose rows miss many steps."""
     generator = random.Random(1)
     rare = ["".join(generator.choices("bcdfgklmnprst", k=5)) for _ in range(150)]
     pairs = [
@@ -68,7 +68,7 @@ def stopped(
     step: int,
     **more: Any,
 ) -> list[Path]:
-    """A run that is interrupted at a step; its checkpoints, the newest first."""
+    """Interrupt a run at a step and return its checkpoints, newest first."""
     plain, steps = Run._step, 0
 
     def counted(run: Run, *arguments: Any, **named: Any) -> float:
@@ -87,7 +87,7 @@ def stopped(
 
 
 def history(model: Path) -> list[dict[str, Any]]:
-    """The lines of a run's history without what is of the clock."""
+    """Return the lines of a run's history without the values that depend on the clock."""
     lines = [json.loads(line) for line in (model.parent / "training.jsonl").read_text().splitlines()]
     return [
         {name: value for name, value in line.items() if name not in ("seconds", "pairs_per_second")}

@@ -1,4 +1,4 @@
-"""An encoder that needs no training, and some that no figure can be made of."""
+"""An encoder that needs no training, and some encoders whose vectors cannot be scored."""
 
 from pathlib import Path
 
@@ -12,14 +12,14 @@ OPTIONS = {"source": "measured", "bootstrap_samples": 200}
 
 
 def trigrams(sentences, _=None) -> np.ndarray:
-    """Counts of character trigrams, hashed: names and cognates tell which sentences are translations."""
+    """Count hashed character trigrams; names and cognates then show which sentences are translations."""
     vectors = np.zeros((len(sentences), 128), np.float32)
     for row, sentence in enumerate(sentences):
         text = f" {sentence.lower()} "
         for start in range(len(text) - 2):
             a, b, c = map(ord, text[start : start + 3])
             vectors[row, (a * 961 + b * 31 + c) % 128] += 1
-    # So that no two cosines are equal unless the counts are.
+    # The weights make two cosines equal only if the counts are equal.
     return vectors * WEIGHTS
 
 
@@ -36,9 +36,9 @@ def not_a_number(sentences, language: str | None) -> np.ndarray:
     return vectors
 
 
-# Encoders that no figure can be made of, and what is said of them.
+# Encoders whose vectors cannot be scored, and the messages about them.
 def one_direction(sentences: list[str], _: str) -> np.ndarray:
-    """Of several lengths."""
+    """Return vectors with the same direction and different lengths."""
     vector = np.random.default_rng(0).normal(size=128)
     return (vector * np.arange(1, len(sentences) + 1)[:, None]).astype(np.float32)
 

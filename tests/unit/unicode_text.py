@@ -1,4 +1,4 @@
-"""Text that is hard to cut alike."""
+"""Text that two tokenizers hardly cut in the same way."""
 
 import random
 import unicodedata
@@ -16,7 +16,7 @@ _SPECIAL = [
 
 
 def texts(n: int, sentences: Sequence[str], *, seed: int = 0) -> Iterator[str]:
-    """Words of sentences in any order, glued, doubled, capitalised, with all of Unicode between them."""
+    """Yield words in random order, joined, doubled or capitalised, with any Unicode characters in between."""
     generator = random.Random(seed)
     words = [word for sentence in sentences for word in sentence.split()]
 

@@ -1,4 +1,4 @@
-"""A copy of the pipeline to run, and one in which the sample's run is finished."""
+"""Copies of the pipeline to run, and one in which the sample's run is finished."""
 
 import shutil
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from faults import SETTINGS, TABLE, finish
-from pipelines import copy_pipeline
+from pipelines import MakeOnce, copy_pipeline
 
 
 @pytest.fixture
 def finished(finished_once: Path, tmp_path: Path) -> Path:
-    """A copy in which the sample's run is finished, to change as one likes."""
+    """A copy of the pipeline with the finished run of the sample; tests may change it."""
     return Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
 
 
@@ -26,16 +26,19 @@ def edit() -> Callable[[Path, str, str], None]:
 
 
 @pytest.fixture(scope="session")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy in which the small run is finished that other tests disturb."""
-    folder = copy_pipeline(tmp_path_factory.mktemp("undisturbed") / "pipeline")
-    (folder / "small.yaml").write_text(SETTINGS)
-    finish(folder, TABLE)
-    return folder
+def undisturbed(made_once: MakeOnce) -> Path:
+    """A copy of the pipeline with the finished small run that other tests disturb."""
+
+    def fill(folder: Path) -> None:
+        copy_pipeline(folder)
+        (folder / "small.yaml").write_text(SETTINGS)
+        finish(folder, TABLE)
+
+    return made_once("undisturbed", fill)
 
 
 @pytest.fixture
 def small(undisturbed: Path, tmp_path: Path) -> Path:
-    """A copy in which the small run has not begun; its code is compiled."""
+    """A copy of the pipeline in which the small run has not started; its code is already compiled."""
     made = shutil.ignore_patterns("results", "resources", ".snakemake")
     return Path(shutil.copytree(undisturbed, tmp_path / "pipeline", ignore=made))

@@ -1,4 +1,4 @@
-"""A small run of the sample to be disturbed, what it must end in, and what the documentation says."""
+"""A small run of the sample that tests disturb, its expected files, and the documented messages."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 from pipelines import ROOT, Run, command, environment, snakemake
 
-# Every step of the way to a table, on as little as they take.
+# This runs every step up to a table, each on as little data as possible.
 SETTINGS = """
 models: [fr]
 definitions:
@@ -27,12 +27,12 @@ TABLE = "results/tables/sts.csv"
 PAIRS = "results/corpora/fr/pairs.parquet"
 ARGUMENTS = ("--configfile", "small.yaml", "--")
 PAGE = ROOT / "docs" / "troubleshooting.md"
-# Of times, and of what a run needs to go on.
+# These files contain times, or what a run needs to continue.
 _VARYING = ("logs", "benchmarks", "checkpoints", "training.jsonl")
 
 
 def start(folder: Path, log: Path, *targets: str) -> subprocess.Popen[bytes]:
-    """Start the small run as the leader of a process group, and go on without waiting for it."""
+    """Start the small run as the leader of a process group and return without waiting for it."""
     with log.open("w") as output:
         return subprocess.Popen(
             command(*ARGUMENTS, *targets),
@@ -51,7 +51,7 @@ def finish(folder: Path, *targets: str) -> Run:
 
 
 def wait_for(condition: Callable[[], object], run: subprocess.Popen[bytes]) -> None:
-    """Wait until `condition` is true, as long as the run has not ended."""
+    """Wait until `condition` is true or the run has ended."""
     deadline = time.monotonic() + 300
     while not condition() and run.poll() is None:
         assert time.monotonic() < deadline
@@ -59,14 +59,14 @@ def wait_for(condition: Callable[[], object], run: subprocess.Popen[bytes]) -> N
 
 
 def workers(run: subprocess.Popen[bytes], step: str = "") -> list[psutil.Process]:
-    """Processes in which steps of the run are at work."""
+    """Return the processes that are running steps."""
     found = []
     for process in psutil.Process(run.pid).children(recursive=True) if run.poll() is None else []:
         try:
             if any(f"{step}.py" in word and "/.snakemake/scripts/" in word for word in process.cmdline()):
                 found.append(process)
         except psutil.Error:
-            continue  # it has ended
+            continue  # the process has ended
     return found
 
 
@@ -76,14 +76,14 @@ def from_the_beginning(folder: Path) -> None:
 
 
 def finished_files(folder: Path) -> Iterator[Path]:
-    """Files under their final names, relative to `folder`, of which every run makes the same bytes."""
+    """Yield the files with final names, relative to `folder`, that are identical in every run."""
     for path in sorted((folder / "results").rglob("*")):
         if path.is_file() and path.suffix != ".tmp" and not set(_VARYING) & set(path.parts):
             yield path.relative_to(folder)
 
 
 def differing(folder: Path, reference: Path) -> list[Path]:
-    """What lies in `folder` under a final name, and is not what the undisturbed run made."""
+    """Return the finished files in `folder` that differ from those of the undisturbed run."""
     return [
         path
         for path in finished_files(folder)
@@ -92,7 +92,7 @@ def differing(folder: Path, reference: Path) -> list[Path]:
 
 
 def message(title: str) -> re.Pattern[str]:
-    """What the page on troubleshooting shows under a title, where `…` stands for anything on the line."""
+    """Return the message under a title of the page on troubleshooting; `…` matches anything on the line."""
     section = re.search(
         rf"^## {re.escape(title)}\n.*?^```text\n(.*?)\n```$", PAGE.read_text("utf-8"), re.M | re.S
     )

@@ -6,6 +6,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -18,13 +19,16 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")
 
 Run = subprocess.CompletedProcess[str]
+# A function that makes a folder of a given name once for all processes that run tests.
+MakeOnce = Callable[[str, Callable[[Path], object]], Path]
 
 
 def copy_pipeline(folder: Path) -> Path:
+    """Copy the pipeline, along with what Python and numba have compiled, which takes minutes."""
     folder.mkdir(parents=True, exist_ok=True)
     for part in PARTS:
         source = ROOT / part
-        ignore = shutil.ignore_patterns("__pycache__", ".*_cache")
+        ignore = shutil.ignore_patterns(".*_cache")
         if source.is_dir():
             shutil.copytree(source, folder / part, ignore=ignore)
         else:
@@ -49,7 +53,7 @@ def command(*arguments: str) -> list[str]:
 
 
 def snakemake(folder: Path, *arguments: str) -> Run:
-    """Run the pipeline in `folder`; output and errors in one text, as a terminal shows them."""
+    """Run the pipeline in `folder`; output and errors come back as one text, as on a terminal."""
     return subprocess.run(
         command(*arguments),
         cwd=folder,
@@ -63,7 +67,7 @@ def snakemake(folder: Path, *arguments: str) -> Run:
 
 
 def environment() -> dict[str, str]:
-    # What the tests' own interpreter has on its path must not reach the jobs.
+    # The import path of the tests must not reach the jobs.
     own = {
         key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTEST_CURRENT_TEST")
     }
@@ -72,7 +76,7 @@ def environment() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Plan:
-    """Jobs of a dry run: the rules, and each job's message, which tells its wildcards."""
+    """The jobs of a dry run: their rules, and their messages, which show the wildcards."""
 
     rules: set[str]
     messages: set[str]
@@ -87,7 +91,8 @@ def planned(folder: Path, *arguments: str) -> Plan:
     return Plan(rules, messages)
 
 
-# A child that imports what the steps of the pipeline do; seconds that it took where the rates were measured.
+# A process with the imports of the pipeline's steps, and the seconds it took on the machine where the rates
+# were measured.
 _PROBE, _PROBE_SECONDS = "import polars, scipy.stats, torch, matplotlib.pyplot", 2.75
 
 
@@ -95,8 +100,9 @@ _PROBE, _PROBE_SECONDS = "import polars, scipy.stats, torch, matplotlib.pyplot",
 class SampleRun:
     """A finished run of the sample.
 
-    `processor_seconds` are those of Snakemake and all jobs; `slowness` says how many times as long as where
-    the rates were measured the same work takes on this machine, with what else it has to do.
+    `processor_seconds` is the processor time of Snakemake and all jobs. `slowness` is the time that this
+    machine, with its present load, takes for some work, divided by the time on the machine where the rates
+    were measured.
     """
 
     TARGETS: ClassVar = ("all", "paper_tables", "results/report.html")
@@ -106,7 +112,7 @@ class SampleRun:
 
 
 def children_seconds() -> float:
-    """Processor time of all children of this process that have ended, and of theirs."""
+    """Return the processor time of all finished children of this process and of their children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

@@ -1,4 +1,4 @@
-"""Bad input ends in one clear line that names file and cause, and nothing is taken for done."""
+"""Test that bad input ends in one clear line that names file and cause, and that nothing counts as done."""
 
 import gzip
 import shutil
@@ -34,7 +34,7 @@ Prepare = Callable[..., None]
 
 @pytest.fixture
 def prepare(pipeline: Path) -> Prepare:
-    """Set up a registry with one corpus, of files that the test writes into `mine/`."""
+    """Return a function that sets up a registry with one corpus, whose files the test writes into `mine/`."""
     (pipeline / "mine").mkdir()
     (pipeline / "config.yaml").write_text(CONFIG)
 
@@ -58,7 +58,7 @@ def write_zip(path: Path, english: list[str], foreign: list[str]) -> None:
 
 
 def fails(pipeline: Path, target: str, message: str) -> None:
-    """The run ends with `message` on a line of its own, and without a Python traceback or the target."""
+    """Assert that the run ends with `message` on its own line, without a Python traceback or the target."""
     run = snakemake(pipeline, "--configfile", "config.yaml", "--", target)
     assert run.returncode != 0
     (line,) = {line for line in run.stdout.splitlines() if line.startswith("error in ") or "config: " in line}
@@ -175,7 +175,7 @@ def test_an_sts_archive_with_a_missing_file(pipeline: Path, prepare: Prepare) ->
             "models: [xx]\ntrainig: {}",
             "config: trainig: unknown key; did you mean 'training'?",
         ),
-        ("epochs: 1", "epochs: many", "config: training.epochs: 'many' is not of type 'integer'"),
+        ("epochs: 1", "epochs: many", "config: training.epochs: 'many' is not a whole number"),
         (
             "corpora: [mine]",
             "corpora: [yours]",

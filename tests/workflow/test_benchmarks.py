@@ -1,4 +1,4 @@
-"""The benchmarks run; what they measure depends on the machine, and nothing is asked of it."""
+"""Test that the benchmarks run; their figures depend on the machine, so the tests make no demands on them."""
 
 import json
 import subprocess
@@ -68,7 +68,7 @@ def test_memory_benchmark(tmp_path):
     options = ["--rows", "500", "--window", "8192", "--steps", "20", "--output", str(output)]
     subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True, check=True)
     figures = json.loads(output.read_text())
-    # Into the second window, and to the end of the mini-batches that were asked for.
+    # Training went into the second window and stopped after the requested number of mini-batches.
     assert figures["trained_pairs"] == 20 * 128
     assert figures["parameters_mb"] == 3 * 4 * 500 * 32 / 1e6
     assert 50 < figures["imported_mb"] < figures["peak_mb"] < 2000

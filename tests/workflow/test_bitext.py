@@ -1,4 +1,4 @@
-"""Tatoeba and BUCC in the pipeline: which systems are evaluated on which languages."""
+"""Test Tatoeba and BUCC in the pipeline: which systems are evaluated on which languages."""
 
 import csv
 import io
@@ -45,9 +45,9 @@ def test_some_systems_only(finished: Path, edit: Edit) -> None:
 
 def test_systems_without_a_language_are_told(finished_once: Path) -> None:
     run = snakemake(finished_once, "--dry-run", "results/eval/en/tatoeba.json")
-    assert "en: knows none of the languages that are evaluated of sample_tatoeba" in run.stdout
+    assert "en: knows none of the evaluated languages of sample_tatoeba" in run.stdout
     run = snakemake(finished_once, "--dry-run", "results/eval/de/bucc.json")
-    assert "config: evaluation.bucc: is null, so that nothing is evaluated on it" in run.stdout
+    assert "config: evaluation.bucc: is null, so nothing is evaluated on it" in run.stdout
 
 
 def test_an_archive_of_bucc(finished: Path) -> None:

@@ -1,4 +1,4 @@
-"""The study of languages through the pipeline, with prefixed variants and distances from an archive."""
+"""Test the study of languages in the pipeline, with prefixed variants and distances from an archive."""
 
 import csv
 import json
@@ -71,18 +71,18 @@ def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
         name: 100 * result["measurements"]["pearson avg"]["value"] for name, result in results.items()
     }
     assert (row["sts"], row["prefixed"]) == (f"{averages['de']:.1f}", f"{averages['de-prefixed']:.1f}")
-    # One language has no correlation: empty cells, and a word.
+    # One language has no correlation, so the cells are empty and the log says why.
     cells = [(cell["n"], cell["spearman"]) for cell in rows(own / CORRELATIONS)]
     assert len(cells) == 2 * 3 * 7
     assert set(cells) <= {("1", ""), ("0", "")}
     log = (own / "results/logs/tabulate_language_choice.log").read_text()
-    assert "All Lang., sp_overlap: no correlation of 1 languages; 3 are needed" in log
+    assert "All Lang., sp_overlap: no correlation over 1 languages; 3 are needed" in log
 
-    # In use, what is spelled alike is the same in the model, and not in its variant.
+    # Words that both languages spell alike share a vector in the model, but not in its prefixed variant.
     texts = ["taxi"]
     for name, alike in (("de", True), ("de-prefixed", False)):
         model = load_model(own / "results/models" / name)
-        with pytest.raises(InputError, match="language is to be 'en' or 'de'"):
+        with pytest.raises(InputError, match="language must be 'en' or 'de'"):
             model.embed_raw_text(texts)
         english, german = (model.embed_raw_text(texts, language=code) for code in ("en", "de"))
         assert (english == german).all() == alike
@@ -92,7 +92,7 @@ def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
     ]
     assert vocabularies[0] == vocabularies[1]
 
-    # Files that do not fit together are one line.
+    # Files that do not fit together are an error of one line.
     (own / TABLE).unlink()
     (own / "mine/distances_languages.txt").write_text("eng,deu")
     for name in ("distances_languages.txt", "distances_languages.txt.lock"):
@@ -132,4 +132,4 @@ def test_no_study_where_it_is_off(finished: Path) -> None:
     assert plan.rules.isdisjoint({"measure_overlap", "tabulate_language_choice", "plot_language_choice"})
     run = snakemake(finished, "--dry-run", TABLE)
     assert run.returncode != 0
-    assert "config: language_choice.models: is empty, so that there is no study of languages" in run.stdout
+    assert "config: language_choice.models: is empty, so there is no study of languages" in run.stdout

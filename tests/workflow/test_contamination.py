@@ -1,4 +1,4 @@
-"""A test sentence that got into the training data is found, counted, and left out as the setting says."""
+"""Test that a test sentence in the training data is found, counted, and left out if the settings say so."""
 
 import csv
 import gzip
@@ -13,14 +13,14 @@ ONLY_FRENCH = ("--config", "models=[fr]", "--", *TARGETS)
 
 
 def contaminate(pipeline: Path) -> None:
-    """Add a pair of the test set, written otherwise, as line 20,001."""
+    """Add a pair of the test set, written differently, as line 20,001."""
     registry = (pipeline / "config/datasets.tsv").read_text(encoding="utf-8")
     for code, side in (("en", "eng"), ("fr", "fra")):
         test = (pipeline / f"data/sample/tatoeba/tatoeba.fra-eng.{side}").read_text(encoding="utf-8")
         path = pipeline / f"data/sample/aligned/train.{code}.gz"
         line = test.splitlines()[0].replace(" ", "  ").rstrip(".?") + " !"
         path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()) + f"{line}\n".encode()))
-        # The file is no longer the shipped one: without its digest.
+        # The file differs from the shipped one, so its digest is removed.
         pattern = rf"(train\.{code}\.gz\tfile:data/sample/\S+)\t\w+\t\d+"
         registry, changed = re.subn(pattern, r"\1\t-\t-", registry)
         assert changed == 1
@@ -50,7 +50,7 @@ def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path) -> None
     examples = (pipeline / "results/contamination/fr/sample_aligned.examples.tsv").read_text(encoding="utf-8")
     assert "tatoeba\texact\ten-fr\t1.00\t20001\tsource\t" in examples
 
-    # Only merging is done again when the setting changes, not looking for test sentences.
+    # A change of the setting repeats only the merging, not the search for test sentences.
     configure(pipeline, "contamination.drop", "none")
     assert "mark_contamination" not in planned(pipeline, *ONLY_FRENCH).rules
     run = snakemake(pipeline, *ONLY_FRENCH)
@@ -62,7 +62,7 @@ def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path) -> None
     run = snakemake(pipeline, *ONLY_FRENCH)
     assert run.returncode == 0, run.stdout
     assert int(rows(pipeline)["all"]["dropped"]) == near + 1
-    # A near duplicate can be a copy that is dropped in any case.
+    # A near duplicate may also be a copy that is dropped anyway.
     assert len(without) - near <= len(lines(pipeline)) < len(without)
 
 

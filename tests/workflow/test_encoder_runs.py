@@ -1,4 +1,4 @@
-"""Encoders other than the average of one table, through the pipeline."""
+"""Test encoders other than the average over one table, in the pipeline."""
 
 import json
 import random
@@ -74,7 +74,8 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
     vocabularies = sorted(path.name for path in (own / "results/vocabulary/mixed").iterdir())
     assert vocabularies == ["sentencepiece-word.model", "sentencepiece.model"]
 
-    # Another share of scrambled sentences trains again, and no more; trigrams and words are apart.
+    # Scrambling more sentences only trains the models again. The smaller trigram vocabulary is made again,
+    # and the vocabulary of words stays.
     changed = CONFIG.replace("{size: 500, max", "{size: 400, max")
     (own / "config.yaml").write_text(changed + "encoder: {scramble: 0.5}\n")
     messages = planned(own, *RUN, *TARGETS).messages

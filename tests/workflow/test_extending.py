@@ -1,4 +1,4 @@
-"""The task and the kind of corpus of docs/extending.md, added to a copy of the project as the page says."""
+"""Test the task and the kind of corpus of docs/extending.md in a copy of the project."""
 
 import csv
 import re
@@ -25,7 +25,7 @@ SENTENCES = "results/testsets/sentences.txt"
 RUN = ("--configfile", "config.yaml", "--")
 
 
-# The kind that the new one stands before.
+# The new kind is inserted before this one.
 TMX = '    "tmx": Kind'
 
 
@@ -41,7 +41,7 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
         rules.write(f"\n\n{RULE}")
     run = snakemake(pipeline, *RUN, SENTENCES)
     assert run.returncode == 0, run.stdout
-    # Vectors that somebody else made of the test sentences, so that nothing has to be trained.
+    # These vectors of the test sentences come from elsewhere, so no model has to be trained.
     sentences = (pipeline / SENTENCES).read_text().splitlines()
     np.save(pipeline / "theirs.npy", np.random.default_rng(1).normal(size=(len(sentences), 8)))
     (pipeline / "theirs.txt").write_text("".join(f"{sentence}\n" for sentence in sentences))
@@ -54,7 +54,7 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
     assert (row["system"], row["source"], row["data"]) == ("theirs", "measured", "sample")
     assert 0 < float(row["accuracy"]) < 100
     assert "Accuracy × 100 of telling paraphrases" in (pipeline / "results/tables/detection.md").read_text()
-    # It is among all tables, and on the page of results.
+    # The new table is among all tables and on the page of results.
     run = snakemake(pipeline, "--dry-run", "--forcerun", "evaluate_detection", *RUN, "results/report.html")
     assert re.search(r"^evaluate_detection +1$", run.stdout, re.M)
     edit(pipeline / "config.yaml", "{detection: ", "{detections: ")
@@ -73,7 +73,7 @@ def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, 
     assert run.returncode == 0, run.stdout
     unreadable = (pipeline / "results/pairs/talks/en-fr.unreadable.tsv").read_text().splitlines()
     assert unreadable[1:] == ["talks.pipe\t2\tno bar between source and target"]
-    # The model is planned with it; another ending is told which ones there are.
+    # The model is planned with the new kind, and an unknown ending is reported with the list of known ones.
     run = snakemake(pipeline, "--dry-run", *RUN, "all")
     assert re.search(r"^train_model +\d+$", run.stdout, re.M)
     (pipeline / "talks.pipe").rename(pipeline / "talks.bar")

@@ -1,4 +1,4 @@
-"""What a machine and its user do in the middle of a run: one clear message, nothing wrong, and it goes on."""
+"""Test runs that the machine or its user disturbs: one clear message, no wrong file, and a way to resume."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def read_only(folder: Path) -> Iterator[None]:
 
 
 def fails(folder: Path, title: str, *arguments: str) -> str:
-    """Run until it fails with what the page on troubleshooting shows under `title`; all that it said."""
+    """Run until it fails with the message that the page shows under `title`; return the output."""
     run = snakemake(folder, *arguments, *ARGUMENTS, PAIRS)
     assert run.returncode != 0
     assert message(title).search(run.stdout), run.stdout
@@ -60,7 +60,7 @@ def finishes(folder: Path, reference: Path) -> None:
 
 @pytest.mark.parametrize("free", [100_000, 1_000_000, 2_000_000])
 def test_a_disk_that_fills_up(small: Path, undisturbed: Path, tmp_path: Path, free: int) -> None:
-    """All of the run is on it, Snakemake's own records too."""
+    """The whole run is on this disk, including Snakemake's own records."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount("-t", "tmpfs", "-o", "size=64m", "tmpfs", disk)
@@ -80,7 +80,7 @@ def test_results_that_cannot_be_written(small: Path, undisturbed: Path) -> None:
     with read_only(small / "results"):
         fails(small, "The disk is read-only")
     finish(small, "results/scored/sample_aligned/en-fr/1-of-1.parquet")
-    # As a disk is that the system has made read-only after an error, in the middle of a run.
+    # The system may make a disk read-only after an error, in the middle of a run.
     with read_only(small / "results/selected/fr"):
         fails(small, "The disk is read-only")
     finishes(small, undisturbed)
@@ -107,7 +107,7 @@ def test_two_runs_at_once(small: Path, undisturbed: Path, tmp_path: Path) -> Non
 def test_a_configuration_that_changes_under_a_run(
     small: Path, undisturbed: Path, tmp_path: Path, edit: Edit
 ) -> None:
-    """A run ends as it began; the next one does what has changed since."""
+    """A run keeps its settings to the end; the next run does the steps that changed since."""
     config, log = small / "small.yaml", tmp_path / "log"
     old = config.read_text()
     run = start(small, log, PAIRS)

@@ -1,4 +1,4 @@
-"""The filter study: what it makes of the sample, what is made again, and what it costs where it is off."""
+"""Test the filter study: its results on the sample, what is made again, and what it costs if it is off."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ Edit = Callable[[Path, str, str], None]
 
 TABLE = "results/tables/filter_study.csv"
 STUDY = "results/filter_study/en/paraphrase_score"
-# What is planned again after the draw, of every part.
+# For every part, these steps are planned again after the draw.
 OF_PARTS = {"encode_part", "train_part", "score_part", "evaluate_part"}
 AFTER = {"tabulate_filter_study", "plot_filter_study", "render_table", "write_ledger"}
 
@@ -51,7 +51,7 @@ def test_the_study_of_the_sample(finished_once: Path) -> None:
         assert float(row["sts_low"]) < float(row["sts"]) < float(row["sts_high"])
     best = max(rows, key=lambda row: float(row["development"]))
     assert [row["part"] for row in rows if row["best"] == "yes"] == [best["part"]]
-    # The highest scores are those of near copies, from which nothing is to be learnt.
+    # The highest scores belong to near copies, from which a model learns nothing.
     assert best["part"] != "5"
     assert len({row["sts"] for row in rows}) > 1
     for suffix in ("md", "tex"):
@@ -112,7 +112,7 @@ def test_no_study_where_it_is_off(finished: Path, edit: Edit) -> None:
     assert planned(finished, "paper_tables", "--forceall").rules.isdisjoint({"rank_pairs", *OF_PARTS})
     run = snakemake(finished, "--dry-run", TABLE)
     assert run.returncode != 0
-    assert "config: filter_study.model: is null, so that there is no filter study" in run.stdout
+    assert "config: filter_study.model: is null, so there is no filter study" in run.stdout
 
 
 def test_no_study_of_a_model_that_is_not_built(finished_once: Path) -> None:

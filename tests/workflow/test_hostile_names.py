@@ -1,4 +1,4 @@
-"""Names, paths and text from elsewhere are refused or mean nothing: no shell is given any of them."""
+"""Test that names, paths and text from elsewhere are refused or harmless: none of them reaches a shell."""
 
 import json
 from pathlib import Path

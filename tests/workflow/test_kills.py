@@ -1,4 +1,4 @@
-"""Whatever is killed, and whenever: nothing half-written counts, and the run ends in the same bytes."""
+"""Test that no half-written file counts after a kill, and that the run still ends in the same bytes."""
 
 import os
 import random
@@ -23,7 +23,7 @@ from faults import (
 from pipelines import planned, snakemake
 
 KILLS = 20
-# How long a run is left at work at most, in parts of the whole run.
+# The longest time before a kill, as a share of the whole run.
 LONGEST = 0.15
 
 
@@ -68,7 +68,7 @@ def test_twenty_kills_end_in_the_same_bytes(undisturbed: Path, small: Path, tmp_
 
 
 def test_a_killed_worker_is_named_while_the_others_go_on(small: Path, tmp_path: Path) -> None:
-    """Of two runs of the sweep, the one that is not killed is finished."""
+    """The sweep has two runs, and the one that is not killed finishes."""
     finish(small, "results/datasets/fr/train.h5")
     log = tmp_path / "log"
     run = start(small, log, "results/models/fr/model.safetensors")

@@ -1,4 +1,4 @@
-"""A mined corpus: its encoder is trained first, its threshold moves alone, a model is trained on it."""
+"""Test a mined corpus: its encoder comes first, its threshold changes alone, and a model is trained on it."""
 
 import json
 import random
@@ -36,7 +36,7 @@ WORDS = [("small", "little"), ("big", "large"), ("quick", "fast"), ("begins", "s
 
 
 def bitext(path: Path) -> dict[str, set[str]]:
-    """600 sentences of an invented language, each with two translations; these by their source."""
+    """Write 600 sentences of an invented language, and return the two translations of each."""
     generator = random.Random(1)
     rows, translations = [], {}
     for number in range(600):

@@ -1,4 +1,4 @@
-"""Corpora of OPUS by their names alone, from a mirror: listed, planned, estimated, downloaded and used."""
+"""Test that OPUS corpora given by name are listed, planned, estimated, downloaded from a mirror and used."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ MERGED = "results/corpora/xx/counts.json"
 
 
 def publish(mirror: Path, corpus: str, sentences: int) -> dict[str, object]:
-    """Put a corpus into the mirror; its entry in OPUS's list."""
+    """Put a corpus into the mirror and return its entry in OPUS's list."""
     host, path = "object.pouta.csc.fi", f"OPUS-{corpus}/v1/moses/en-xx.txt.zip"
     (mirror / host / path).parent.mkdir(parents=True)
     with zipfile.ZipFile(mirror / host / path, "w") as archive:
@@ -71,7 +71,7 @@ def test_a_name_is_enough(pipeline: Path) -> None:
     counts = json.loads((pipeline / MERGED).read_text())
     assert [corpus["kept"] for corpus in counts["corpora"]] == [60, 50]
 
-    # What is there needs neither an estimate nor the mirror.
+    # Downloaded corpora need neither an estimate nor the mirror.
     (pipeline / "config.yaml").write_text(CONFIG.replace("mirror: mirror", "mirror: null"))
     run = snakemake(pipeline, "--forcerun", "merge_pairs", *RUN, MERGED)
     assert run.returncode == 0, run.stdout

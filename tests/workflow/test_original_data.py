@@ -1,4 +1,4 @@
-"""A model of the original code's training data: what is made of them, and again when they change."""
+"""Test a model that is trained on the original code's data, and what is made again when the data change."""
 
 import json
 import os
@@ -45,7 +45,7 @@ def write(folder: Path, model: Path, n: int) -> None:
 def test_a_model_of_the_originals_data(theirs: Path) -> None:
     run = snakemake(theirs, *RUN, CARD)
     assert run.returncode == 0, run.stdout
-    # No step before it, and nothing of theirs was copied.
+    # No earlier step ran, and no file was copied.
     assert not any((theirs / "results" / name).exists() for name in ("pairs", "scored", "selected"))
     description = json.loads((theirs / "results/models/theirs/config.json").read_text())
     assert description["pairs"] == 1000
@@ -53,12 +53,13 @@ def test_a_model_of_the_originals_data(theirs: Path) -> None:
     assert version.startswith("sha256:")
     card = (theirs / CARD).read_text(encoding="utf-8")
     assert f"| train.final.h5 | {version} | 1,000 | not stated |" in card
-    # A run of characters that sentencepiece does not know has an embedding, since it stood in the data.
+    # sentencepiece does not know these characters as a piece, but the run stood in the data and so has an
+    # embedding.
     model = load_model(theirs / "results/models/theirs")
     met, never = model.known_tokens(["1984", "9999"])
     assert (len(met), never) == (2, met[:1])
 
-    # Another time alone changes nothing; other content, even with the time of the first, does.
+    # A new time of the file alone changes nothing. New content counts even if the file keeps its old time.
     path = theirs / "theirs/train.final.h5"
     os.utime(path)
     assert planned(theirs, *RUN, CARD).rules == set()
@@ -76,7 +77,7 @@ def test_files_that_do_not_fit_are_one_line(theirs: Path) -> None:
     assert run.returncode != 0
     said = [line for line in run.stdout.splitlines() if line.startswith("error in ")]
     assert len(said) == 1
-    cause = f"is none of the vocabulary's {len(lines) - 1} rows"
+    cause = f"is not one of the vocabulary's {len(lines) - 1} rows"
     assert said[0].startswith("error in import_dataset: theirs/train.final.h5: data, row ")
     assert said[0].endswith(cause)
     assert not (theirs / "results/datasets/theirs/train.h5").exists()

@@ -1,4 +1,4 @@
-"""Corpora by their paths: a model of them, and what is made again when a file or their order changes."""
+"""Test corpora given by their paths: a model, and what is made again when a file or their order changes."""
 
 import csv
 import gzip
@@ -53,14 +53,14 @@ def own(pipeline: Path) -> Path:
 def test_a_model_of_ones_own_file(own: Path) -> None:
     run = snakemake(own, *RUN, MODEL, "results/tables/funnel.csv")
     assert run.returncode == 0, run.stdout
-    # Used from where it lies, with what cannot be read on a list.
+    # The file is used in place, and a list names the lines that cannot be read.
     assert not (own / "resources/downloads/my_data").exists()
     report = (own / "results/pairs/my_data/en-xx.unreadable.tsv").read_text().splitlines()
     assert report[1:] == ["mine/My-Data.tsv.gz\t11\t1 columns, the first line has 2"]
     description = json.loads((own / MODEL).read_text())
     assert description["corpora"]["my_data"].startswith("sha256:")
 
-    # Of pairs that stand in both, the first corpus keeps its own; another order is another merge.
+    # The first corpus keeps the pairs that both contain, so another order needs another merge.
     assert kept(own) == {"my_data": 600, "more": 20}
     config = own / "config.yaml"
     entries = ["      - {path: mine/My-Data.tsv.gz, columns: [2, 1]}\n", "      - {path: mine/more.tsv}\n"]
@@ -72,7 +72,7 @@ def test_a_model_of_ones_own_file(own: Path) -> None:
     config.write_text(CONFIG)
     assert snakemake(own, *RUN, MODEL).returncode == 0
 
-    # Another time alone changes nothing, other content does, even with the time of the first.
+    # A new time of the file alone changes nothing. New content counts even if the file keeps its old time.
     path = own / "mine/My-Data.tsv.gz"
     os.utime(path)
     assert planned(own, *RUN, MODEL).rules == set()

@@ -1,4 +1,4 @@
-"""Plans against what runs then take, and what a plan says that cannot be made."""
+"""Test plans against what runs really take, and what the command says if it cannot make a plan."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ def planned(folder: Path, *arguments: str) -> dict[str, Any]:
 
 
 def test_the_sample_takes_what_was_planned(sample_run: SampleRun, pipeline: Path) -> None:
-    """Within a factor of 1.5; processor time on a machine as fast as this one was in the run."""
+    """The plan is right within a factor of 1.5; processor time is scaled by the speed of this machine."""
     told = planned(pipeline, "--by", "rule", "--targets", *SampleRun.TARGETS)
     total = told["rows"][-1]
     hours = sample_run.processor_seconds / sample_run.slowness / 3600
@@ -47,7 +47,7 @@ def test_the_sample_takes_what_was_planned(sample_run: SampleRun, pipeline: Path
         with path.open(encoding="utf-8", newline="") as file:
             measured += [float(row["max_rss"]) / 1e3 for row in csv.DictReader(file, delimiter="\t")]
     assert 1 / 1.5 <= total["memory_gb"] / max(measured) <= 1.5
-    # Two cores are kept busy, but for the ends of the run.
+    # Both cores are busy, except near the end of the run.
     assert total["core_hours"] / 2 <= told["wall_hours"] <= total["core_hours"]
 
 
@@ -75,12 +75,12 @@ def test_what_is_there_already_is_left_out_unless_asked_for(finished: Path) -> N
         (["--configfile", "gone.yaml"], "gone.yaml: is not a file"),
         (["--config", "shard=3"], "config: shard: unknown key; did you mean 'shards'?"),
         (["--targets", "results/nothing"], "No rule to produce results/nothing"),
-        (["--config", "models=[en"], "--config: a value is not YAML, such as models=[en]"),
-        (["--pairs", "sample_sts=9"], "'sample_sts' is no corpus of the configuration"),
-        (["--pairs", "sample_ops=9"], "'sample_ops' is no corpus of the configuration"),
+        (["--config", "models=[en"], "--config: a value is not valid YAML; an example is models=[en]"),
+        (["--pairs", "sample_sts=9"], "'sample_sts' is not a corpus of the configuration"),
+        (["--pairs", "sample_ops=9"], "'sample_ops' is not a corpus of the configuration"),
         (
             ["--config", "models=[de-opensubtitles]", "--configfile", "config/paper.yaml"],
-            "how many pairs opensubtitles will have is not known before the download: say it, such as "
+            "the number of pairs in opensubtitles is not known before the download: give it, such as "
             "--pairs opensubtitles=1000000",
         ),
         (["--output", "plan.txt"], "plan.txt: a plan is written as .csv or .json"),
@@ -100,7 +100,7 @@ def test_what_cannot_be_planned_is_one_line(pipeline: Path, arguments: list[str]
         (b"training:\n\tepochs: 2\n", ":2: not YAML: found character '\\t' that cannot start any token"),
         (b"seed: 1\nregistry: caf\xe9.tsv\n", ": not YAML: 'utf-8' codec can't decode byte 0xe9"),
         (b"seed: \x00\n", ": not YAML: unacceptable character #x0000"),
-        (b"[seed, 1]\n", ": not a configuration: no keys at its top"),
+        (b"[seed, 1]\n", ": not a configuration: it has no keys at its top level"),
     ],
 )
 @pytest.mark.parametrize("given", [True, False])
@@ -128,7 +128,10 @@ def test_a_plan_is_made_in_the_folder_of_the_pipeline(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "paraphrastic.cli", "plan"], cwd=tmp_path, text=True, capture_output=True
     )
-    assert run.stderr == "paraphrastic: error: Snakefile: is not a file: plan in the folder of the pipeline\n"
+    assert (
+        run.stderr
+        == "paraphrastic: error: Snakefile: is not a file: run this in the folder of the pipeline\n"
+    )
 
 
 def test_the_page_shows_what_the_command_prints(pipeline: Path) -> None:

@@ -1,4 +1,4 @@
-"""The profiles: what they plan, and those of queues by qsub and kubectl with a queue of one machine."""
+"""Test what the profiles plan, and run those for qsub and kubectl with a queue of one machine."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from paraphrastic.pipeline.resources import NEEDS
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"
 
-# A queue in which every job starts at once; its exit status is that of the first attempt's job at most.
+# A queue in which every job starts at once; a file keeps its exit status.
 SUBMIT = """#!/bin/sh
 for script in "$@"; do :; done
 number=$(ls "$QUEUE" | wc -l); job="$QUEUE/$number"
@@ -48,7 +48,7 @@ fi
 
 @pytest.fixture
 def queue(tmp_path: Path) -> dict[str, str]:
-    """The environment of a machine with such a queue."""
+    """The environment of a machine that has such a queue."""
     programs, jobs = tmp_path / "bin", tmp_path / "queue"
     programs.mkdir()
     jobs.mkdir()
@@ -106,7 +106,7 @@ def test_a_failed_job_comes_again_with_more_memory(
 
 
 def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: dict[str, str]) -> None:
-    # A job that read the file would refuse it.
+    # A job that read this file would fail.
     queue["BEFORE_JOB"] = "echo 'nonsense: 1' >>config/config.yaml"
     run = run_in(pipeline, queue, "cluster-generic")
     assert run.returncode == 0, run.stdout
@@ -147,12 +147,12 @@ RULES = [
 def test_every_rule_says_what_it_takes(block: str) -> None:
     assert re.search(r"^    threads: ", block, re.M)
     (step,) = re.findall(r'^        \*\*needs\("([a-z_{}]+)"(?:, shared=False)?\),$', block, re.M)
-    # The needs of these depend on the model and on the settings alone.
+    # The needs of these two steps depend only on the model and the settings.
     assert steps_of(step) <= {*NEEDS, "measure_speed", "train_model"}
 
 
 def steps_of(step: str) -> set[str]:
-    """The steps that a name with a wildcard is for."""
+    """Return the steps that a name with a wildcard stands for."""
     found = {name for name in NEEDS if re.fullmatch(re.sub(r"\{\w+\}", r"\\w+", step), name)}
     return found or {step}
 
@@ -168,7 +168,7 @@ def test_the_code_of_a_rule_is_that_of_its_script(block: str) -> None:
 def test_every_need_is_some_rules() -> None:
     text = "".join(path.read_text() for path in (ROOT / "rules").glob("*.smk"))
     asked = set().union(*map(steps_of, re.findall(r'needs\("([a-z_{}]+)"', text)))
-    # Another need of the same steps, by their settings.
+    # Both describe the needs of other steps under certain settings.
     assert NEEDS.keys() - asked == {"score_pairs_treebank", "merge_near_duplicates"}
 
 

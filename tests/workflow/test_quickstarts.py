@@ -1,4 +1,4 @@
-"""The quick starts are typed as they stand, from the first command to the last."""
+"""Test the quick starts by typing them exactly as they are, from the first command to the last."""
 
 import gzip
 import json
@@ -18,11 +18,12 @@ from paraphrastic.base.files import read_csv
 PAGES, README = ROOT / "docs/quickstart", ROOT / "README.md"
 MIRROR = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT.parent / "shared/mirror")).resolve()
 needs_mirror = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no real data: {MIRROR} is not there")
-# What a newcomer types is not installed under these names here, and the set-up is there already.
+# The commands of the quick starts are not installed under these names here, and the set-up is already done.
 _SHELL = """\
 set -euo pipefail
 paraphrastic() {{ {python} -m paraphrastic.cli "$@"; }}
 snakemake() {{ {python} -m snakemake --nocolor "$@"; }}
+python3() {{ test "$*" = "-m venv .venv"; }}
 pip() {{ test "$*" = "install ."; }}
 make() {{ test "$*" = install || test "$*" = results; }}
 source() {{ test "$*" = ".venv/bin/activate"; }}
@@ -30,7 +31,7 @@ source() {{ test "$*" = ".venv/bin/activate"; }}
 
 
 def type_page(page: str, folder: Path, **replaced: str) -> str:
-    """Type the commands of a page in the folder of a pipeline, with some words replaced; what they print."""
+    """Type a page's commands in the folder of a pipeline, with some words replaced; return the output."""
     return type_commands("\n".join(blocks(PAGES / f"{page}.md", "sh")), folder, **replaced)
 
 
@@ -55,7 +56,7 @@ def type_commands(commands: str, folder: Path, **replaced: str) -> str:
 
 
 def test_readme(finished: Path, tmp_path: Path) -> None:
-    # The commands on real data are planned by another test.
+    # Another test plans the commands on real data.
     beginning = tmp_path / "README.md"
     beginning.write_text(README.read_text(encoding="utf-8").split("## Real data")[0])
     printed = type_commands("\n".join(blocks(beginning, "sh")), finished)
@@ -88,7 +89,7 @@ def test_a_table(finished: Path) -> None:
 
 
 def test_slurm(finished: Path) -> None:
-    # There is no Slurm to submit to, and no job to cancel.
+    # There is no Slurm to submit to and no job to cancel.
     submit = "snakemake --profile profiles/slurm --configfile"
     printed = type_page(
         "slurm",
@@ -99,7 +100,7 @@ def test_slurm(finished: Path) -> None:
 
 
 def captions(count: int) -> dict[str, list[bytes]]:
-    """Captions of Multi30k, German ones of which stand for a newcomer's own language."""
+    """Return captions of Multi30k; the German ones stand for a newcomer's own language."""
     folder = MIRROR / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     return {
         code: gzip.decompress((folder / f"train.{code}.gz").read_bytes()).splitlines()[:count]
@@ -150,7 +151,7 @@ def test_a_language_of_opus(pipeline: Path) -> None:
     printed = type_page("opus", pipeline, **mirrored)
     assert "about 4,500 pairs" in (pipeline / "pl.yaml").read_text()
     assert "QED" in printed
-    # All captions of the first are in the second, too.
+    # The second corpus also contains all captions of the first.
     (row,) = read_csv(pipeline / "results/tables/funnel.csv")[1:]
     assert row["corpus"] == "TED2020"
     assert int(row["duplicates"]) > 1000

@@ -1,4 +1,4 @@
-"""What is made again, and what is not."""
+"""Test what is made again after a change, and what is not."""
 
 import os
 import re
@@ -151,7 +151,7 @@ def test_code_is_run_again_when_it_changes_and_not_when_its_docstring_does(
 ) -> None:
     edit(finished / "src/paraphrastic" / file, old, new)
     rules = planned(finished, "all").rules
-    # What follows a step that runs again is planned too, and what comes before it is not.
+    # The steps after a changed step are planned too, and the steps before it are not.
     assert rules >= expected
     assert bool(rules) == bool(expected)
     assert rules.isdisjoint({"download_file", "extract_corpus", "score_pairs"})
@@ -226,10 +226,10 @@ def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path:
     assert snakemake(finished, "--unlock", target).returncode == 0
     again = snakemake(finished, target)
     assert again.returncode == 0, again.stdout
-    assert "going on after" in log.read_text()
+    assert "continuing after" in log.read_text()
     assert (model / "model.safetensors").read_bytes() == reference
     assert not (model / "checkpoints").exists()
-    # The history is whole: it begins with the first mini-batches.
+    # The history is complete: it begins with the first mini-batches.
     assert '{"step": 2, "epoch": 0.0' in (model / "training.jsonl").read_text()
 
 

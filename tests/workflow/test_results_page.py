@@ -1,4 +1,4 @@
-"""The page of the sample's run: complete, true to the tables, and shown by a browser that is offline."""
+"""Test that the page of the sample's run is complete, agrees with the tables, and works without a network."""
 
 import json
 import re
@@ -32,9 +32,9 @@ def test_all_of_the_sample_is_in_the_page(finished_once: Path) -> None:
     for name in ("sts", "funnel", "corpora", "contamination", "sweep", "training", "speed", "filter_study",
                  "language_choice", "studies", "tatoeba"):  # fmt: skip
         assert f'<article id="{name}-part">' in page, name
-    # What the sample has no data for is named, with the reason.
+    # The page names everything that the sample has no data for, with the reason.
     assert "SentEval</b> no system of the configuration is evaluated on senteval" in missing
-    assert "is not there" not in missing
+    assert "does not exist" not in missing
     assert "not readable" not in missing
     for run in (finished_once / "results/figures/training").glob("*/*.svg"):
         assert f"{run.parent.name}, {run.stem}" in page

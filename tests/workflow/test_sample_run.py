@@ -1,4 +1,4 @@
-"""What a newcomer gets: the sample's run, its tables and its models."""
+"""Test what a newcomer gets from the sample's run: its tables and its models."""
 
 import csv
 import json
@@ -70,7 +70,7 @@ def test_the_best_run_of_the_sweep_is_the_model(finished_once: Path, model: str)
     chosen = finished_once / "results/models" / model
     for name in ("model.safetensors", "sentencepiece.model"):
         assert (chosen / name).read_bytes() == (best / name).read_bytes()
-    # With what makes the folder one of other libraries.
+    # The chosen folder also has the files and entries that other libraries need.
     configs = [json.loads((folder / "config.json").read_text()) for folder in (chosen, best)]
     assert configs[0] == {**configs[1], "normalize": False, "max_length": None}
     assert (chosen / "tokenizer.json").is_file()
@@ -93,21 +93,22 @@ def test_every_file_that_a_step_opens_is_declared(finished_once: Path) -> None:
         for line in log.read_text(encoding="utf-8").splitlines():
             if UNDECLARED in line:
                 found.setdefault(log.relative_to(logs).parts[0], set()).add(line.split(UNDECLARED)[1])
-    # Downloads come from their addresses, here the sample's; a checkpoint belongs to the step that writes it.
+    # The download step reads addresses, which for the sample are files. A checkpoint belongs to the step
+    # that writes it.
     for path in found.pop("download_file"):
         assert path.startswith("data/sample/") or path.endswith(".part")
-    # The records of all steps are in their logs, which Snakemake takes as nobody's input.
+    # The logs contain the records of all steps, but Snakemake does not know them as inputs.
     for path in found.pop("write_provenance.log"):
         assert path.startswith(("results/logs/", "resources/downloads/", "config/", "data/"))
     for step in list(found):
         found[step] = {path for path in found[step] if "/checkpoints" not in path}
-    # tempfile opens the folder of the model, and a name of its own in it.
+    # tempfile opens the folder of the model and creates a file with a random name in it.
     for path in found.pop("train_language_id", set()):
         assert path == "resources/language_id" or path.startswith("resources/language_id/tmp")
     assert {step: paths for step, paths in found.items() if paths} == {}
 
 
-# The file of the sample that each corpus is made of, as `noise.tsv` names it.
+# The file of the sample from which each corpus is made, with its name in `noise.tsv`.
 FILES = {
     "en": ("sample_paranmt", "para-nmt-sample.zip"),
     "de": ("sample_opus", "de-en.txt.zip"),
@@ -137,11 +138,11 @@ def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: st
         assert not kinds.get(kind, set()) & selected, kind
     wrong = kinds["wrong_language"] | kinds.get("copy", set())
     assert len(wrong & selected) <= 0.03 * len(wrong)
-    # Of a repeated pair, only one copy is left.
+    # Only one copy of a repeated pair is left.
     assert len(kinds["duplicate"] & merged) <= 0.03 * len(kinds["duplicate"])
     clean = set(range(1, counts["read"] + 1)) - set().union(*kinds.values())
     assert len(clean - selected) <= 0.01 * len(clean)
-    # What was dropped can be read, with its reason.
+    # The dropped pairs can be read with their reasons.
     with (finished_once / f"results/selected/{model}/{corpus}.dropped.tsv").open(encoding="utf-8") as sample:
         reasons = {row["reason"] for row in csv.DictReader(sample, delimiter="\t")}
     assert reasons == {reason for reason, count in counts["dropped"].items() if count}
@@ -185,7 +186,7 @@ def test_speed_is_that_of_every_model(finished_once: Path) -> None:
     measured = [row for row in rows(finished_once, "speed") if row["source"] == "measured"]
     assert list(dict.fromkeys(row["system"] for row in measured)) == [f"P-SP {model}" for model in MODELS]
     on_processor = [row for row in measured if row["device"] == "cpu"]
-    # Each on one core and on two, with two sizes of batches, with and without preprocessing.
+    # Each model is timed on one core and on two, with two batch sizes, with and without preprocessing.
     assert len(on_processor) == 8 * len(MODELS)
     assert all(float(row["sentences_per_second"]) > 1000 for row in on_processor)
     for suffix in ("svg", "png"):

@@ -1,4 +1,4 @@
-"""Other people's systems, evaluated by the same rules as the models."""
+"""Test that other people's systems are evaluated in the same way as the models."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ def result(folder: Path, system: str) -> dict:
 
 
 def test_vectors_that_were_made_elsewhere(finished: Path) -> None:
-    """A model's vectors in a file, and its folder, have the model's own figures."""
+    """A file with a model's vectors and the model's folder both give the model's own figures."""
     run = snakemake(finished, "results/testsets/sentences.txt")
     assert run.returncode == 0, run.stdout
     text = (finished / "results/testsets/sentences.txt").read_text(encoding="utf-8")
@@ -38,13 +38,13 @@ def test_vectors_that_were_made_elsewhere(finished: Path) -> None:
         assert (found["system"], found["source"]) == (label, "measured")
         assert found["measurements"] == expected["measurements"]
 
-    # The same files without a sentence of the test sets.
+    # The same files now lack one sentence of the test sets.
     (finished / "de.txt").write_text("?" + text.removeprefix(sentences[0]), encoding="utf-8")
     run = snakemake(finished, results[0])
     assert run.returncode
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in evaluate_sts: ")]
     assert "de.txt: 1 of " in line
-    assert line.endswith(f"sentences that are asked for are not in it, such as {sentences[0]!r}")
+    assert line.endswith(f"sentences to embed are not in it, such as {sentences[0]!r}")
 
 
 def test_a_new_system_is_all_that_runs(finished: Path) -> None:

@@ -1,4 +1,4 @@
-"""SentEval and the Polish tasks in the pipeline, on small data of one's own."""
+"""Test SentEval and the Polish tasks in the pipeline, on small data of the user's own."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ def write_vectors(folder: Path, sentences: list[str]) -> None:
 
 @pytest.fixture
 def words(pipeline: Path) -> Path:
-    """A pipeline with the data and a system of English, which is named for the Polish tasks, too."""
+    """A pipeline with the data and a system for English that is also chosen for the Polish tasks."""
     write_senteval(pipeline / "data/senteval.tar.gz", senteval_members())
     files = {"senteval": [Path("data/senteval.tar.gz")]} | {
         name: [path.relative_to(pipeline) for path in paths]
@@ -78,21 +78,21 @@ def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     log = (words / "results/logs/evaluate_senteval/words.log").read_text(encoding="utf-8")
     assert "words: accuracy TREC " in log
 
-    # Another data set, with a bad line.
+    # Now one data set has a bad line.
     edit(words / "data/polish/8tags/dev.txt", "\n3 ", "\n9 ")
     (words / "resources/downloads/my_8tags/dev.txt").unlink(missing_ok=True)
     (words / "resources/downloads/my_8tags/dev.txt.lock").unlink(missing_ok=True)
     run = snakemake(words, "--forcerun", "prepare_transfer", "--", "results/testsets/polish.parquet")
     assert run.returncode
     (line,) = [line for line in run.stdout.splitlines() if line.startswith("error in prepare_transfer: ")]
-    assert line.endswith("dev.txt:4: '9' is none of the classes 0, 1, 2, 3, 4, 5, 6, 7")
+    assert line.endswith("dev.txt:4: '9' is not one of the classes 0, 1, 2, 3, 4, 5, 6, 7")
 
 
 def test_suites_that_are_off(pipeline: Path) -> None:
     run = snakemake(pipeline, "--dry-run", "results/eval/en/senteval.json")
     assert run.returncode
-    assert "config: evaluation.senteval: is null, so that nothing is evaluated on it" in run.stdout
+    assert "config: evaluation.senteval: is null, so nothing is evaluated on it" in run.stdout
     configure(pipeline, "evaluation.only", {"stsb": [], "polish": ["pl"]})
     run = snakemake(pipeline, "--dry-run")
     assert run.returncode
-    assert "config: evaluation.only.polish: 'pl' is no system that is evaluated" in run.stdout
+    assert "config: evaluation.only.polish: 'pl' is not a system that is evaluated" in run.stdout

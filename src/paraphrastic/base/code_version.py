@@ -2,13 +2,27 @@
 
 import ast
 import hashlib
+import json
+import os
 import re
+import sys
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).parents[1]
 ROOT = PACKAGE.parent
+
+
+class _Source(NamedTuple):
+    """What counts of a file: a digest of its code, and what the code names."""
+
+    sha256: str
+    code: str
+    modules: list[str]
+    files_beside: list[str]
 
 
 def code_version(*modules: str, script: Path | None = None, without: Collection[str] = ()) -> str:
@@ -29,9 +43,13 @@ def code_version(*modules: str, script: Path | None = None, without: Collection[
     found = modules_of(*modules, script=script, without=without)
     digest = hashlib.sha256()
     for path in sorted(found):
-        digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_parse(path)[0]}\n".encode())
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\n{_source(path).code}\n".encode())
+        for name in _source(path).files_beside:
+            if path.with_name(name).is_file():
+                digest.update(path.with_name(name).read_bytes())
     if script:
-        digest.update(_parse(script)[0].encode())
+        digest.update(_source(script).code.encode())
+    _keep({str(path): _source(path) for path in (*found, *([script] if script else []))})
     return digest.hexdigest()[:12]
 
 
@@ -41,36 +59,77 @@ def modules_of(*modules: str, script: Path | None = None, without: Collection[st
         raise ModuleNotFoundError(unknown[0])
     left_out = set(map(_path, without))
     waiting = [path for path in map(_path, modules) if path]
-    waiting += [path for path in (_parse(script)[1] if script else ()) if path not in left_out]
+    waiting += [path for path in (_imports(script) if script else ()) if path not in left_out]
     found: set[Path] = set()
     while waiting:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += _parse(path)[1]
+            waiting += _imports(path)
     return found
 
 
+def _imports(path: Path) -> list[Path]:
+    """The package's files that a file imports."""
+    return [found for found in map(_path, _source(path).modules) if found]
+
+
 @cache
-def _parse(path: Path) -> tuple[str, tuple[Path, ...]]:
-    """A file's code without docstrings (the part that counts), and the package's files that it imports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
-    imported, beside = [], []
+def _source(path: Path) -> _Source:
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    kept = _kept(_store()).get(str(path))
+    return kept if kept and kept.sha256 == digest else _parse(content, digest)
+
+
+def _keep(sources: dict[str, _Source]) -> None:
+    """Keep what was found of files, as long as their content is the same, beside Python's compiled files.
+
+    Parsing all files takes two seconds, and Snakemake starts anew for every job on a cluster.
+    """
+    store = _store()
+    if sources.items() <= _kept(store).items():
+        return
+    _kept(store).update(sources)
+    with suppress(OSError):  # if the folder cannot be written, every process parses the files
+        store.parent.mkdir(exist_ok=True)
+        temporary = store.with_suffix(f".{os.getpid()}")
+        temporary.write_text(json.dumps(_kept(store)), encoding="utf-8")
+        temporary.replace(store)
+
+
+@cache
+def _kept(store: Path) -> dict[str, _Source]:
+    try:
+        kept: dict[str, Any] = json.loads(store.read_bytes())
+        return {path: _Source(*found) for path, found in kept.items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+@cache
+def _store() -> Path:
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
+    return PACKAGE / "__pycache__" / f"code_version.{sys.implementation.cache_tag}-{own}.json"
+
+
+def _parse(content: bytes, digest: str) -> _Source:
+    tree = ast.parse(content)
+    modules, files = [], []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            imported += [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+            modules += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Constant) and re.fullmatch(r"\w+(\.\w+)+", str(node.value)):
-            imported.append(str(node.value))  # a module can be named, for example to run in its own process
-            if (named := path.with_name(str(node.value))).is_file():
-                beside.append(named.read_text(encoding="utf-8"))
+            modules.append(str(node.value))  # a module can be named, for example to run in its own process
+            files.append(str(node.value))
         elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 del node.body[0]
-    paths = (_path(name) for name in imported)
-    return "".join([ast.dump(tree), *beside]), tuple(path for path in paths if path)
+    code = hashlib.sha256(ast.dump(tree).encode()).hexdigest()
+    return _Source(digest, code, [name for name in modules if name.split(".")[0] == PACKAGE.name], files)
 
 
 def _path(module: str) -> Path | None:

@@ -69,7 +69,7 @@ def new_folder(path: str | Path) -> Iterator[Path]:
     """
     final = Path(path)
     if final.exists() and not (final.is_dir() and not any(final.iterdir())):
-        raise InputError(f"{final}: is there already, and no empty folder")
+        raise InputError(f"{final}: already exists and is not an empty folder")
     with unwritable_named(final):
         try:
             temporary = Path(tempfile.mkdtemp(**_temporary_name(final)))

@@ -20,7 +20,7 @@ MAX_LINE_BYTES = 1 << 20
 _CHUNK_BYTES = MAX_LINE_BYTES
 # Reasons why a line or a table cell cannot be read.
 TOO_LONG = f"longer than {MAX_LINE_BYTES} bytes"
-HAS_NUL = "a NUL character, which no text has"
+HAS_NUL = "contains a NUL character, which is not valid in text"
 # Control characters that become spaces. The newline ends a line, the tab may separate columns, and NUL marks
 # a line as unreadable: no text contains it, while Latin text in UTF-16 has it as every second byte.
 _CONTROL_BYTES = bytes(b for b in [*range(1, 32), 127] if b not in b"\t\n")

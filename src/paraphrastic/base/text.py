@@ -78,7 +78,7 @@ def folding_errors(folding: Mapping[str, str]) -> Iterator[str]:
     """A message for each unknown entry of a folding."""
     for language, mode in folding.items():
         if mode != "none" and (language, mode) not in _FOLDINGS:
-            yield f"there is no folding {mode!r} of {language!r}"
+            yield f"there is no folding {mode!r} for {language!r}"
 
 
 def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:

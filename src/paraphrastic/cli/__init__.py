@@ -19,10 +19,11 @@ _COMMANDS = {
     "understand a run": (training_data.negatives, runs.report, runs.verify),
 }
 _BEGIN = """\
-Models that turn sentences into vectors, so that sentences of the same meaning are close to each other.
+Train and use models that turn sentences into vectors. Sentences with the same meaning get vectors that are
+close to each other.
 """
 _END = """\
-`paraphrastic COMMAND --help` explains a command and shows an example. Training itself is run by snakemake:
+`paraphrastic COMMAND --help` explains a command and shows an example. Training itself is run by Snakemake:
 
   paraphrastic new --languages en-pl --corpus my.tsv --output pl.yaml
   snakemake --cores all --configfile pl.yaml
@@ -43,7 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
         action=_Version,
         nargs=0,
         default=argparse.SUPPRESS,
-        help="show the version that is installed",
+        help="show the installed version",
     )
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog

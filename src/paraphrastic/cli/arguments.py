@@ -78,13 +78,14 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
 
 def model(*, of_others: bool = False) -> Argument:
     """`--model`: a model of ours or, with `of_others`, also another encoder."""
-    named = ", or a name on the Hub" if of_others else ""
-    return argument("--model", required=True, metavar="DIR", help=f"a model's folder{named}")
+    named = ", or a name on the Hugging Face Hub" if of_others else ""
+    help = f"folder of a model, or en for the one that comes with the package{named}"
+    return argument("--model", required=True, metavar="MODEL", help=help)
 
 
 def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> Argument:
     """A file that is read line by line."""
-    help = f"{holds}, also compressed (gzip, bzip2, Zstandard); - is standard input"
+    help = f"{holds}, plain or compressed with gzip, bzip2 or Zstandard; - for standard input"
     return file(name, help, dest=dest, required=True)
 
 
@@ -100,12 +101,17 @@ def counted(name: str, help: str, default: int | None = None) -> Argument:
 
 def min_score(what: str) -> Argument:
     """`--min-score`."""
-    return argument("--min-score", type=number, metavar="T", help=f"leave out {what} below (keep all)")
+    return argument(
+        "--min-score",
+        type=number,
+        metavar="T",
+        help=f"leave out {what} with a lower score (default: keep all)",
+    )
 
 
 def languages(of: str, default: Any = None) -> Argument:
     """`--languages`: the languages of two files or columns."""
-    help = f"of the {of}, such as de-en, for a model that tells languages apart"
+    help = f"languages of the {of}, such as de-en; needed if the model keeps its languages apart"
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 
 
@@ -116,7 +122,7 @@ def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
     try:
         return {key: yaml.safe_load(value) for key, value in config}
     except yaml.YAMLError:
-        raise InputError("--config: a value is not YAML, such as models=[en]") from None
+        raise InputError("--config: a value is not valid YAML; an example is models=[en]") from None
 
 
 @contextmanager
@@ -147,7 +153,7 @@ def named(text: str, example: str, type: Callable[[str], Any] = str) -> tuple[st
 def count(text: str) -> int:
     """A whole number from 1."""
     if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
 
 
@@ -162,10 +168,14 @@ def number(text: str) -> float:
     return value
 
 
-LANGUAGE = argument("--language", metavar="CODE", help="for a model that tells languages apart")
-CONFIGFILE = several("--configfile", "FILE", "as snakemake takes them", Path)
-CONFIG = several("--config", "KEY=VALUE", "as snakemake takes them", lambda text: named(text, "seed=2"))
-THREADS = counted("--threads", "(all cores)", available_cores())
+LANGUAGE = argument(
+    "--language",
+    metavar="CODE",
+    help="language of the sentences; needed if the model keeps its languages apart",
+)
+CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
+CONFIG = several("--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2"))
+THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 
 @contextmanager
@@ -204,6 +214,6 @@ def counter(what: str) -> AbstractContextManager[Callable[[int], None] | None]:
     start = time.monotonic()
 
     def rate(done: int) -> str:
-        return f"{done:,} {what}, {done / (time.monotonic() - start):,.0f} a second"
+        return f"{done:,} {what}, {done / (time.monotonic() - start):,.0f} per second"
 
     return _on_terminal(rate, seconds=0.5)

@@ -24,7 +24,7 @@ _EXTRAS = {
 
 @cli.command(
     "write a model for another library",
-    "Write a model for another library, and compare it there with what it is here.",
+    "Write a model for another library, and check that it gives the same results there.",
     """\
 examples:
   paraphrastic export --model results/models/en --format onnx --output exported/en-onnx \\
@@ -33,30 +33,38 @@ examples:
       --dimension 64 --dtype int8 --corpus data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --sts results/testsets/sts.parquet
 
-The text is embedded here and there. If the cosines of its sentences differ, nothing is exported, and their
-lines are named; what was found is in the README.md of the export. A model's folder loads in
-sentence-transformers and model2vec as it is; the formats of these names copy it, and compare.
+The sentences of the text are embedded with the model and with the export. If their cosines differ, nothing
+is exported and the message names the lines. The README.md of the export has the results of the comparison. A
+model's folder loads in sentence-transformers and model2vec as it is; the formats with these names copy the
+folder and compare.
 """,
     cli.model(),
-    cli.argument("--format", required=True, choices=list(_EXTRAS), help="what it is for"),
-    cli.output("a new folder", "DIR"),
-    cli.file("--text", "sentences to compare with, one a line, also compressed (some of many languages)"),
+    cli.argument("--format", required=True, choices=list(_EXTRAS), help="format of the export"),
+    cli.output("folder to create", "DIR"),
+    cli.file(
+        "--text",
+        "sentences to compare, one per line, plain or compressed (default: sentences in many languages "
+        "that come with the package)",
+    ),
     cli.group(
         "smaller models",
-        "What is lost is printed: size, speed, points on STS.",
-        cli.counted("--dimension", "of the vectors (as it is)"),
+        "The command prints how the size, the speed and the score on STS change.",
+        cli.counted("--dimension", "dimension of the vectors (default: unchanged)"),
         cli.choice(
             "--reduce",
             ("pca", "truncate"),
-            "to the directions in which a corpus's vectors are longest, or the first columns (pca)",
+            "how to get fewer dimensions: pca keeps the directions in which a corpus's vectors are longest, "
+            "and truncate the first columns (default: pca)",
             dest="method",
         ),
         cli.flag("--prune", "leave out pieces that the corpus does not need"),
         cli.argument(
-            "--dtype", choices=("float32", "float16", "int8", "int4", "int2"), help="of the table (as it is)"
+            "--dtype",
+            choices=("float32", "float16", "int8", "int4", "int2"),
+            help="number format of the embeddings (default: unchanged)",
         ),
-        cli.file("--corpus", "sentences for pca and --prune, one a line, also compressed"),
-        cli.file("--sts", "test sets: results/testsets/sts.parquet, or STS.zip"),
+        cli.file("--corpus", "sentences for pca and --prune, one per line, plain or compressed"),
+        cli.file("--sts", "test sets for the score on STS: results/testsets/sts.parquet, or STS.zip"),
     ),
 )
 def export(model: str, format: str, output: str, text: str | None, sts: str | None, **options: Any) -> None:
@@ -102,11 +110,11 @@ def _smaller(
     if not (reduction.dimension or reduction.prune or reduction.dtype):
         return model
     if not isinstance(model, AverageEncoder):
-        raise InputError(f"{folder}: is more than one average, of which there is no smaller version")
+        raise InputError(f"{folder}: consists of more than one average, so there is no smaller version of it")
     if not reduction.needs_corpus:
         return reduce_model(model, reduction)
     if not corpus:
-        raise InputError("--corpus is needed: sentences such as the smaller model is for")
+        raise InputError("--corpus is needed: give sentences like those that the smaller model is for")
     return reduce_model(model, reduction, read_sentences(corpus))
 
 
@@ -119,36 +127,35 @@ def _languages(text: str) -> tuple[str, ...]:
 
 
 @cli.command(
-    "make a model folder of a checkpoint of the original code",
-    "Make a model folder of a checkpoint of the original code.",
+    "turn a checkpoint of the original code into a model folder",
+    "Turn a checkpoint of the original code into a model folder.",
     """\
 example:
   paraphrastic import-checkpoint model.para.lc.100.pt --sp-model paranmt.model \\
       --languages en --name paranmt --output models/paranmt
 
-The file is a torch pickle, which could run any code; it is read without running any, or refused. The folder's
-vectors are the original code's (Wieting et al. 2021), but for text without any piece, which is zero here.
+A checkpoint is a torch pickle, which could run any code; the command reads it without running code, or
+refuses it. The model gives the same vectors as the original code (Wieting et al. 2021), except for text
+without any known piece, whose vector is zero here.
 """,
-    cli.file("checkpoint", "what its training saved, such as model.para.lc.100.pt"),
+    cli.file("checkpoint", "file that the training saved, such as model.para.lc.100.pt"),
     cli.file(
         "--sp-model",
-        "its sentencepiece model, such as paranmt.model",
+        "sentencepiece model of the checkpoint, such as paranmt.model",
         required=True,
         dest="sentencepiece_model",
     ),
-    cli.output("the model's folder", "DIR"),
-    cli.argument("--name", help="of the model (that of the file)"),
+    cli.output("folder of the model to create", "DIR"),
+    cli.argument("--name", help="name of the model (default: name of the checkpoint)"),
     cli.argument(
         "--languages",
         type=_languages,
         default=(),
         metavar="CODES",
-        help="of the model, such as en or fr-en; of a model that is separate for its sides, in the order of "
-        "the columns of its training data",
+        help="languages of the model, such as en or fr-en; in the order of the columns of the training data "
+        "if the model has separate parameters for its two sides",
     ),
-    cli.flag(
-        "--tokenized", "sentences will be given as the Moses tokenizer cuts them, which some models need"
-    ),
+    cli.flag("--tokenized", "promise sentences that the Moses tokenizer has cut, which some models need"),
 )
 def import_checkpoint(output: str, **options: Any) -> None:
     """Write a model folder of a model that the original code trained."""

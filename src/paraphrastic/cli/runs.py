@@ -24,22 +24,22 @@ def _codes(text: str) -> list[str]:
 
 @cli.command(
     "write a first configuration for your own pairs",
-    "Write a configuration, with comments, that trains a model on your own files or on corpora of OPUS.",
+    "Write a commented configuration that trains a model on your own files or on corpora of OPUS.",
     """\
 example:
   paste data/sample/tatoeba/tatoeba.deu-eng.eng data/sample/tatoeba/tatoeba.deu-eng.deu > pairs.tsv
   paraphrastic new --languages en-de --corpus pairs.tsv --output mine.yaml
   paraphrastic config --configfile mine.yaml --model de
 
-Run it in the folder of the pipeline. A file may be TSV, JSON lines, Parquet or TMX, plain or compressed; name
-the languages in the order of its columns, or one language for paraphrases.
+Run the command in the folder of the pipeline. A file may be TSV, JSON lines, Parquet or TMX, plain or
+compressed. Name the languages in the order of its columns, or name one language for paraphrases.
 """,
     cli.argument(
         "--languages",
         required=True,
         type=_codes,
         metavar="CODES",
-        help="two languages, such as en-pl, or one",
+        help="two languages, such as en-pl, or one language for paraphrases",
     ),
     cli.argument(
         "--corpus",
@@ -49,7 +49,7 @@ the languages in the order of its columns, or one language for paraphrases.
         dest="corpora",
         help="files of sentence pairs, or names of corpora of OPUS or of the registry",
     ),
-    cli.output("the configuration; - is standard output"),
+    cli.output("configuration to write; - for standard output"),
 )
 def new(languages: list[str], corpora: list[str], output: str) -> None:
     """A configuration to begin with."""
@@ -57,32 +57,32 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
         from paraphrastic.pipeline.starter import starter_configuration
 
     if output != "-" and Path(output).exists():
-        raise InputError(f"{output}: is already there, and would be overwritten")
+        raise InputError(f"{output}: already exists and would be overwritten")
     text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
     if output == "-":
         print(text, end="")
     else:
         with atomic_output(output) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        print(f"paraphrastic: {output} is written; its comments say what to do with it", file=sys.stderr)
+        print(f"paraphrastic: wrote {output}; its comments say what to do next", file=sys.stderr)
 
 
 @cli.command(
-    "check a configuration, and print it with all defaults",
-    "Check a configuration, and print it completed with the defaults of everything that it does not say.",
+    "check a configuration and print it with all defaults",
+    "Check a configuration, and print it with the defaults of all settings that it leaves out.",
     """\
 example:
   paraphrastic config --configfile config/small.yaml
   paraphrastic config --configfile config/paper.yaml mine.yaml --config seed=2 > complete.yaml
   paraphrastic config --configfile config/small.yaml --model de-paper
 
-Run it in the folder of the pipeline. What it prints is a configuration of the same models; with --model it is
-the definition of one model, with the values of its recipe.
+Run the command in the folder of the pipeline. It prints a configuration of the same models or, with --model,
+the definition of one model with the values of its recipe.
 """,
     cli.CONFIGFILE,
     cli.CONFIG,
     cli.argument(
-        "--model", metavar="NAME", help="print only what this model is made of, which may be one of a study"
+        "--model", metavar="NAME", help="print only the definition of this model, which may be one of a study"
     ),
     cli.flag("--json", "print JSON instead of YAML", dest="as_json"),
 )
@@ -101,7 +101,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
         from paraphrastic.config.definitions import undefined
 
     if not SCHEMA.is_file():
-        raise InputError(f"{SCHEMA}: is not a file: run this in the folder of the pipeline")
+        raise InputError(f"{SCHEMA}: is not a file: run this command in the folder of the pipeline")
     given = read_config(configfile or [DEFAULT_CONFIG], cli.settings_of(config))
     checked, _ = check_config(given, schema=SCHEMA)
     if model is None:
@@ -122,45 +122,45 @@ def _share(text: str) -> float:
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0, such as 0.5")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and at most 1, such as 0.5")
     return share
 
 
 @cli.command(
-    "say what a run will take: jobs, core-hours, disk and memory by step",
-    "Say what is left to run of a configuration, and what it takes: jobs, processor time, "
-    "disk and memory by step, by rates that were measured and the sizes of the corpora.",
+    "estimate what a run takes: jobs, core-hours, disk and memory by step",
+    "Estimate what is left to run of a configuration: jobs, processor time, disk and memory by step.\n"
+    "The estimate uses measured rates and the sizes of the corpora.",
     """\
 example:
   paraphrastic plan --configfile config/config.yaml --cores 2
   paraphrastic plan --all --by model --output plan.csv --targets all paper_tables
 
-Plan where you would run `snakemake`, which is asked for the jobs. How large corpora are that are still to be
-downloaded can be said: --pairs opensubtitles=20000000.
+Run the command where you would run `snakemake`, which lists the jobs for it. For corpora that are not yet
+downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
 """,
     cli.CONFIGFILE,
     cli.CONFIG,
-    cli.several("--targets", "TARGET", "as snakemake takes them (all)"),
+    cli.several("--targets", "TARGET", "targets, as for snakemake (default: all)"),
     cli.counted(
         "--cores",
-        "cores of the machine, or of all nodes together (those of this machine)",
+        "cores of the machine, or of all nodes together (default: those of this machine)",
         os.cpu_count() or 1,
     ),
-    cli.flag("--all", "plan what is there already, too", dest="everything"),
+    cli.flag("--all", "include what is already made in the plan", dest="everything"),
     cli.several(
         "--pairs",
         "CORPUS=N",
-        "how many pairs a corpus has in each of the languages that it is used in",
+        "number of pairs of a corpus in each language pair, such as opensubtitles=1000000",
         lambda text: cli.named(text, "opensubtitles=1000000", cli.count),
     ),
     cli.several(
         "--kept",
         "CORPUS=SHARE",
-        "share of a corpus's pairs that the selection keeps, such as paranmt=0.5",
+        "share of the pairs of a corpus that the selection keeps, such as paranmt=0.5",
         lambda text: cli.named(text, "paranmt=0.5", _share),
     ),
-    cli.choice("--by", ("step", "rule", "model"), "what the rows are: step, rule or model (step)"),
-    cli.file("--output", "write the table as .csv or .json, too"),
+    cli.choice("--by", ("step", "rule", "model"), "what a row of the table stands for (default: step)"),
+    cli.file("--output", "also write the table to this .csv or .json file"),
 )
 def plan(
     configfile: list[Path],
@@ -185,16 +185,18 @@ def plan(
 
 
 @cli.command(
-    "write a page of what a run has made so far",
-    "Write one page, which needs no network, of the tables and figures that are there.",
+    "write a page with the results of a run so far",
+    "Write one page with the tables and figures that a run has made so far. The page needs no network.",
     """\
 example:
   paraphrastic report --results results --output report.html
 
-`snakemake --cores all results/report.html` makes all that is missing first; this command names it.
+This command lists what is missing; `snakemake --cores all results/report.html` makes it first.
 """,
-    cli.argument("--results", default="results", metavar="DIR", help="a run's folder (results)"),
-    cli.output("the page, such as report.html"),
+    cli.argument(
+        "--results", default="results", metavar="DIR", help="folder with the results (default: results)"
+    ),
+    cli.output("page to write, such as report.html"),
 )
 def report(results: str, output: str) -> None:
     """Write one page of the results that a run has made so far."""
@@ -204,17 +206,19 @@ def report(results: str, output: str) -> None:
 
 
 @cli.command(
-    "check that results and their data are what they were",
-    "Compute the digests of results and of the data that they were made from again, and name "
-    "the files that are not as results/provenance.json has them.",
+    "check that results and their data have not changed",
+    "Compute the digests of the results and of their data again, and name the files whose digests differ\n"
+    "from those in results/provenance.json.",
     """\
 example:
   snakemake --cores all results/provenance.json
   paraphrastic verify --results results
 
-A file that differs was changed after it was made, or damaged; Snakemake makes it again once it is deleted.
+A file that differs was changed or damaged after it was made. Delete it, and Snakemake makes it again.
 """,
-    cli.argument("--results", default="results", metavar="DIR", help="folder with provenance.json (results)"),
+    cli.argument(
+        "--results", default="results", metavar="DIR", help="folder with provenance.json (default: results)"
+    ),
 )
 def verify(results: str) -> None:
     """Check that results and the data that they were made from have not changed."""
@@ -224,7 +228,7 @@ def verify(results: str) -> None:
     for path, cause in found.differing.items():
         print(f"{path}: {cause}")
     for path in found.absent:
-        print(f"{path}: is not there, so that nobody can tell", file=sys.stderr)
+        print(f"{path}: does not exist, so there is nothing to check against", file=sys.stderr)
     if found.differing:
         raise InputError(f"{results}: {len(found.differing)} of {found.checked} files differ")
-    print(f"{results}: {found.same} files are as they were")
+    print(f"{results}: {found.same} files are unchanged")

@@ -8,22 +8,22 @@ from paraphrastic.cli import arguments as cli
 
 @cli.command(
     "turn sentences into vectors",
-    "Turn the sentences of a text file, one a line, into vectors.",
+    "Turn the sentences of a text file, one per line, into vectors.",
     """\
 example:
   paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output vectors.npy
 
-In Python, numpy.load("vectors.npy", mmap_mode="r") opens the file, row i of line i, without reading it.
+In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
 """,
     cli.model(),
     cli.lines(),
-    cli.output(".npy file, a row for each line; - is standard output"),
+    cli.output(".npy file to write, with one row per line; - for standard output"),
     cli.LANGUAGE,
-    cli.choice("--dtype", ("float32", "float16"), "of the vectors (float32)"),
-    cli.flag("--normalize", "make vectors as long as 1"),
+    cli.choice("--dtype", ("float32", "float16"), "number format of the vectors (default: float32)"),
+    cli.flag("--normalize", "scale vectors to length 1"),
     cli.THREADS,
-    cli.counted("--batch", "sentences at a time (2048)", 2048),
+    cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
 def embed(model: str, **options: Any) -> None:
     """Write one vector per line of a file."""
@@ -35,22 +35,24 @@ def embed(model: str, **options: Any) -> None:
 
 
 @cli.command(
-    "say how alike two sentences are",
-    "Say how alike the two sentences of each line are, by the cosine of their vectors.",
+    "measure how similar two sentences are",
+    "Measure how similar the two sentences of each line are: the score is the cosine of their vectors.",
     """\
 example:
   printf 'A dog runs.\\tThe dog is running.\\n' |
       paraphrastic score --model results/models/en --input - --output -
 
-Lines of the input are two sentences with a tab between them; lines of the output begin with their cosine.
+A line of the input has two sentences with a tab between them. In the output, the cosine comes before them.
 """,
     cli.model(),
-    cli.lines(holds="TSV of two columns"),
-    cli.output("TSV: score, both sentences; - is standard output"),
+    cli.lines(holds="TSV file with two columns"),
+    cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
-    cli.choice("--on-error", ("stop", "skip"), "at a line that has not two columns (stop)"),
+    cli.choice(
+        "--on-error", ("stop", "skip"), "what to do at a line that does not have two columns (default: stop)"
+    ),
     cli.THREADS,
-    cli.counted("--batch", "pairs at a time (2048)", 2048),
+    cli.counted("--batch", "pairs to embed at a time (default: 2048)", 2048),
 )
 def score(model: str, **options: Any) -> None:
     """Write the cosine of each pair in a file."""
@@ -60,12 +62,14 @@ def score(model: str, **options: Any) -> None:
     with cli.counter("pairs") as counter:
         _, skipped = score_file(open_folder(model), **options, progress=counter)
     if skipped:
-        print(f"paraphrastic: lines left out, which have not two columns: {skipped}", file=sys.stderr)
+        print(
+            f"paraphrastic: lines left out because they do not have two columns: {skipped}", file=sys.stderr
+        )
 
 
 @cli.command(
-    "find the nearest sentences of a saved matrix",
-    "Find the rows of a matrix that `embed` wrote that are nearest to sentences.",
+    "find the nearest sentences in a saved matrix",
+    "Find the rows nearest to given sentences in a matrix that `embed` wrote.",
     """\
 example:
   paraphrastic embed --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
@@ -74,22 +78,22 @@ example:
       paraphrastic search --model results/models/en --index vectors.npy \\
           --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
 
-Lines are score (cosine), number of the query's line, rank, number of the row and, with --sentences, the query
-and the row's sentence. All numbers are from 1.
+A line of the output has the score (cosine), the line number of the query, the rank and the number of the row.
+With --sentences, the query and the sentence of the row follow. All numbers start at 1.
 """,
     cli.model(of_others=True),
     cli.file(
         "--index",
-        ".npy file of vectors, which may be larger than memory, or an index of FAISS (.faiss)",
+        ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss)",
         required=True,
     ),
-    cli.file("--sentences", "text whose line i is the sentence of row i, to be shown"),
-    cli.lines(holds="sentences, one a line", dest="queries"),
-    cli.output("TSV; - is standard output"),
-    cli.counted("--k", "rows for each sentence (10)", 10),
+    cli.file("--sentences", "text to show in the output, whose line i is the sentence of row i"),
+    cli.lines(holds="sentences to search for, one per line", dest="queries"),
+    cli.output("TSV file to write; - for standard output"),
+    cli.counted("--k", "number of rows to find for each sentence (default: 10)", 10),
     cli.min_score("rows"),
     cli.LANGUAGE,
-    cli.flag("--faiss", "search with FAISS; it finds the same", dest="with_faiss"),
+    cli.flag("--faiss", "search with FAISS, which finds the same rows", dest="with_faiss"),
     cli.THREADS,
 )
 def search(model: str, threads: int, **options: Any) -> None:
@@ -103,28 +107,28 @@ def search(model: str, threads: int, **options: Any) -> None:
 
 @cli.command(
     "leave out near duplicates by meaning",
-    "Leave out the sentences of a text file, one a line, that are near to an earlier one.",
+    "Leave out the sentences of a text file, one per line, that are close to an earlier one in meaning.",
     """\
 example:
   paraphrastic dedup --model results/models/en --input data/sample/tatoeba/tatoeba.deu-eng.eng \\
       --output kept.txt --threshold 0.6 --report dropped.tsv
 
-A line is left out if an earlier one that is kept has the same text, but for white space around it, or a
-cosine with it of the threshold or more; the others go out as they came, blank lines too. Lines of the report
-are cosine, number of the line that is left out, number of the first kept line that it is near to, and both
-sentences.
+A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
+text apart from white space at the ends. All other lines, blank ones included, are written unchanged. A line
+of the report has the cosine, the number of the line that was left out, the number of the first kept line that
+it is close to, and both sentences.
 """,
     cli.model(of_others=True),
     cli.lines(),
-    cli.output("the lines that are kept; - is standard output"),
+    cli.output("file for the lines that are kept; - for standard output"),
     cli.argument(
         "--threshold",
         type=cli.number,
         default=0.9,
         metavar="T",
-        help="cosine of near duplicates, above 0 and at most 1 (0.9)",
+        help="lowest cosine of near duplicates, above 0 and at most 1 (default: 0.9)",
     ),
-    cli.file("--report", "TSV of the lines that are left out"),
+    cli.file("--report", "TSV file for the lines that are left out"),
     cli.LANGUAGE,
     cli.THREADS,
 )
@@ -142,28 +146,30 @@ def dedup(model: str, threads: int, **options: Any) -> None:
 
 @cli.command(
     "find translations among the sentences of two files",
-    "Find translations, or paraphrases, among the sentences of two files, one a line.",
+    "Find translations or paraphrases among the sentences of two files, one per line.",
     """\
 example:
   paraphrastic mine --model results/models/de --source data/sample/tatoeba/tatoeba.deu-eng.deu \\
       --target data/sample/tatoeba/tatoeba.deu-eng.eng --output mined.tsv --min-score 1.05
 
-Lines are score, source and target, the best first; sentences that recur count once. A pair's score is its
-cosine over the mean cosine of both sentences with their 4 nearest neighbours (Artetxe and Schwenk 2019).
+A line of the output has the score, the source and the target; the best pair comes first. Repeated sentences
+count once. The score of a pair is its cosine divided by the mean cosine of both sentences with their 4
+nearest neighbours (Artetxe and Schwenk 2019).
 """,
     cli.model(of_others=True),
-    cli.lines("--source"),
-    cli.lines("--target", dest="target"),
-    cli.output("TSV; - is standard output"),
+    cli.lines("--source", "source sentences, one per line"),
+    cli.lines("--target", "target sentences, one per line", dest="target"),
+    cli.output("TSV file to write; - for standard output"),
     cli.choice(
         "--margin",
         ("ratio", "distance", "cosine"),
-        "score by the cosine's ratio to its neighbours', its distance, or the cosine alone (ratio)",
+        "how to score a pair: ratio or distance of its cosine to those of the neighbours, or the cosine "
+        "alone (default: ratio)",
     ),
-    cli.counted("--k", "nearest neighbours (4)", 4),
+    cli.counted("--k", "number of nearest neighbours (default: 4)", 4),
     cli.min_score("pairs"),
     cli.languages("files", default=(None, None)),
-    cli.flag("--ids", "add the numbers of the lines, source and target", dest="line_numbers"),
+    cli.flag("--ids", "add the line numbers of source and target", dest="line_numbers"),
     cli.THREADS,
 )
 def mine(model: str, threads: int, **options: Any) -> None:

@@ -7,14 +7,14 @@ from paraphrastic.cli import arguments as cli
 
 
 @cli.command(
-    "list what OPUS has in a language pair",
-    "List what OPUS has in a language pair, largest first; the pipeline uses the list.",
+    "list the corpora of OPUS in a language pair",
+    "List the corpora of OPUS in a language pair, the largest first. The pipeline uses the list.",
     """\
 example:
   paraphrastic corpora --languages en-pl
   paraphrastic corpora --languages en-pl --estimate CCMatrix OpenSubtitles
 
-Afterwards the names can stand in a configuration:
+Afterwards, a configuration can use the names:
   pl: {languages: [en, pl], corpora: [CCMatrix, OpenSubtitles]}
 """,
     cli.argument(
@@ -22,11 +22,13 @@ Afterwards the names can stand in a configuration:
         required=True,
         type=cli.pair,
         metavar="PAIR",
-        help="such as en-pl; the order does not matter",
+        help="two languages in any order, such as en-pl",
     ),
-    cli.several("--estimate", "NAME", "estimate disk, memory and time for these corpora instead"),
-    cli.argument("--mirror", help="a folder or an address in which https://HOST/PATH is HOST/PATH"),
-    cli.flag("--refresh", "fetch the list again, and newer versions with it"),
+    cli.several(
+        "--estimate", "NAME", "instead of the list, estimate disk, memory and time for these corpora"
+    ),
+    cli.argument("--mirror", help="folder or address of a mirror, where https://HOST/PATH is HOST/PATH"),
+    cli.flag("--refresh", "fetch the list again, with newer versions of corpora"),
 )
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
     """Print the corpora that OPUS has in a language pair, or an estimate of their cost."""
@@ -53,26 +55,38 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
 
 @cli.command(
     "show the negatives that training chooses",
-    "Show the negatives that training would choose by a model, by size of the mega-batch.",
+    "Show the negatives that training would choose with a model, for several sizes of the mega-batch.",
     """\
 example:
   paraphrastic negatives --model results/models/de --pairs results/corpora/de/pairs.parquet \\
       --sentence "A man is playing a guitar." --megabatch 1 10 60
 
-A mega-batch has the pairs of the sentences and then the first pairs of the file; by the model's own settings.
+A mega-batch has the pairs of the given sentences, followed by the first pairs of the file. The negatives are
+chosen with the model's own settings.
 """,
     cli.model(),
-    cli.file("--pairs", "Parquet or TSV of source and target; - is standard input", required=True),
+    cli.file("--pairs", "Parquet or TSV file of source and target; - for standard input", required=True),
     cli.argument(
-        "--sentence", action="append", default=[], metavar="TEXT", help="on either side; can be repeated"
+        "--sentence",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="sentence on either side; can be repeated",
     ),
-    cli.file("--sentences", "a sentence a line; without any, the first pairs' sources are taken"),
+    cli.file(
+        "--sentences", "sentences, one per line (default, without --sentence: the sources of the first pairs)"
+    ),
     cli.argument(
-        "--megabatch", nargs="+", type=cli.count, default=[1, 20, 40], metavar="M", help="sizes (1 20 40)"
+        "--megabatch",
+        nargs="+",
+        type=cli.count,
+        default=[1, 20, 40],
+        metavar="M",
+        help="sizes of the mega-batch (default: 1 20 40)",
     ),
-    cli.counted("--batch-size", "pairs a mini-batch (128)", 128),
-    cli.counted("--threads", "to search with (1)", 1),
-    cli.file("--output", "TSV; - is standard output", default="-"),
+    cli.counted("--batch-size", "pairs per mini-batch (default: 128)", 128),
+    cli.counted("--threads", "number of threads for the search (default: 1)", 1),
+    cli.file("--output", "TSV file to write; - for standard output (default: -)", default="-"),
 )
 def negatives(
     model: str, pairs: str, sentence: list[str], sentences: str | None, output: str, **options: Any

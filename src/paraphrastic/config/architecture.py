@@ -48,7 +48,7 @@ class Part:
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
             if (value := getattr(self, name)) not in allowed:
-                raise ValueError(f"{value!r} is none of {', '.join(allowed)}")
+                raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
 
     @property
     def recurrent(self) -> bool:

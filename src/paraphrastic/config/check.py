@@ -48,7 +48,7 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
         except OSError as error:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
         if not isinstance(content, dict):
-            raise InputError(f"{path}: not a configuration: no keys at its top")
+            raise InputError(f"{path}: not a configuration: it has no keys at its top level")
         _merge(config, content)
     return _merge(config, settings or {})
 
@@ -134,7 +134,7 @@ def _keep_languages(config: Json) -> Iterator[str]:
     known = dict.fromkeys(code for model in models for code in _languages(definitions[model]))
     unknown = [code for code in wanted if code not in known]
     for code in unknown:
-        yield f"languages: no model is of {code!r}; there are models of {', '.join(known)}"
+        yield f"languages: no model knows {code!r}; there are models for {', '.join(known)}"
     if unknown:
         return
 

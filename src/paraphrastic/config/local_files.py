@@ -73,7 +73,7 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
 def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool) -> Iterator[str]:
     """Errors in an entry with a path; its name may already belong to the registry or another corpus."""
     if not name:
-        yield f"{at}: no name can be made of {file['path']!r}: give it a name"
+        yield f"{at}: no name can be made from {file['path']!r}: give it a name"
     elif in_registry:
         yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
     elif taken:
@@ -90,7 +90,7 @@ def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
     """Errors in a path under `key`, which must be a file or a folder."""
     what = "folder" if folder else "file"
     if set("{}") & set(path):
-        yield f"{key}: {path!r} has a brace, which is a wildcard's: rename the {what}"
+        yield f"{key}: {path!r} contains a brace, which Snakemake reads as a wildcard: rename the {what}"
     elif not (Path(path).is_dir() if folder else Path(path).is_file()):
         yield f"{key}: {path!r} is not a {what}"
 

@@ -13,12 +13,24 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.base.errors import did_you_mean
+from paraphrastic.base.lines import shown
 from paraphrastic.registry.datasets import FILE_KINDS
 
 Json = dict[str, Any]
 
 # A number with an exponent but no point, which people read as a number and YAML as text.
 _EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
+
+# The types of JSON in words.
+_TYPES = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping with `key: value` lines",
+    "string": "text",
+}
 
 
 def _is_number(value: object) -> bool:
@@ -27,7 +39,7 @@ def _is_number(value: object) -> bool:
 
 
 # jsonschema accepts NaN as a number, but our functions cannot use it.
-_TYPES = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
+_TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
 
 
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
@@ -36,7 +48,7 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
-_Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_TYPES)
+_Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_TYPE_CHECKER)
 
 
 class Schema:
@@ -130,18 +142,23 @@ def _described(error: ValidationError) -> Iterator[str]:
         yield f"{path}: is empty"
     elif error.validator == "minItems":
         yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
+    elif error.validator == "type":
+        types = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+        expected = " or ".join(_TYPES[name] for name in types)
+        if error.instance is None:
+            yield f"{path or 'configuration'}: has no value; {expected} is needed"
+        else:
+            hint = _type_hint(error.instance, types)
+            yield f"{path or 'configuration'}: {shown(error.instance)} is not {expected}{hint}"
     else:
-        hint = ""
-        if error.validator == "type" and error.instance is not None:
-            hint = _type_hint(error.instance, error.validator_value)
-        yield f"{path or 'configuration'}: {error.message}{hint}"
+        yield f"{path or 'configuration'}: {error.message}"
 
 
-def _type_hint(value: Any, types: str | list[str]) -> str:
+def _type_hint(value: Any, types: list[str]) -> str:
     if isinstance(value, str) and _EXPONENT.fullmatch(value):
         number = float(value)
         whole = "integer" in types and number.is_integer()
         if whole or ("number" in types and _is_number(number)):
             written = int(number) if whole else number
-            return f"; write {written}, since YAML takes an exponent without a point for text"
+            return f"; write {written}, because YAML reads an exponent without a point as text"
     return f"; write [{value}]" if "array" in types else ""

@@ -61,7 +61,7 @@ def semantic_errors(config: Json, written: Json, registry: Registry) -> Iterator
             yield from _dataset_errors(path["max_pairs"], name, registry, CORPUS_KINDS)
         capped = set(written[model].get("max_pairs", {})) & set(registry)
         for name in sorted(capped - set(definition["corpora"])):
-            yield f"{path['max_pairs']}: {name!r} is none of this model's corpora"
+            yield f"{path['max_pairs']}: {name!r} is not one of this model's corpora"
         yield from _selection_errors(path["selection"], definition, config, registry)
 
 
@@ -82,7 +82,7 @@ def _dataset_errors(
         where = "the registry of data sets" + (" or in OPUS's list" if listed else "")
         yield f"{key}: {name!r} is not in {where}{did_you_mean(name, [*(listed or ()), *registry])}"
     elif registry[name].kind not in kinds:
-        yield f"{key}: {name!r} is of kind {registry[name].kind!r}; needed is {' or '.join(kinds)}"
+        yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
 
 
 def _data_errors(key: str, definition: Json) -> Iterator[str]:
@@ -93,12 +93,12 @@ def _data_errors(key: str, definition: Json) -> Iterator[str]:
             yield f"{key}.corpora: is missing"
         return
     if definition["corpora"]:
-        yield f"{key}.dataset: takes the place of corpora: leave one of them out"
+        yield f"{key}.dataset: cannot be given together with corpora; remove one of them"
     for name in DATASET_FILES:
         yield from path_errors(f"{key}.dataset.{name}", files[name])
     architecture = architecture_of(definition)
     if architecture.units != ("subword",) or architecture.separate:
-        yield f"{key}.dataset: is of subwords that the languages share, and not for {architecture.name}"
+        yield f"{key}.dataset: holds subwords that the languages share, not those of {architecture.name}"
 
 
 def _corpora_errors(path: str, definition: Json, registry: Registry, mirror: str | None) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _corpora_errors(path: str, definition: Json, registry: Registry, mirror: str
         if name not in registry and looks_like_a_path(name):
             hint = f"; a file is given as {{path: {name}}}"
         elif listed is None and in_opus:
-            hint = f"; what OPUS has can be used once it is listed: {list_command(languages, mirror)}"
+            hint = f"; to use corpora of OPUS, list them first: {list_command(languages, mirror)}"
         elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
             hint = f"; OPUS has it as {same!r}"
         yield from (error + hint for error in errors)
@@ -136,7 +136,7 @@ def _mining_encoder_errors(name: str, config: Json) -> Iterator[str]:
         yield f"{at}: {encoder!r} is not described under definitions{hint}"
     elif needs := way(config, ("definitions", encoder), ("mined", name)):
         told = " needs ".join(each for _, each in needs)
-        yield f"{at}: {encoder!r} is itself made of what it is to mine: {told}"
+        yield f"{at}: {encoder!r} depends on the corpus that it is meant to mine: {told}"
     elif unknown := [code for code in mined["languages"] if code not in definitions[encoder]["languages"]]:
         known = " and ".join(definitions[encoder]["languages"])
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
@@ -153,7 +153,7 @@ def architecture_errors(path: Mapping[str, str], definition: Json) -> Iterator[s
         if part.directions == "concatenate" and part.kind != "bilstm":
             yield f"{at}.{number}.directions: concatenate is for bilstm, not for {part.kind}"
         elif part.directions == "concatenate" and dimension % 2:
-            yield f"{at}.{number}.dimension: {dimension} is odd, and a half of it is each direction's"
+            yield f"{at}.{number}.dimension: {dimension} is odd and cannot be split between two directions"
     if encoder["combine"] == "add" and len(set(dimensions)) > 1:
         sizes = ", ".join(map(str, dimensions))
         yield f"{path['encoder']}.combine: vectors of {sizes} entries cannot be added"
@@ -200,12 +200,12 @@ def _filter_study_errors(config: Json, registry: Registry) -> Iterator[str]:
         yield f"filter_study.model: {undefined(model, definitions)}"
         return
     for key in sorted(set(study["training"]) & set(WATCHING)):
-        yield f"filter_study.training.{key}: the model's own is used"
+        yield f"filter_study.training.{key}: the study uses the model's own value; remove this key"
     definition = definitions[model]
     if definition["dataset"] is not None:
         yield f"filter_study.model: {model!r} has no corpora to rank, but a dataset"
     if "initial_vectors" in study["training"]:
-        yield "filter_study.training.initial_vectors: those of the model serve its study; leave the key out"
+        yield "filter_study.training.initial_vectors: the study uses those of the model; remove this key"
     if study["training"]:
         path = {key: f"definitions.{model}.{key}" for key in OVERRIDABLE} | {
             "training": "filter_study.training"
@@ -215,7 +215,7 @@ def _filter_study_errors(config: Json, registry: Registry) -> Iterator[str]:
             training = {**definition["training"], **study["training"]}
             yield from architecture_errors(path, {**definition, "training": training})
     if selection_kind(definition) != "paraphrase":
-        yield f"filter_study.model: {model!r} is a model of bitext; needed is one of paraphrases"
+        yield f"filter_study.model: {model!r} is a model of bitext; a model of paraphrases is needed"
         return
     for score in ("translation_score", "paraphrase_score"):
         if score in study["rank_by"]:
@@ -243,14 +243,15 @@ def _language_choice_errors(config: Json, registry: Registry) -> Iterator[str]:
         definition = config["definitions"][model]
         languages = definition["languages"]
         if len(languages) != 2 or "en" not in languages:
-            yield f"{at} is a model of {' and '.join(languages)}; needed is one of English and another one"
+            known = " and ".join(languages)
+            yield f"{at} is a model of {known}; a model of English and another language is needed"
             continue
         (other,) = set(languages) - {"en"}
         if other in models:
-            yield f"{at} and {models[other]!r} are both of {other}; each language counts once"
+            yield f"{at} and {models[other]!r} are both models of {other}; give each language once"
         models.setdefault(other, model)
         if study["prefixed"] and architecture_of(definition).tables == "separate":
-            yield f"{at} shares nothing between its languages, so that a prefix would change nothing"
+            yield f"{at} shares nothing between its languages, so a prefix would change nothing"
 
 
 def _testset_errors(config: Json, registry: Registry) -> Iterator[str]:
@@ -269,7 +270,7 @@ def _testset_errors(config: Json, registry: Registry) -> Iterator[str]:
             yield from unnamed or check(key, evaluation[task], registry[name])
     name = evaluation["senteval"]
     if name in registry and len(registry[name].files) != 1:
-        yield f"evaluation.senteval: {name!r} has {len(registry[name].files)} files; needed is one archive"
+        yield f"evaluation.senteval: {name!r} has {len(registry[name].files)} files; one archive is needed"
     if contamination["drop"] == "near" and contamination["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 
@@ -280,7 +281,7 @@ def _tatoeba_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]
         language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
     }
     if not there:
-        yield f"{key}.testsets: {dataset.name!r} has no language with a file of its own and an English one"
+        yield f"{key}.testsets: {dataset.name!r} has no language with its own file and an English one"
         return
     for language in settings["languages"] or ():
         if language not in there - {"en"}:
@@ -289,7 +290,7 @@ def _tatoeba_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]
 
 def _bucc_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
     if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
-        yield f"{key}.testsets: {dataset.name!r} has files that are no archive of two languages"
+        yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
         return
     there = ["-".join(pair) for pair in dataset.pairs]
     for pair in settings["pairs"] or ():
@@ -301,7 +302,7 @@ def _system_errors(at: str, system: Json) -> Iterator[str]:
     kinds = [kind for kind in SYSTEM_KINDS if system.get(kind)]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none"
-        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; there is {found}"
+        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; it has {found}"
         return
     (kind,) = kinds
     if kind == "vectors":
@@ -322,10 +323,10 @@ def _name_errors(config: Json) -> Iterator[str]:
         labels[f"{random}{architecture_of(definition).name} {model}"] = f"definitions.{model}"
     for system, entry in config["systems"].items():
         if system in taken:
-            yield f"systems.{system}: the name is that of {taken[system]}: give it another name"
+            yield f"systems.{system}: the name is already taken by {taken[system]}: give it another name"
         label = entry["label"] or system
         if label in labels:
-            yield f"systems.{system}.label: {label!r} is that of {labels[label]}: give it another label"
+            yield f"systems.{system}.label: {label!r} is the label of {labels[label]}: give it another label"
         labels.setdefault(label, f"systems.{system}")
 
 
@@ -337,5 +338,5 @@ def _published_errors(config: Json) -> Iterator[str]:
         for name, entry in config[section].items():
             for system in entry.get("published_as") or ():
                 if known and system not in known:
-                    hint = did_you_mean(system, known, otherwise=f"{PUBLISHED} has the names")
-                    yield f"{section}.{name}.published_as: {system!r} is no published system{hint}"
+                    hint = did_you_mean(system, known, otherwise=f"the names are in {PUBLISHED}")
+                    yield f"{section}.{name}.published_as: {system!r} is not a published system{hint}"

@@ -100,14 +100,14 @@ def train_language_id(
         try:
             _check_classifier(temporary)  # fastText does not report a full disk
         except InputError:
-            raise InputError(f"{output}: cannot be written as a whole: is the disk full?") from None
+            raise InputError(f"{output}: cannot be written completely: is the disk full?") from None
     return counts
 
 
 def _checked(line: bytes, place: str) -> bytes:
     label, _, text = line.strip().partition(b" ")
     if not _LABEL_PATTERN.fullmatch(label) or not text.strip() or _LABEL.encode() in text:
-        raise InputError(f"{place}: a line `{_LABEL}CODE text` expected")
+        raise InputError(f"{place}: expected a line `{_LABEL}CODE text`")
     return label + b" " + text.strip() + b"\n"
 
 

@@ -81,7 +81,7 @@ def merge_pairs(
         result = _describe(selected, left)
         if not result["kept"]:
             names = ", ".join(map(str, selected))
-            cause = "each has a duplicate" if not result["contaminated"] else "the rest stands in a test set"
+            cause = "each has a duplicate" if not result["contaminated"] else "the others occur in a test set"
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         with write_blocks(output, MERGED_SCHEMA) as writer:
             for block in _shuffled(database, result["kept"], seed, resources["memory_mb"]):

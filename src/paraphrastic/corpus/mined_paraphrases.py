@@ -68,8 +68,8 @@ def sample_paraphrases(
             reasons = ("below_similarity", "empty", "repeated", "alone")
             causes = ", ".join(f"{reason} {result[reason]}" for reason in reasons if result[reason])
             raise InputError(
-                f"{Path(measured[0]).parent}: no source has two different targets, of {result['read']} pairs "
-                f"read; {causes or 'the bitext is empty'}"
+                f"{Path(measured[0]).parent}: no source has two different targets among the "
+                f"{result['read']} pairs read; {causes or 'the bitext is empty'}"
             )
         _sample(database, seed)
         result["pairs"] = integer(database, "SELECT count(*) FROM sampled")

@@ -159,7 +159,7 @@ def parse_entropy(sentences: Sequence[str], command: str) -> float:
         top = top_levels(parse)
         if top is None:
             raise InputError(
-                f"statistics.parsers: {command}: line {number} is no bracketed parse: {parse[:80]!r}"
+                f"statistics.parsers: {command}: line {number} is not a bracketed parse: {parse[:80]!r}"
             )
         counts[top] += 1
     return entropy(list(counts.values()))
@@ -195,7 +195,7 @@ def _parses(lines: Sequence[str], command: str) -> list[str]:
         raise InputError(f"statistics.parsers: {command}: ended with status {done.returncode}: {last}")
     parses = [line for line in done.stdout.splitlines() if line.strip()]
     if len(parses) != len(lines):
-        raise InputError(f"statistics.parsers: {command}: {len(parses)} parses of {len(lines)} sentences")
+        raise InputError(f"statistics.parsers: {command}: {len(parses)} parses for {len(lines)} sentences")
     return parses
 
 

@@ -114,7 +114,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         if not places:
             places, scores = list(range(width)), _SCORES[: width - 2]
         if max(places) >= width:
-            raise InputError(f"{place}: {width} columns, there is no column {max(places) + 1}")
+            raise InputError(f"{place}: {width} columns; there is no column {max(places) + 1}")
     else:
         if missing := [column for column in columns if column not in header]:
             names = ", ".join(map(shown, header))
@@ -178,7 +178,7 @@ def _json_row(
     """The row in columns `names`; `absent` scores were missing in the first record, and are errors later."""
     for name in absent:
         if not isinstance(record.get(name), dict | None):
-            raise RowError(f"a {name}, which the first record has not")
+            raise RowError(f"has a {name}, which the first record does not have")
     return _row(names, number, [record.get(name) for name in names])
 
 

@@ -81,7 +81,7 @@ def gather_testsets(
     for file in files:
         rows = [(file.testset, *row) for row in _READERS[file.testset](file)]
         if not rows:
-            raise InputError(f"{file.path}: there is no test sentence in it")
+            raise InputError(f"{file.path}: contains no test sentence")
         frames.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
     sentences = pl.concat(frames).unique(maintain_order=True)
     words = [

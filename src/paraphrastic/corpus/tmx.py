@@ -63,7 +63,7 @@ def _row(languages: tuple[str, str], line: int, unit: _Unit) -> tuple[str, str, 
     except LookupError:
         wanted = f"two variants in {source}" if source == target else f"{source} and {target}"
         have = ", ".join(list(texts)[:10]) or "no variant"
-        raise RowError(f"the unit needs {wanted}, it has {have}") from None
+        raise RowError(f"the unit needs {wanted}, but it has {have}") from None
 
 
 class _Units:

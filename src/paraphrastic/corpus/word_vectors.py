@@ -52,7 +52,7 @@ class WordVectors:
             rest = lines if has_header else chain([first], lines)
             blocks = list(self._read(path, rest, dim, only))
         if not blocks:
-            raise InputError(f"{path}: there are no word vectors in it")
+            raise InputError(f"{path}: contains no word vectors")
         self.vectors = np.concatenate(blocks)
 
     def _read(

@@ -34,7 +34,9 @@ def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
     if len(sides[0]) != len(sides[1]):
         raise InputError(f"{files[0]} has {len(sides[0])} lines but {files[1]} has {len(sides[1])}")
     if len(sides[0]) < 2:
-        raise InputError(f"{files[0]}: has {len(sides[0])} sentences; two are needed to tell them apart")
+        raise InputError(
+            f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
+        )
     frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
     with atomic_output(output) as temporary:
         frame.write_parquet(temporary)
@@ -93,7 +95,7 @@ def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple
     for number, line in readable_lines(stream, label):
         first, tab, second = line.partition("\t")
         if not tab or not first.strip():
-            raise InputError(f"{label}:{number}: {what} with a tab between them expected")
+            raise InputError(f"{label}:{number}: expected {what} with a tab between them")
         found = True
         yield f"{label}:{number}", (first.strip(), second.strip())
     if not found:

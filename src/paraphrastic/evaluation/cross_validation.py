@@ -100,7 +100,7 @@ def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
     counts = np.bincount(labels, minlength=len(names))
     if counts.min() < FOLDS:
         name, count = names[int(counts.argmin())], counts.min()
-        raise InputError(f"{at}: class {name!r} has {count} rows where {FOLDS} folds are made of them")
+        raise InputError(f"{at}: class {name!r} has {count} rows, which is too few for {FOLDS} folds")
     folds = np.zeros((FOLDS, len(labels)), bool)
     splits = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(labels, labels)
     for fold, (_, test) in zip(folds, splits, strict=True):

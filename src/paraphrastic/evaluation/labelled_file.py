@@ -38,5 +38,5 @@ class LabelledFile:
         except ValueError:
             score = float("nan")
         if not lowest <= score <= 5:
-            raise self.fault(number, f"{text.strip()!r} is no {what} from {lowest:g} to 5")
+            raise self.fault(number, f"{text.strip()!r} is not a {what} from {lowest:g} to 5")
         return score

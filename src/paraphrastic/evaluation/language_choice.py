@@ -146,7 +146,7 @@ def _correlations(
 def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> dict[str, str]:
     """The cells of a correlation; none if it is not defined."""
     if len(values) < MIN_LANGUAGES:
-        log.info("%s: no correlation of %d languages; %d are needed", name, len(values), MIN_LANGUAGES)
+        log.info("%s: no correlation over %d languages; %d are needed", name, len(values), MIN_LANGUAGES)
         return {}
     for what, same in (("predictor", values), ("score", scores)):
         if np.ptp(same) == 0:

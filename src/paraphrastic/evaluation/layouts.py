@@ -162,7 +162,7 @@ TASKS = {
             "English STS 2012–2016",
             {name: name for name in (*YEARS, "avg")},
             "on STS 2012–2016: mean over the datasets of a year, then over the years",
-            "on STS 2012–2016: over each year's concatenated datasets without 2013's SMT",
+            "on STS 2012–2016: over the concatenated datasets of each year, without SMT of 2013",
             fields=(),
         ),
         memory_mb=680,
@@ -179,8 +179,8 @@ TASKS = {
             ),
             "xling_sts_4b": Layout(
                 "STS 2017, quality of translations",
-                "Pearson's r and Spearman's ρ × 100 on STS 2017's track 4b, Spanish and English, of "
-                "translation quality",
+                "Pearson's r and Spearman's ρ × 100 on track 4b of STS 2017, which rates the quality of "
+                "translations between Spanish and English",
                 {name: f"{name} 2017/{TRANSLATION_QUALITY}" for name in ("pearson", "spearman")},
                 ("dim",),
                 needs=TRANSLATION_QUALITY,
@@ -222,7 +222,7 @@ TASKS = {
             "bucc": Layout(
                 "BUCC 2018",
                 "Precision, recall and F1 × 100 of the translations mined from BUCC 2018's sentences, at the "
-                "threshold of the highest F1",
+                "threshold with the highest F1",
                 {name: name for name in ("precision", "recall", "f1", "threshold")},
                 ("pair",),
             )
@@ -237,8 +237,8 @@ TASKS = {
         tables={
             "senteval": Layout(
                 "SentEval",
-                "SentEval's tasks, a logistic regression on fixed vectors: accuracy × 100, of MRPC also "
-                "F1 × 100; of SICK-R Pearson's r × 100",
+                "SentEval's tasks, solved by a logistic regression on fixed vectors: accuracy × 100, for "
+                "MRPC also F1 × 100, and for SICK-R Pearson's r × 100",
                 _SENTEVAL,
                 ("dim",),
                 # The papers print r itself, but accuracies in per cent.
@@ -254,8 +254,8 @@ TASKS = {
         tables={
             "polish": Layout(
                 "Polish tasks",
-                "Polish tasks, a network with a hidden layer on fixed vectors: accuracy × 100; of CDSC-R and "
-                "SICK-R Spearman's ρ × 100",
+                "Polish tasks, solved by a network with one hidden layer on fixed vectors: accuracy × 100, "
+                "and for CDSC-R and SICK-R Spearman's ρ × 100",
                 _POLISH,
                 ("dim",),
                 digits=2,

@@ -183,9 +183,9 @@ def _verdict(
     elif measured is None:
         why = off.get(table, "the pipeline has no such table")
     elif not figure:
-        why = f"no figure of {' or '.join(names) or 'this row'} in this column"
+        why = f"there is no figure for {' or '.join(names) or 'this row'} in this column"
     elif figure["data"] != "official":
-        why = f"the test data of {name} are not those of the published figures"
+        why = f"the published figures come from other test data than those of {name}"
     if why:
         return {"verdict": "not run", "why": why}
     value, low, high = (float(figure[key]) for key in ("value", "low", "high"))
@@ -218,9 +218,9 @@ def _other_data(
 ) -> str:
     """Why a measured mean covers other data than the published one; empty if both cover the same."""
     if figure.get("without"):
-        return f"what was measured is without {figure['without']}, which the published figure is with"
+        return f"the measured figure lacks {figure['without']}, which the published figure includes"
     if table in LAYOUTS and LAYOUTS[table].prefix and column == "avg":
         of_row = {name for name, value in row.items() if value and name not in (*_ABOUT, "avg")}
         if others := sorted(of_row ^ (set(columns) - {"avg"})):
-            return f"the two means are not over the same columns: only one of them has {', '.join(others)}"
+            return f"the two means cover different columns: only one of them has {', '.join(others)}"
     return ""

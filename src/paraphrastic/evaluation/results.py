@@ -126,7 +126,7 @@ class Result:
         self.path = path
         self.content: dict[str, Any] = read_json(path)
         if not isinstance(self.content, dict) or "measurements" not in self.content:
-            raise InputError(f"{path}: is no result of an evaluation")
+            raise InputError(f"{path}: is not a result of an evaluation")
 
     @property
     def official(self) -> bool:

@@ -35,7 +35,7 @@ def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None
             raise InputError(f"{path}: has no column with sentences")
         found |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
         if broken := next((text for text in found if "\n" in text or text.endswith("\r")), None):
-            raise InputError(f"{path}: a sentence is no line of text: {broken!r}")
+            raise InputError(f"{path}: a sentence is not a line of text: {broken!r}")
     log.info("%d distinct sentences", len(found))
     with atomic_output(output) as temporary:
         temporary.write_text("".join(f"{text}\n" for text in found), encoding="utf-8", newline="")

@@ -64,11 +64,11 @@ def measure_speed(
     """
     chosen = choose_sentences(corpora, sentences)
     if not chosen:
-        raise InputError(f"{corpora[0][0]}: there is no sentence to embed in it")
-    log.info("%d distinct sentences of %d asked for", len(chosen), sentences)
+        raise InputError(f"{corpora[0][0]}: contains no sentence to embed")
+    log.info("%d distinct sentences (%d asked for)", len(chosen), sentences)
     gpu = _gpu()
     if gpu is None:
-        log.info("torch sees no GPU: speed is measured on the processor alone")
+        log.info("torch finds no GPU, so speed is measured on the processor only")
     setups = [("cpu", count) for count in sorted({1, cores})] + ([("gpu", cores)] if gpu else [])
     settings = {"language": language, "seconds": seconds, "repeats": repeats, "batch_sizes": BATCH_SIZES}
     rows: list[Json] = []
@@ -116,7 +116,9 @@ def _in_own_process(name: str, job: Json) -> Json:
         command = [sys.executable, "-m", module, str(question), str(answer)]
         run = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603
         if run.returncode:
-            raise RuntimeError(f"{name}: the process ended with {run.returncode}:\n{run.stderr[-4000:]}")
+            raise RuntimeError(
+                f"{name}: the process ended with status {run.returncode}:\n{run.stderr[-4000:]}"
+            )
         found: Json = read_json(answer)
     if "error" in found:
         raise InputError(f"{name}: {found['error']}")

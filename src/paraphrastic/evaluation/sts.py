@@ -11,7 +11,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.measurement import Measurement, correlations, mean_of
-from paraphrastic.evaluation.networks import pair_features, predict_scores, toolkit_order
 from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
@@ -95,14 +94,14 @@ def _benchmark(found: "_Scores") -> None:
     parts = found.datasets(BENCHMARK)
     missing = [part for part in BENCHMARK_PARTS if part not in parts]
     if "test" in missing:
-        raise InputError(f"{found.testsets}: the archive of the STS test sets is without STS Benchmark")
+        raise InputError(f"{found.testsets}: the archive of the STS test sets lacks STS Benchmark")
     for part in ("dev", "test"):
         if part in parts:
             scored = found.scored(parts[part], ("en", "en"))
             found.add(f"{BENCHMARK}/{part}", scored)
             _genres(found, f"{BENCHMARK}/{part}", scored)
     if missing:
-        log.info("%s: STS Benchmark is without %s", found.testsets, " and ".join(missing))
+        log.info("%s: STS Benchmark lacks %s", found.testsets, " and ".join(missing))
     else:
         name = f"{BENCHMARK}/test trained"
         scored = _trained(found, parts, at=f"{found.testsets}: STS {name}")
@@ -120,6 +119,9 @@ def _genres(found: "_Scores", name: str, scored: pl.DataFrame) -> None:
 
 def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
     """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
+    # Imported here: it takes seconds to import torch, and STS Benchmark alone needs it.
+    from paraphrastic.evaluation.networks import pair_features, predict_scores, toolkit_order
+
     rows, features = {}, {}
     for part in BENCHMARK_PARTS:
         pairs = parts[part].drop_nulls("gold")

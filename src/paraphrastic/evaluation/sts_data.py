@@ -58,7 +58,7 @@ def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterat
                 # In the official files of 2016, further columns give the sources of both sentences.
                 yield _frame(archive, year, dataset, sentences, ("sentence1", "sentence2"), gold)
             elif (year, dataset) == LICENSED:
-                log.info("%s: STS %s is without %s, whose sentences need a licence", archive, *LICENSED)
+                log.info("%s: STS %s lacks %s, whose sentences need a licence", archive, *LICENSED)
             else:
                 kind = "gs" if sentences else "input"
                 raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
@@ -102,7 +102,7 @@ def _frame(
         cells = {"gold": score, **dict(zip(columns, line.split("\t"), strict=False))}
         if "sentence2" not in cells:
             what = "seven fields with tabs" if "genre" in columns else "two sentences with a tab"
-            raise file.fault(number, f"{what} between them expected")
+            raise file.fault(number, f"expected {what} between them")
         text = cells["gold"]
         value = (gold or file).score(number, text, what="gold score") if text.strip() else None
         rows.append((number, cells["sentence1"], cells["sentence2"], value, cells.get("genre")))

@@ -48,7 +48,7 @@ class EvaluatedSystem:
             return found[0]
         if len({(each.digest, len(each.samples)) for each in found}) > 1:
             paths = ", ".join(str(result.path) for result in self.results)
-            raise InputError(f"{paths}: {name}: not of the same test data")
+            raise InputError(f"{paths}: {name}: not computed on the same test data")
         values = [each.value for each in found]
         return replace(
             found[0],

@@ -103,7 +103,7 @@ def evaluate_transfer(
 def _features(system: System, rows: pl.DataFrame, language: str, at: str) -> Float32:
     """Features of the rows, [n, d]: a sentence's vector, or the `pair_features` of two vectors."""
     if rows.is_empty():
-        raise InputError(f"{at}: there are no data of this name")
+        raise InputError(f"{at}: there are no data with this name")
     columns = [rows[name] for name in ("sentence1", "sentence2") if rows[name].null_count() == 0]
     sentences = list(dict.fromkeys(text for column in columns for text in column))
     vectors = system.embed_finite(sentences, language, name=at)
@@ -129,10 +129,12 @@ class _Data:
             raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}, at least 2 are needed")
         features, gold = self._features[rows], self._gold[rows]
         if not np.ptp(features, axis=0).any():
-            raise InputError(f"{self.at}: part {name!r}: all vectors are the same and tell nothing")
+            raise InputError(
+                f"{self.at}: part {name!r}: all vectors are the same, so nothing can be learned from them"
+            )
         for label, of_class in enumerate(self.task.classes):
             if name not in ("dev", "test") and label not in gold:
-                raise InputError(f"{self.at}: part {name!r}: no row is of class {of_class!r}")
+                raise InputError(f"{self.at}: part {name!r}: no row has the class {of_class!r}")
         return features, gold
 
 

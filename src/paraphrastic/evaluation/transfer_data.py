@@ -112,7 +112,7 @@ def _labelled(
     for number, line in _numbered(file, latin=latin):
         found = re.fullmatch(pattern, line.strip())
         if not found:
-            raise file.fault(number, f"{expected} expected")
+            raise file.fault(number, f"expected {expected}")
         label = _label(file, number, found["label"], classes)
         yield {"line": number, "sentence1": found["sentence1"].strip(), "label": label}
 
@@ -124,7 +124,7 @@ def _table(
     for number, line in _numbered(file, header=1):
         texts = line.split("\t")
         if len(texts) < len(columns):
-            raise file.fault(number, f"{len(texts)} columns, {len(columns)} expected")
+            raise file.fault(number, f"{len(texts)} columns, expected {len(columns)}")
         cells = dict(zip(columns, texts, strict=False))
         pair = {name: cells[name].strip() for name in ("sentence1", "sentence2")}
         if not all(pair.values()):
@@ -140,13 +140,13 @@ def _numbered(file: LabelledFile, *, header: int = 0, latin: bool = False) -> li
     while not lines[-1].strip():
         lines.pop()
     if len(lines) == header:
-        raise InputError(f"{file.name}: there is no sentence in it")
+        raise InputError(f"{file.name}: contains no sentence")
     return list(enumerate(lines, start=1))[header:]
 
 
 def _label(file: LabelledFile, number: int, text: str, classes: Sequence[str]) -> int:
     if text.strip() not in classes:
-        raise file.fault(number, f"{text.strip()!r} is none of the classes {', '.join(classes)}")
+        raise file.fault(number, f"{text.strip()!r} is not one of the classes {', '.join(classes)}")
     return classes.index(text.strip())
 
 
@@ -241,13 +241,13 @@ def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pl.DataFrame]:
             paths = [path for path in files[dataset] if any(word in path.name for word in words)]
             if len(paths) != 1:
                 names = ", ".join(str(path) for path in files[dataset])
-                raise InputError(f"{names}: one file with {' or '.join(words)} in its name expected")
+                raise InputError(f"{names}: expected one file with {' or '.join(words)} in its name")
             yield _frame("polish", dataset, part, reader, LabelledFile(str(paths[0]), paths[0].read_bytes()))
 
 
 def _frame(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pl.DataFrame:
     if not file.content.strip():
-        raise InputError(f"{file.name}: there is no sentence in it")
+        raise InputError(f"{file.name}: contains no sentence")
     classes = next(task.classes for task in TASKS[suite] if task.dataset == dataset and task.classes)
     rows = pl.DataFrame(list(reader(file, classes)), schema=_SCHEMA)
     return rows.select(pl.lit(dataset).alias("dataset"), pl.lit(part).alias("part"), pl.all())

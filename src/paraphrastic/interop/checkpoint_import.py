@@ -72,7 +72,9 @@ def import_checkpoint(
         try:
             complete_folder(folder, check=partial(_check_tokenizer, model, folder))
         except InputError as error:
-            why_not = str(error).removeprefix(f"{folder}: not for sentence-transformers and model2vec: ")
+            why_not = str(error).removeprefix(
+                f"{folder}: cannot be used in sentence-transformers and model2vec: "
+            )
         digests = {Path(path).name: sha256(path) for path in (checkpoint, sentencepiece_model)}
         write_import_card(folder, Path(output).name, digests, why_not=why_not)
     return model
@@ -88,12 +90,12 @@ def _check_tokenizer(model: SentenceEncoder, folder: Path) -> None:
     from paraphrastic.model.embed_files import read_sentences
 
     if not isinstance(model, AverageEncoder):
-        raise InputError("it is more than one average")
+        raise InputError("it consists of more than one average")
     table = model.embeddings
     try:
         cut = tokens(folder)
     except ModuleNotFoundError:
-        raise InputError("the package tokenizers, by which it is checked, is not installed") from None
+        raise InputError("the package tokenizers, which is needed to check it, is not installed") from None
 
     def embed(sentences: list[str]) -> Float32:
         rows = [table[ids].mean(axis=0) if ids else np.zeros(model.dim) for ids in cut(sentences)]
@@ -195,7 +197,7 @@ class _Side:
         for piece, spelling in enumerate(pieces):
             parts = (spelling.lower() if lowercase else spelling).split()
             if len(parts) > 1:
-                raise InputError(f"the piece {spelling!r} has white space in it, which parts it into several")
+                raise InputError(f"the piece {spelling!r} contains white space, which would split it")
             if piece == processor.unk_id():
                 rows[piece] = absent
             elif parts:
@@ -212,10 +214,10 @@ class _Checkpoint:
     def __init__(self, path: Path, content: Any) -> None:
         self.path = path
         if not isinstance(content, dict):
-            raise self._fault(f"is no checkpoint: it holds {type(content).__name__}, not a dictionary")
+            raise self._fault(f"is not a checkpoint: it holds {type(content).__name__}, not a dictionary")
         missing = [key for key in ("state_dict", "vocab", "args") if key not in content]
         if missing:
-            raise self._fault(f"is no checkpoint: it has no {' and no '.join(missing)}")
+            raise self._fault(f"is not a checkpoint: it has no {' and no '.join(missing)}")
         self.content = content
         if not isinstance(content["args"], argparse.Namespace):
             raise self._fault("args is not an argparse.Namespace")
@@ -232,17 +234,17 @@ class _Checkpoint:
         """Refuse unsupported models; return whether text is lower-cased, and unknown pieces are left out."""
         kind, pool = self._argument("model"), self._argument("pool")
         if kind not in ("avg", "lstm"):
-            raise self._fault(f"args.model is {kind!r}; known are 'avg' and 'lstm'")
+            raise self._fault(f"args.model is {kind!r}, which is neither 'avg' nor 'lstm'")
         if pool not in ("mean", "max") or (kind, pool) == ("avg", "max"):
-            raise self._fault(f"args.pool is {pool!r}; an average has 'mean', and an LSTM 'mean' or 'max'")
+            raise self._fault(f"args.pool is {pool!r}; an average needs 'mean', and an LSTM 'mean' or 'max'")
         if n := self._argument("ngrams", 0):
             raise self._fault(
-                f"is a model of character {n}-grams of text as it is, and those here are of normalized text"
+                f"is a model of character {n}-grams of unchanged text; such models here take normalized text"
             )
         # Earlier code had neither setting below: it always lower-cased, and its text was tokenized.
         if self._argument("tokenize", 1) and not tokenized:
             raise self._fault(
-                "was trained on text that the Moses tokenizer had cut, which models here do not do: give "
+                "was trained on text that the Moses tokenizer had cut, but models here do not run it: give "
                 "sentences in that form, and say so (--tokenized, tokenized=True)"
             )
         return bool(self._argument("lower_case", 1)), bool(self._argument("zero_unk"))
@@ -255,7 +257,7 @@ class _Checkpoint:
             return [self._side(None, "", "")]
         if len(languages) != 2:
             raise self._fault(
-                "has parameters of their own for its two sides: give its languages, in the order of the "
+                "has separate parameters for its two sides: give its languages, in the order of the "
                 "columns of its training data, as in --languages fr-en"
             )
         first, second = languages
@@ -288,7 +290,7 @@ class _Checkpoint:
             raise self._fault(f"args has no {name}")
         value = self.args.get(name, *default)
         if not isinstance(value, str | int | float | None):
-            raise self._fault(f"args.{name} is of the type {type(value).__name__}")
+            raise self._fault(f"args.{name} has the type {type(value).__name__}")
         return value
 
     def _side(self, language: str | None, own_table: str, own_lstm: str) -> _Side:
@@ -306,7 +308,9 @@ class _Checkpoint:
             )
         for piece, row in vocab.items():
             if type(row) is not int or not 0 <= row < len(vocab):
-                raise self._fault(f"vocab{own_table}: the row of {piece!r} is {row!r}, of {len(vocab)} rows")
+                raise self._fault(
+                    f"vocab{own_table}: the row of {piece!r} is {row!r}, but there are {len(vocab)} rows"
+                )
         return _Side(language, vocab, weights, dict(self._lstm(own_lstm)) if self._recurrent else {})
 
     def _lstm(self, own: str) -> Iterator[tuple[str, Float32]]:
@@ -366,7 +370,7 @@ def _cause(error: Exception) -> str:
         r"GLOBAL (\S+) was not an allowed|Trying to load unsupported GLOBAL (\S+)", message
     ):
         name = asked[1] or asked[2]
-        return f"refused: it asks for {name}, and of classes it may name argparse.Namespace alone"
+        return f"refused: it asks for {name}, but argparse.Namespace is the only class allowed"
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     # After the cause, torch gives general advice, which is no help here.
     causes = [line for line in lines if "torch.load.html" not in line] or [""]

@@ -76,7 +76,7 @@ def reduce_model(model: AverageEncoder, reduction: Reduction, corpus: Iterable[s
     own = model
     sentences = list(corpus) if reduction.needs_corpus else []
     if reduction.needs_corpus and not sentences:
-        raise InputError("a corpus is needed to make the model smaller, and there is no sentence in it")
+        raise InputError("the corpus contains no sentence, so the model cannot be made smaller")
     if reduction.prune:
         model = prune(model, sentences)
     if reduction.dimension is not None:
@@ -151,7 +151,7 @@ def with_dtype(model: AverageEncoder, dtype: str) -> AverageEncoder:
     table = _as_floats(model)
     if bits := _BITS.get(dtype):
         if model.dim % (8 // bits):
-            raise InputError(f"{dtype} needs a multiple of {8 // bits} dimensions; there are {model.dim}")
+            raise InputError(f"{dtype} needs a multiple of {8 // bits} dimensions; the model has {model.dim}")
         codes, weights = quantize(table, bits)
         return _changed(model, embeddings=pack(codes, bits), weights=weights)
     if dtype == "int8":
@@ -224,9 +224,9 @@ def size_rows(before: AverageEncoder, after: AverageEncoder) -> list[tuple[str, 
     """Return what was reduced in a model, for a person to read."""
     way = {"pca": "the directions in which a corpus's vectors are longest", "truncate": "the first"}
     rows = [
-        ("dimensions", f"{after.dim:,}, of {before.dim:,}: {way[after.config['reduction']['method']]}"),
-        ("pieces", f"{len(after.embeddings):,}, of {len(before.embeddings):,}: those that a corpus needs"),
-        ("numbers", f"{after.dtype}, of {before.dtype}"),
+        ("dimensions", f"{after.dim:,} of {before.dim:,}: {way[after.config['reduction']['method']]}"),
+        ("pieces", f"{len(after.embeddings):,} of {len(before.embeddings):,}: those that a corpus needs"),
+        ("numbers", f"{after.dtype} instead of {before.dtype}"),
     ]
     changed = (after.dim < before.dim, len(after.known) < len(before.known), after.dtype != before.dtype)
     return list(compress(rows, changed))
@@ -246,21 +246,21 @@ def cost_table(
     Raises:
         InputError: the test sets are not test sets of STS.
     """
-    points = "not measured: --sts names the test sets"
+    points = "not measured; give the test sets with --sts"
     if original.testsets is not None:
         # Imported here because only this needs to read test sets.
         from paraphrastic.evaluation.development import average_score
 
         before, after = (average_score(each, original.testsets) for each in (original.model, model))
-        points = f"{after:.2f}, of {before:.2f}: {before - after:.2f} points lost"
+        points = f"{after:.2f} instead of {before:.2f}: {before - after:.2f} points lost"
     sizes = [
         sum(path.stat().st_size for path in each.rglob("*") if path.is_file())
         for each in (folder, original.folder)
     ]
     speed, times = _speed(original.model, model, sentences)
     return [
-        ("size", "{:,.1f} MB, of {:,.1f} MB".format(*(size / 1e6 for size in sizes))),
-        ("speed", f"{speed:,.0f} sentences a second, {times:.2f} times the model's"),
+        ("size", "{:,.1f} MB instead of {:,.1f} MB".format(*(size / 1e6 for size in sizes))),
+        ("speed", f"{speed:,.0f} sentences per second, {times:.2f} times the model's speed"),
         ("STS 2012–2016", points),
     ]
 

@@ -151,7 +151,7 @@ def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
         if result != unicodedata.normalize("NFC", letter):
             by_result.setdefault(result, set()).add(letter)
     if any(folded[letter] != letter for result in by_result for letter in result):
-        raise InputError(f"folding {dict(folding)}: what becomes of a letter is folded again")
+        raise InputError(f"folding {dict(folding)}: the result for a letter would be folded again")
     found = [replace(_any_of(same), result) for result, same in by_result.items()]
     return [{"type": "NFC"}, *found] if found else []
 

@@ -73,22 +73,22 @@ class Parity:
     def check(self, text: str, name: str) -> None:
         """Raise an `InputError` that names lines, unless the models agree."""
         if not self.sentences:
-            raise InputError(f"{text}: there is no sentence in it to compare the export with")
+            raise InputError(f"{text}: contains no sentence to compare the export with")
         faults = []
         if self.different:
             reason = ""
             if self.segmented:
                 reason = (
-                    f", {len(self.segmented):,} of them with Chinese characters, among which jieba finds the "
-                    "words for the model, and not for the export"
+                    f"; {len(self.segmented):,} of them contain Chinese characters, in which jieba finds the "
+                    "words for the model but not for the export"
                 )
             faults.append(
-                f"{len(self.different):,} of {self.sentences:,} sentences are cut into other pieces"
+                f"{len(self.different):,} of {self.sentences:,} sentences are cut into different pieces"
                 f" (line {_lines(self.different)}){reason}"
             )
         if self.apart:
             faults.append(
-                f"{len(self.apart):,} cosines of sentences with the next one differ by more than "
+                f"{len(self.apart):,} cosines between a sentence and the next differ by more than "
                 f"{self.tolerance:g}, at most by {self.largest:.2g} (line {_lines(self.apart)})"
             )
         if faults:
@@ -100,12 +100,12 @@ class Parity:
             ("sentences", f"{self.sentences:,}"),
             ("with identical pieces", f"{100 * self.identical / self.sentences:.4g} %"),
             ("largest difference of cosines", f"{self.largest:.2g} (tolerated: {self.tolerance:g})"),
-            ("cosines compared, of sentences with the next one", f"{self.pairs:,}"),
+            ("compared cosines between a sentence and the next", f"{self.pairs:,}"),
         ]
         counted = {
             "with the same pieces in another order": self.reordered,
-            "with two ways to be cut that have the same score": self.ties,
-            "of unknown pieces alone, which are zero there": self.unknown,
+            "with two cuts of the same score": self.ties,
+            "with unknown pieces only, which are zero there": self.unknown,
         }
         return rows + [
             (what, f"{len(each):,} (line {_lines(each)})") for what, each in counted.items() if each
@@ -126,7 +126,7 @@ def compare(model: AverageEncoder, other: Other, sentences: Iterable[str]) -> Pa
         apart = _compare_pieces(model, other, block, found)
         vectors = [model.embed_raw_text(block), np.asarray(other.embed(block), np.float32)]
         if vectors[1].shape != vectors[0].shape:
-            raise InputError(f"vectors are {vectors[1].shape}, and here {vectors[0].shape}")
+            raise InputError(f"its vectors are {vectors[1].shape}, but those of the model {vectors[0].shape}")
         for side in vectors:
             side[apart] = np.nan
         joined = [np.vstack(sides) for sides in zip(before, vectors, strict=True)]

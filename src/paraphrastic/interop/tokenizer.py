@@ -38,13 +38,15 @@ def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -
     config = read_json(folder / CONFIG)
     try:
         if config.get("encoder") != ENCODER:
-            raise InputError("it is more than one average")
+            raise InputError("it consists of more than one average")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
         check()
     except InputError as error:
         for name in (TOKENIZER, MODULES):
             (folder / name).unlink(missing_ok=True)
-        raise InputError(f"{folder}: not for sentence-transformers and model2vec: {error}") from None
+        raise InputError(
+            f"{folder}: cannot be used in sentence-transformers and model2vec: {error}"
+        ) from None
     write_json(folder / MODULES, _MODULES)
 
 
@@ -103,9 +105,9 @@ def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
         and is_cut_at_spaces(SentencePieceProcessor(model_proto=model.SerializeToString()))
     ):
         raise InputError(
-            "its vocabulary cannot be a tokenizer.json. Supported are sentencepiece models of subwords "
-            "(unigram) or of words, with a normalization of sentencepiece's own that folds no case, its "
-            "default treatment of spaces, no bytes and no user-defined symbols"
+            "its vocabulary cannot be written as a tokenizer.json. That needs a sentencepiece model of "
+            "subwords (unigram) or of words, with one of sentencepiece's own normalizations that folds no "
+            "case, its default treatment of spaces, no bytes and no user-defined symbols"
         )
 
 

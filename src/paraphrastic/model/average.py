@@ -60,7 +60,7 @@ class AverageEncoder(SentenceEncoder):
         if embeddings.dtype not in (np.float32, np.float16, np.int8):
             raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}")
         if (embeddings.dtype == np.int8) != (weights is not None):
-            raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}; int8 alone has weights")
+            raise InputError(f"{WEIGHTS} holds embeddings of {embeddings.dtype}; only int8 has weights")
         if weights is not None and (weights.shape != (pieces,) or weights.dtype != np.float32):
             kind = f"{weights.shape} of {weights.dtype}"
             raise InputError(f"{WEIGHTS} holds weights {kind} for {pieces} pieces")
@@ -77,7 +77,7 @@ class AverageEncoder(SentenceEncoder):
         self._factors = np.ones(pieces, np.float32) if weights is None else weights
         self.unit: str = config.get("unit", "subword")
         if self.unit not in UNITS:
-            raise InputError(f"unit is {self.unit!r}, which is none of {', '.join(UNITS)}")
+            raise InputError(f"unit is {self.unit!r}, which is not one of {', '.join(UNITS)}")
         self._cutter = Cutter(self.processor, known, self.unit)
 
     @property

@@ -60,7 +60,7 @@ class CompositeEncoder(SentenceEncoder):
         try:
             self.architecture = Architecture.from_json(config["architecture"])
         except (TypeError, ValueError) as error:
-            raise InputError(f"the architecture in its configuration is not one: {error}") from None
+            raise InputError(f"the architecture in its configuration is not valid: {error}") from None
         separate = self.architecture.separate
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
         self._tensors = tensors
@@ -80,7 +80,7 @@ class CompositeEncoder(SentenceEncoder):
         try:
             return sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
         except RuntimeError as error:
-            raise InputError(f"{name} is no sentencepiece model: {error}") from None
+            raise InputError(f"{name} is not a sentencepiece model: {error}") from None
 
     def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
         for number, part in enumerate(self.architecture.parts):
@@ -90,7 +90,7 @@ class CompositeEncoder(SentenceEncoder):
             cutter = self._cutters[part.unit, language]
             pieces = cutter.processor.get_piece_size()
             if len(embeddings) != pieces or cutter.known.shape != (pieces,):
-                raise InputError(f"{name} has {len(embeddings)} rows, but its vocabulary {pieces} pieces")
+                raise InputError(f"{name} has {len(embeddings)} rows, but its vocabulary has {pieces} pieces")
             if unknown.shape != embeddings.shape[1:]:
                 raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
             table = np.concatenate([embeddings, unknown[None]])
@@ -128,7 +128,7 @@ class CompositeEncoder(SentenceEncoder):
         if self.architecture.separate and language not in self.languages:
             choices = " or ".join(map(repr, self.languages))
             raise InputError(
-                f"this model has parameters of their own for its languages: language is to be {choices}, "
+                f"this model has separate parameters for its languages: language must be {choices}, "
                 f"not {language!r}"
             )
 

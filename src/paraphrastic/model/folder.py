@@ -1,5 +1,6 @@
 """Save a model to a folder, and open it from one."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from paraphrastic.base.text import folding_errors
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import CONFIG, ENCODER, PARTS, SENTENCEPIECE, WEIGHTS, ModelFiles
+
+# The models that come with the package, each in a folder of its name; docs/models.md says how they were made.
+SHIPPED = Path(__file__).parents[1] / "models"
 
 
 def save_model(model: SentenceEncoder, folder: Path) -> None:
@@ -43,13 +47,20 @@ def open_files(files: ModelFiles) -> SentenceEncoder:
     return CompositeEncoder(tensors, processor, config)
 
 
+def find_folder(path: str | Path) -> Path:
+    """The folder at `path` or, if nothing is there, the shipped model of this name."""
+    shipped = SHIPPED / path
+    is_name = shipped.name == os.fspath(path) and (shipped / CONFIG).is_file()
+    return shipped if is_name and not Path(path).exists() else Path(path)
+
+
 def open_folder(path: str | Path) -> SentenceEncoder:
-    """Open the model in a folder, such as `results/models/en`.
+    """Open the model in a folder, such as `results/models/en`, or a shipped one by its name, such as `en`.
 
     Raises:
         InputError: a file of the folder is missing or damaged, or it holds another kind of model.
     """
-    folder = Path(path)
+    folder = find_folder(path)
     if folder.is_file():
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
     for name in (CONFIG, WEIGHTS, SENTENCEPIECE):
@@ -58,7 +69,7 @@ def open_folder(path: str | Path) -> SentenceEncoder:
     config = _read_config(folder / CONFIG)
     for name, expected in config["sha256"].items():
         if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: is missing; {CONFIG} has its digest")
+            raise InputError(f"{folder / name}: is missing, but {CONFIG} has its digest")
         if (actual := sha256(folder / name)) != expected:
             raise InputError(f"{folder / name}: damaged: sha256 is {actual}, {CONFIG} says {expected}")
     try:
@@ -103,5 +114,5 @@ def _read_config(path: Path) -> dict[str, Any]:
     for fault in folding_errors(config["folding"]):
         raise InputError(f"{path}: folding: {fault}")
     if missing := {WEIGHTS, SENTENCEPIECE} - set(config["sha256"]):
-        raise InputError(f"{path}: sha256 is without {' and '.join(sorted(missing))}")
+        raise InputError(f"{path}: sha256 lacks {' and '.join(sorted(missing))}")
     return config

@@ -48,9 +48,9 @@ def read_model_proto(content: bytes) -> ModelProto:
     try:
         model.ParseFromString(content)
     except DecodeError as error:
-        raise InputError(f"{SENTENCEPIECE}: is no sentencepiece model: {error}") from None
+        raise InputError(f"{SENTENCEPIECE}: is not a sentencepiece model: {error}") from None
     if not model.pieces:
-        raise InputError(f"{SENTENCEPIECE}: is no sentencepiece model: there are no pieces in it")
+        raise InputError(f"{SENTENCEPIECE}: is not a sentencepiece model: it contains no pieces")
     return model
 
 
@@ -78,7 +78,7 @@ def add_unknown_pieces(
     if len(foreign) * 100 > len(vocabulary) * MAX_FOREIGN_PERCENT:
         raise InputError(
             f"{len(foreign):,} of the vocabulary's {len(vocabulary):,} pieces, such as {foreign[0]!r}, are "
-            "none of the sentencepiece model's: it is another vocabulary's"
+            "not in the sentencepiece model, which belongs to another vocabulary"
         )
     if processor.piece_to_id(UNKNOWN) == unknown:
         new.append(UNKNOWN)
@@ -89,7 +89,7 @@ def add_unknown_pieces(
     if _SPACE not in known or processor.encode(new) != extended.encode(new):
         raise InputError(
             f"the sentencepiece model cannot tell unknown pieces of the vocabulary, such as {new[0]!r}, from "
-            "others: needed is one of the type unigram or bpe, with a piece for a space"
+            "others: its type must be unigram or bpe, and it needs a piece for a space"
         )
     return extended
 

@@ -16,7 +16,7 @@ from paraphrastic.neighbours.vectors import Matrix, require_finite, single
 
 # Number of rows to look at beyond those asked for.
 _SPARE = 20
-_OWN_NUMBERS = "its vectors have numbers of their own, not those of rows"
+_OWN_NUMBERS = "its vectors have ids of their own instead of row numbers"
 
 
 def load_faiss(threads: int) -> Any:
@@ -53,10 +53,10 @@ class FaissFile(Matrix):
             raise InputError(f"{path}: not an index of FAISS: {' '.join(str(error).split())}") from None
         if self._index.metric_type != faiss.METRIC_INNER_PRODUCT:
             raise InputError(
-                f"{path}: an index of distances; one of inner products of unit vectors is needed"
+                f"{path}: an index of distances; an index of inner products of unit vectors is needed"
             )
         if not self._index.is_trained:
-            raise InputError(f"{path}: an index that FAISS has not trained, and that has no vectors")
+            raise InputError(f"{path}: an index without vectors that FAISS has not trained")
         self.shape = self._index.ntotal, self._index.d
         if isinstance(self._index, faiss.IndexIDMap):
             ids = faiss.vector_to_array(self._index.id_map)

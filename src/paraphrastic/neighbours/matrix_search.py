@@ -60,7 +60,7 @@ def search(
     if dim != queries.shape[1]:
         raise InputError(f"{name} has rows of {dim} dimensions, but queries have {queries.shape[1]}")
     if k < 1:
-        raise InputError(f"k is {k}; at least one row is to be found")
+        raise InputError(f"k is {k}, but must be at least 1")
     found = Neighbours.nothing(len(queries), min(k, rows))
     lowest = -np.inf if min_score is None else min_score - ROUNDING
     blocks = slices(rows, max(1, BLOCK_NUMBERS // max(1, dim)))

@@ -59,7 +59,7 @@ def search_files(
             numbers of sentences and rows differ, or FAISS is needed but not installed.
     """
     if sentences is not None and (sentences == "-" or Path(sentences).is_fifo()):
-        raise InputError("the rows' sentences cannot come from a pipe, since they are read twice")
+        raise InputError("the rows' sentences cannot come from a pipe, because they are read twice")
     count, first = 0, 1
     # The output is opened first: if it cannot be written, that is reported before any work is lost.
     with text_output(output) as file:

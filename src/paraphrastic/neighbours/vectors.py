@@ -105,7 +105,7 @@ class VectorFile(Matrix):
         rows, dim = self.shape
         expected = self._start + rows * dim * self._kind.itemsize
         if size < expected:
-            raise InputError(f"{path}: damaged: {size} bytes, where its {rows} rows take {expected}")
+            raise InputError(f"{path}: damaged: it has {size} bytes, but its {rows} rows need {expected}")
 
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
         dim = self.shape[1]

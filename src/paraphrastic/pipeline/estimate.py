@@ -44,7 +44,7 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
     known = [(corpus, corpus.pairs) for corpus in corpora if corpus.pairs]
     lines = []
     if unknown := [corpus.name for corpus in corpora if not corpus.pairs]:
-        lines.append(f"not in the estimate, since OPUS does not say their size: {', '.join(unknown)}")
+        lines.append(f"not in the estimate, because OPUS does not say their size: {', '.join(unknown)}")
     if not known:
         return lines
     pairs = sum(number for _, number in known)
@@ -69,11 +69,12 @@ def estimate(corpora: Sequence[OpusCorpus]) -> list[str]:
         *lines,
         f"estimate for {names}: {pairs:,} pairs",
         f"  disk    {size(archives)} to download, {size(archives + written)} in all, "
-        f"and {size(merging)} more in merging",
-        f"  memory  {size(vocabulary.mb)} for the vocabulary, {size(training.mb)} in training, 1 GB before",
-        f"  time    {duration(seconds + vocabulary.seconds)} of one core to training data, "
-        f"{duration(training.seconds)} an epoch of training",
-        "  if no filter drops a pair; by rates for sentences of 12 words, 1024 dimensions and 50,000 pieces",
+        f"and {size(merging)} more while merging",
+        f"  memory  {size(vocabulary.mb)} for the vocabulary, {size(training.mb)} for training, "
+        "1 GB for other steps",
+        f"  time    {duration(seconds + vocabulary.seconds)} on one core to make the training data, "
+        f"{duration(training.seconds)} per epoch of training",
+        "  assumed: no filter drops a pair; sentences of 12 words, 1024 dimensions and 50,000 pieces",
     ]
 
 

@@ -60,7 +60,7 @@ class Evaluations:
                 faults.append(f"{at}: unknown key{hint}")
             for system in (each for each in systems if each not in known):
                 hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
-                faults.append(f"{at}: {system!r} is no system that is evaluated{hint}")
+                faults.append(f"{at}: {system!r} is not a system that is evaluated{hint}")
         if faults:
             raise InputError("\n".join(faults))
 
@@ -161,7 +161,7 @@ class Evaluations:
         testsets = self.testsets(task)
         if found := self.parts(task, system):
             return found
-        raise InputError(f"{system}: knows none of the languages that are evaluated of {testsets}")
+        raise InputError(f"{system}: knows none of the evaluated languages of {testsets}")
 
     def part_files(self, task: str, path: str) -> OfWildcards:
         """Return an input function for one file per evaluated part; `path` has the wildcard of its rule."""
@@ -173,7 +173,7 @@ class Evaluations:
         """Return a task's data set, or its data sets by name."""
         settings = self.config["evaluation"][task]
         if settings is None:
-            raise InputError(f"config: evaluation.{task}: is null, so that nothing is evaluated on it")
+            raise InputError(f"config: evaluation.{task}: is null, so nothing is evaluated on it")
         return settings["testsets"] if TASKS[task].parts else settings
 
     # Test sets.
@@ -240,7 +240,7 @@ class Evaluations:
         """Return the training pairs whose English sentences are embedded, and their English columns."""
         if not self.speed_models:
             raise InputError(
-                "config: evaluation.speed: is null, or no model knows English: there is no speed"
+                "config: evaluation.speed: is null, or no model knows English, so no speed is measured"
             )
         columns = {}
         for model in self.speed_models:

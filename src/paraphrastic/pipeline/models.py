@@ -181,7 +181,7 @@ class Models:
         def files(wildcards: Wildcards) -> list[str]:
             study = self.config["filter_study"]
             if study["model"] is None:
-                raise InputError("config: filter_study.model: is null, so that there is no filter study")
+                raise InputError("config: filter_study.model: is null, so there is no filter study")
             parts = range(1, study["parts"] + 1) if "{part}" in name else [0]
             return [
                 f"results/filter_study/{study['model']}/{measure}/{name.format(part=part)}"
@@ -198,7 +198,7 @@ class Models:
             study = self.config["language_choice"]
             if not study["models"]:
                 raise InputError(
-                    "config: language_choice.models: is empty, so that there is no study of languages"
+                    "config: language_choice.models: is empty, so there is no study of languages"
                 )
             if prefixed and not study["prefixed"]:
                 return []

@@ -75,7 +75,7 @@ def planned_run(
 
     snakefile = Path("Snakefile")
     if not snakefile.is_file():
-        raise InputError(f"{snakefile}: is not a file: plan in the folder of the pipeline")
+        raise InputError(f"{snakefile}: is not a file: run this in the folder of the pipeline")
     # If a file is neither JSON nor YAML, this names the file and the line, which Snakemake does not.
     read_config(configfiles or [DEFAULT_CONFIG])
     # Snakemake always lists a dry run on standard error.
@@ -230,7 +230,7 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
         names = sorted(sizes.unknown)
         example = " ".join(f"{name}=1000000" for name in names)
         raise InputError(
-            f"how many pairs {', '.join(names)} will have is not known before the download: say it, such as "
+            f"the number of pairs in {', '.join(names)} is not known before the download: give it, such as "
             f"--pairs {example}"
         )
     by_name: dict[str, list[Cost]] = {}
@@ -253,7 +253,7 @@ def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: 
 def lines_of(plan: Plan) -> list[str]:
     """Return the lines of a plan for the terminal: a table, the time by the clock, and the assumptions."""
     if not plan.total.jobs:
-        return ["nothing is left to run; --all plans what is there already, too"]
+        return ["nothing is left to run; with --all, the plan includes what is already made"]
     cells: list[tuple[str, ...]] = [("", "jobs", "core time", "longest job", "disk", "memory")]
     for row in (*plan.rows, plan.total):
         of_jobs = f"{row.jobs:,}", duration(row.seconds), size(row.disk_mb), f"{row.memory_mb:,.0f} MB"
@@ -263,13 +263,15 @@ def lines_of(plan: Plan) -> list[str]:
         *in_columns(cells),
         "",
         f"about {duration(plan.seconds)} on {plan.cores} cores, {duration(plan.chain_seconds)} on any number "
-        "of them, beside what downloads and queues wait",
+        "of cores, plus the time for downloads and queues",
     ]
     if plan.total.temporary_mb >= 1:
-        lines.append(f"merging has up to {size(plan.total.temporary_mb)} more on the disk")
-    lines.append(f"of each corpus, {KEPT:.0%} of the pairs are taken to be kept unless --kept says otherwise")
+        lines.append(f"merging needs up to {size(plan.total.temporary_mb)} more on the disk")
+    lines.append(
+        f"{KEPT:.0%} of the pairs in each corpus are assumed to be kept unless --kept says otherwise"
+    )
     if plan.assumed:
-        lines.append(f"taken to be small, since their sizes are not known: {', '.join(plan.assumed)}")
+        lines.append(f"assumed to be small, because their sizes are not known: {', '.join(plan.assumed)}")
     return lines
 
 

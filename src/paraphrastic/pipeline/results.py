@@ -49,7 +49,7 @@ class Results:
         ]
         # Why some tables that the page could show are not made.
         self.absent = dict.fromkeys(
-            (table for table in others if table not in made), "the configuration asks for none"
+            (table for table in others if table not in made), "the configuration does not ask for it"
         ) | {
             table: f"no system of the configuration is evaluated on {layout.task}"
             for table, layout in LAYOUTS.items()
@@ -88,17 +88,17 @@ class Results:
     def _off(self) -> dict[str, str]:
         reasons = {
             "caption_differences": "the other system is InferSent, "
-            "and dataset_differences.csv has no figure of it",
+            "and dataset_differences.csv has no figure for it",
             "corpus_choice": "back-translations of its corpora are not published",
         }
         if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
-            over = f"{PAPER_LANGUAGES} languages, the configuration's over {languages}"
+            over = f"{PAPER_LANGUAGES} languages, the one of this configuration over {languages}"
             reasons["language_choice_correlations"] = f"the published figure is over {over}"
         for table in self.published:
             if table in LAYOUTS and table not in self.system_tables:
                 reasons[table] = self.absent[table]
             elif table not in self.tables:
-                reasons.setdefault(table, f"the configuration asks for no table {table}")
+                reasons.setdefault(table, f"the configuration does not ask for the table {table}")
         return reasons
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:

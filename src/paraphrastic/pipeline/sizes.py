@@ -126,7 +126,7 @@ class Sizes:
     def __post_init__(self) -> None:
         for name in (*self.pairs, *self.kept):
             if name not in self.run.datasets or self.run.datasets[name].kind not in CORPUS_KINDS:
-                raise InputError(f"{name!r} is no corpus of the configuration")
+                raise InputError(f"{name!r} is not a corpus of the configuration")
 
     def megabytes(self, paths: str | Iterable[str]) -> float:
         """Return the MB of one or more files that exist or that an added job makes."""

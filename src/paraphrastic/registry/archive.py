@@ -144,7 +144,7 @@ def check_whole(path: str | Path, name: str) -> None:
                         pass
         return
     if not name.endswith(_TAR_SUFFIXES) and not magic.startswith(tuple(_OPENERS)):
-        raise DamagedError(f"{path}: damaged: not a compressed file, as its name says")
+        raise DamagedError(f"{path}: damaged: not a compressed file, although its name says so")
     with open_stream(path, max_bytes=bound) as stream:
         if name.endswith(_TAR_SUFFIXES):
             with _damage_named(str(path)):
@@ -191,7 +191,7 @@ def _zstandard(stream: IO[bytes]) -> Any:
     try:
         import pyarrow
     except ImportError:
-        cause = "reading Zstandard takes pyarrow; pip install 'paraphrastic[pipeline]'"
+        cause = "reading Zstandard needs pyarrow; pip install 'paraphrastic[pipeline]'"
         raise InputError(f"{stream.name}: {cause}") from None
     return pyarrow.CompressedInputStream(stream, "zstd")
 

@@ -292,7 +292,7 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
         if len(languages) == 2:
             cell = cell.replace("{a}", languages[0]).replace("{b}", languages[1])
         if set("{}") & set(cell):
-            cause = "only {a} and {b}, for a pair's codes, are replaced"
+            cause = "the only placeholders are {a} and {b}, for the codes of a pair"
             raise _CellError(column, f"{row[column]!r}: {cause}")
         cells[column] = cell
     if not _FILE.fullmatch(cells["file"]):
@@ -322,7 +322,7 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
     if named == "sides" and (not members or len(members) % 2):
-        return f"kind {kind!r} needs one member a language, in the order of the languages"
+        return f"kind {kind!r} needs one member per language, in the order of the languages"
     if named == "lines" and not members:
         return f"kind {kind!r} needs the name of the member with the lines"
     if not members or kind not in FILE_KINDS:

@@ -78,7 +78,7 @@ def fetch(
             except _WrongBytesError:
                 if not resumed:
                     raise
-                cause = "the part that was here does not belong to the file"
+                cause = "the part that was already here does not belong to the file"
             failures = failures + 1 if part.size < furthest + LEAST_BYTES else 1
             furthest = max(furthest, part.size)
             if failures >= attempts:
@@ -147,7 +147,7 @@ def _by_hand(file: RemoteFile) -> Path | None:
         return None
     if file.name_is_shared:
         raise InputError(
-            f"{common}: several data sets have a file of this name: move it to {own} if it is meant"
+            f"{common}: several data sets have a file with this name: move it to {own} if it belongs there"
         )
     return common
 

@@ -215,7 +215,7 @@ def _begin(
     status, headers = response.status_code, response.headers
     if status == 416:
         part.clear()
-        raise TransientError("the server's file is shorter than the part that was here")
+        raise TransientError("the server's file is shorter than the part that was already here")
     if not 200 <= status < 300:
         error = TransientError if status in _WORTH_RETRYING or status >= 500 else RefusedError
         raise error(f"HTTP {status} {response.reason}")
@@ -229,7 +229,7 @@ def _begin(
         found = (int(span[1]), (validator, int(span[2]))) if span else None
         if origin is None or found != (part.size, origin):
             part.clear()
-            raise TransientError("the server's file is not the one that the part here came from")
+            raise TransientError("the part that is already here comes from another file")
         return origin[1]
     part.clear()
     length = headers.get("Content-Length", "")

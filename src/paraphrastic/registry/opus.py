@@ -114,7 +114,7 @@ def _parse(path: Path, languages: Sequence[str]) -> dict[str, OpusCorpus]:
         # Entries of the same name and version can be for another pair or for a stricter alignment.
         if re.split("[?#]", address)[0].endswith(f"/moses/{a}-{b}.txt.zip") and _NAME.fullmatch(name):
             if address_error(address) or urlsplit(address).scheme == "file":
-                raise InputError(f"{at}: {address!r} is no http(s) address")
+                raise InputError(f"{at}: {address!r} is not an http(s) address")
             size, pairs = (_number(at, entry, key) for key in ("size", "alignment_pairs"))
             found.append(OpusCorpus(name, version, (a, b), address, pairs, size and size * 1024))
     found.sort(key=lambda corpus: corpus.pairs or 0)
@@ -137,5 +137,5 @@ def _number(at: str, entry: Any, key: str) -> int | None:
     except OverflowError:
         count = -1  # JSON's numbers can be infinite
     if count < 0:
-        raise InputError(f"{at}: {key} is {entry[key]}, which is no count")
+        raise InputError(f"{at}: {key} is {entry[key]}, which is not a count")
     return count or None

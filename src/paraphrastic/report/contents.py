@@ -41,16 +41,17 @@ CHAPTERS = (
     Chapter(
         "evaluation",
         "Evaluation",
-        "Figures of this run stand above the published ones. Under a figure is its 95 % interval over "
-        "resamples of the test data, after ± the deviation over training runs where there are several. In "
-        "bold, and filled in the pictures, is what is better than all others where the difference holds.",
+        "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
+        "resamples of the test data; after ± is the deviation over training runs if there are several. "
+        "A figure is bold, and filled in the pictures, if it is better than all others and the difference "
+        "holds.",
         (
             *(Part(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
             Part(
                 "dataset_differences",
                 "How systems differ from data set to data set",
                 "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
-                "absolute difference, mean difference, and those on captions",
+                "absolute difference, mean difference, and the difference on each dataset of captions",
                 figures="",
             ),
         ),
@@ -58,33 +59,33 @@ CHAPTERS = (
     Chapter(
         "corpora",
         "Corpora",
-        "Where the training pairs come from, what the filters left of them, and which of them were too near "
-        "to the test sets.",
+        "Where the training pairs come from, what the filters left of them, and which of them were too "
+        "close to the test sets.",
         (
             Part(
                 "funnel",
                 "The filter funnel",
-                "Pairs read, dropped by the first filter that does not accept them, then as duplicates, as "
-                "contaminated or over the cap, and kept",
+                "Pairs that were read, dropped by the first filter that rejects them, dropped as duplicates, "
+                "as contaminated or over the cap, and kept",
             ),
             Part(
                 "filter_overlap",
-                "What two filters drop alike",
-                "Pairs that neither of two filters accepts; where the two are the same, pairs that it does "
-                "not accept, whatever the others say",
+                "Pairs that two filters drop",
+                "Pairs that both filters reject; on the diagonal, all pairs that the filter rejects, "
+                "whatever the other filters do",
                 figures="",
             ),
             Part(
                 "corpora",
                 "Statistics of the corpora",
-                "The corpora, and the pairs of them that models are trained on: length in tokens, IDF and "
-                "entropies in nats, each with its standard deviation where it is a mean",
+                "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
+                "entropies in nats; means have their standard deviations",
                 figures="",
             ),
             Part(
                 "contamination",
                 "Contamination",
-                "Selected pairs with a sentence of a test set: exact in its normal form, or nearly the "
+                "Selected pairs with a sentence of a test set, exactly the same in normal form or nearly the "
                 "same; share in %",
                 figures="",
             ),
@@ -93,49 +94,50 @@ CHAPTERS = (
     Chapter(
         "training",
         "Training",
-        "Every run of every model's sweep, the one that became the model, and what single settings change.",
+        "Every run of every model's sweep, the run that became the model, and the effect of single settings.",
         (
             Part(
                 "sweep",
                 "The sweeps",
-                "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep, by which one is chosen",
+                "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep; it decides "
+                "which run is chosen",
             ),
             Part("training", "Training curves", figures="training/*/*.svg", table=False),
             Part(
                 "studies",
                 "Studies of single settings",
-                "Pearson's r × 100 of models that differ in the setting alone: on STS 2017 en-en, and on "
+                "Pearson's r × 100 of models that differ only in the setting: on STS 2017 en-en, and on "
                 "average on STS 2012–2016 with its 95 % interval",
                 figures="",
             ),
             Part(
                 "filter_study",
-                "What is learnt from each part of a ranking",
+                "What models learn from each part of a ranking",
                 "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
-                "ranked from the lowest values to the highest: on STS 2017 en-en, by which the best part is "
-                "chosen, and on average on STS 2012–2016 with its 95 % interval",
+                "ranked from the lowest values to the highest: on STS 2017 en-en, which decides on the best "
+                "part, and on average on STS 2012–2016 with its 95 % interval",
             ),
         ),
     ),
     Chapter(
         "languages",
         "Choice of a language",
-        "Whether another language helps English more if it is like English.",
+        "Whether another language helps English more if it is more similar to English.",
         (
             Part(
                 "language_choice",
                 "Models of English and another language",
                 "Models of English and another language: overlap of the two languages' pieces, distances "
                 "from English (URIEL), and Pearson's r × 100 on average on STS 2012–2016 with its 95 % "
-                "interval, where pieces that are spelled alike share an embedding and where the other "
-                "language's are prefixed",
+                "interval, both when pieces with the same spelling share an embedding and when the pieces of "
+                "the other language have a prefix",
             ),
             Part(
                 "language_choice_correlations",
-                "What their scores go with",
-                "Spearman's ρ × 100, over languages, of the average on STS 2012–2016 with overlap and "
-                "distances, with its 95 % interval and the probability of a ρ as far from 0 if they were "
-                "unrelated",
+                "What their scores correlate with",
+                "Spearman's ρ × 100, over languages, between the average on STS 2012–2016 and the overlap or "
+                "a distance, with its 95 % interval and the probability of a ρ at least as far from 0 if the "
+                "two were unrelated",
                 figures="",
             ),
         ),
@@ -143,12 +145,12 @@ CHAPTERS = (
     Chapter(
         "speed",
         "Speed",
-        "Measured on the machine of this run; published figures are of the papers' machines.",
+        "Measured on the machine of this run; published figures come from the papers' machines.",
         (
             Part(
                 "speed",
-                "Sentences embedded a second",
-                "Sentences embedded a second in batches of sentences of about the same length: published, "
+                "Sentences embedded per second",
+                "Sentences embedded per second in batches of sentences of about the same length: published, "
                 "and measured in one run on one machine",
             ),
         ),

@@ -111,7 +111,7 @@ class _Page:
         except (InputError, KeyError, ValueError) as error:
             why = str(error) if isinstance(error, InputError) else f"{path}: not readable: {error!r}"
             if not path.exists():
-                why = f"{path} is not there"
+                why = f"{path} does not exist"
             self.missing.append((title, why))
             return None
 
@@ -139,7 +139,7 @@ class _Page:
             path = self.folder / "tables" / f"{part.name}.csv"
             is_there = self._is_there(part.name)
             if part.table and not is_there:
-                self.missing.append((part.title, self.absent.get(part.name) or f"{path} is not there"))
+                self.missing.append((part.title, self.absent.get(part.name) or f"{path} does not exist"))
             intervals = path.parent / "intervals" / path.name
             read = partial(read_table, intervals=intervals if part.intervals and intervals.exists() else None)
             table = self.attempt(part.title, read, path) if is_there else None
@@ -162,7 +162,7 @@ class _Page:
         wanted = self.figures
         found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
         if not found and (self._is_there(part.name) or not part.table):
-            self.missing.append((f"{part.title}: picture", f"{figures / pattern} is not there"))
+            self.missing.append((f"{part.title}: picture", f"{figures / pattern} does not exist"))
         for place, path in found.items():
             name = ", ".join(place.parts[1:])
             label = f"{part.title}{name and ': '}{name}"
@@ -216,7 +216,7 @@ def embed_svg(path: Path, *, label: str) -> Picture:
         raise InputError(f"{path}: not readable as SVG: {error}") from None
     width, height = (re.fullmatch(r"([0-9.]+)(pt|px)?", root.get(side, "")) for side in ("width", "height"))
     if root.tag != "{http://www.w3.org/2000/svg}svg" or not width or not height:
-        raise InputError(f"{path}: is no SVG with a size")
+        raise InputError(f"{path}: is not an SVG with a size")
     pixels = float(width[1]) / (_POINTS_A_PIXEL if width[2] == "pt" else 1)
     address = f"data:image/svg+xml;base64,{base64.b64encode(content).decode()}"
     return Picture(address, label, round(pixels))

@@ -116,11 +116,11 @@ def verify(results: str | Path) -> Verification:
     folder = Path(results)
     path = folder / NAME
     if not path.is_file():
-        raise InputError(f"{path}: is not there; `snakemake --cores 1 {_RESULTS}/{NAME}` writes it")
+        raise InputError(f"{path}: does not exist; `snakemake --cores 1 {_RESULTS}/{NAME}` writes it")
     written = read_provenance(path)
     same, differing, absent = 0, {}, []
     if config_digest(written["config"]) != written["config_digest"]:
-        differing[str(path)] = "its configuration is not the one that its digest is of"
+        differing[str(path)] = "its configuration does not match its digest"
     for group in ("results", "data"):
         for name, about in written[group].items():
             file = _located(name, folder)
@@ -128,7 +128,7 @@ def verify(results: str | Path) -> Verification:
                 if group == "data":
                     absent.append(str(file))
                 else:
-                    differing[str(file)] = "is not there"
+                    differing[str(file)] = "does not exist"
             elif (digest := sha256(file)) != about["sha256"]:
                 differing[str(file)] = f"has SHA-256 {digest}, not {about['sha256']}"
             else:
@@ -141,19 +141,19 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
     content = read_json(path)
     wanted = ("written", "seed", "config", "config_digest", "results", "data", "environments")
     if not isinstance(content, dict) or content.get("format") != _FORMAT or not set(wanted) <= set(content):
-        raise InputError(f"{path}: is no record of results that this version can read")
+        raise InputError(f"{path}: is not a record of results that this version can read")
     said = content["written"]
     if not isinstance(said, dict) or not {"time", "host", "platform", "commit", "python"} <= set(said):
-        raise InputError(f"{path}: does not say what it should of who wrote it")
+        raise InputError(f"{path}: its entry on who wrote it is incomplete")
     of_file = {"results": {"sha256", "bytes", "time", "data", *_OF_STEP}, "data": {"sha256", "bytes"}}
     for group, keys in of_file.items():
         if not isinstance(content[group], dict):
             raise InputError(f"{path}: {group} are not listed by their paths")
         for name, about in content[group].items():
             if not Path(name).parts:
-                raise InputError(f"{path}: {group} have the path {name!r}, which is no file's")
+                raise InputError(f"{path}: {group} have the path {name!r}, which cannot be a file")
             if not isinstance(about, dict) or not keys <= set(about):
-                raise InputError(f"{path}: does not say what it should of {name}")
+                raise InputError(f"{path}: its entry on {name} is incomplete")
     return content
 
 

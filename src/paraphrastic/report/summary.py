@@ -84,7 +84,7 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
     """Read the number of training pairs from `funnel.csv`, as a figure and its description."""
     rows = read_rows(path)
     kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
-    return [(kept, f"training pairs, of {read} that were read")]
+    return [(kept, f"training pairs, out of {read} that were read")]
 
 
 def read_speed(path: Path) -> list[tuple[str, str]]:
@@ -97,7 +97,7 @@ def read_speed(path: Path) -> list[tuple[str, str]]:
     best = max(speeds, key=lambda row: float(row["sentences_per_second"]))
     cores = f"{best['cores']} CPU core{'s' * (best['cores'] != '1')}"
     where = cores if best["device"] == "cpu" else best["device"].upper()
-    fact = f"sentences embedded a second at best, by {best['system']} on {where}"
+    fact = f"sentences embedded per second at best, by {best['system']} on {where}"
     return [(readable(best["sentences_per_second"]), fact)]
 
 

@@ -109,7 +109,7 @@ def read_rows(path: str | Path) -> list[dict[str, str]]:
     """Rows of a CSV file; an `InputError` if it is missing, damaged or empty."""
     if rows := read_csv(path):
         return rows
-    raise InputError(f"{path}: there are no rows in it")
+    raise InputError(f"{path}: contains no rows")
 
 
 def read_table(path: Path, intervals: Path | None = None) -> Table:

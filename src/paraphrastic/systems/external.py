@@ -132,27 +132,27 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
     try:
         matrix = np.load(vectors, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
-        raise InputError(f"{vectors}: is no NumPy file of numbers: {_one_line(error)}") from None
+        raise InputError(f"{vectors}: is not a NumPy file of numbers: {_one_line(error)}") from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
-        raise InputError(f"{vectors}: is no matrix of floating-point numbers with a row a sentence")
+        raise InputError(f"{vectors}: is not a matrix of floating-point numbers with one row per sentence")
     if len(matrix) != len(lines):
         raise InputError(f"{vectors}: {len(matrix):,} vectors, but {sentences} has {len(lines):,} lines")
     rows: dict[str, int] = {}
     for row, line in enumerate(lines):
         first = rows.setdefault(line, row)
         if first != row and not np.array_equal(matrix[first], matrix[row]):
-            twice = f"the sentence of line {first + 1} again, and its vector in {vectors} is another"
+            twice = f"repeats the sentence of line {first + 1}, but its vector in {vectors} differs"
             raise InputError(f"{sentences}:{row + 1}: {twice}")
 
     def embed(asked: Sequence[str], _: str | None) -> Float32:
         if missing := dict.fromkeys(sentence for sentence in asked if sentence not in rows):
-            count = f"{len(missing):,} of {len(set(asked)):,} sentences that are asked for are not in it"
+            count = f"{len(missing):,} of {len(set(asked)):,} sentences to embed are not in it"
             raise InputError(f"{sentences}: {count}, such as {next(iter(missing))!r}")
         places = np.array([rows[sentence] for sentence in asked], np.int64)
         found = np.asarray(matrix[places], np.float32)
         if not (finite := np.isfinite(found).all(axis=1)).all():
             row = places[~finite][0]
-            raise InputError(f"{vectors}: row {row}, of {lines[row]!r}, is not finite")
+            raise InputError(f"{vectors}: row {row}, the vector of {lines[row]!r}, is not finite")
         return found
 
     digest = hashlib.sha256((sha256(sentences) + sha256(vectors)).encode()).hexdigest()
@@ -178,9 +178,10 @@ def _load(name: str, package: str, load: Callable[[bool], Any]) -> Any:
     except Exception as error:
         # For a damaged folder, each library below raises its own errors, some of them plain `Exception`s.
         if unreachable:
-            advice = "give a folder that holds the model, or fetch it once where there is a network"
+            advice = "give a folder that holds the model, or fetch it once on a machine with a network"
             raise InputError(
-                f"{name}: is no folder, and the Hugging Face Hub cannot be reached: {unreachable}: {advice}"
+                f"{name}: is not a folder, and the Hugging Face Hub cannot be reached: {unreachable}: "
+                f"{advice}"
             ) from error
         raise InputError(f"{name}: {package} cannot load this model: {_one_line(error)}") from error
 

@@ -14,7 +14,7 @@ from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES, Float32, SentenceEncoder
 from paraphrastic.model.files import CONFIG, ENCODER, PARTS
-from paraphrastic.model.folder import open_folder
+from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.pieces import Pieces
 from paraphrastic.model.system import Stages, System
 from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors
@@ -51,7 +51,7 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
     elif isinstance(model, AverageEncoder):
         stages = Stages(prepare, averages_on(device, model))
     else:
-        raise InputError(f"{label}: only one average is embedded on {device}")
+        raise InputError(f"{label}: only a single average can be embedded on {device}")
 
     def embed(sentences: Sequence[str], language: str | None) -> Float32:
         if device == "cpu":
@@ -118,7 +118,7 @@ def open_system(
 
 
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
-    folder = Path(place)
+    folder = find_folder(place)
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.

@@ -81,19 +81,19 @@ class Checkpoints:
                     metadata = file.metadata() or {}
                     state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
                 if metadata.pop("sha256", None) != _digest(state, metadata):
-                    raise ValueError("its digest is another")
+                    raise ValueError("its digest does not match")
             except (safetensors.SafetensorError, OSError, ValueError) as error:
-                log.warning("%s: damaged, not used: %s", path, error)
+                log.warning("%s: is damaged and not used: %s", path, error)
                 continue
             if metadata["identity"] != self.identity:
-                log.info("%s: of other settings or data, not used", path)
+                log.info("%s: was made with other settings or data and is not used", path)
                 continue
             self._newest = path
             progress = Progress(**json.loads(metadata["progress"]))
-            log.info("%s: going on after %d mini-batches", path, progress.batches_read)
+            log.info("%s: continuing after %d mini-batches", path, progress.batches_read)
             return progress, state
         if self.folder.exists():
-            log.info("%s: no checkpoint to go on from: training starts anew", self.folder)
+            log.info("%s: there is no checkpoint to continue from, so training starts anew", self.folder)
         return None
 
     def _newest_first(self) -> list[Path]:

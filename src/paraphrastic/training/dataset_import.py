@@ -56,7 +56,7 @@ def import_dataset(
     spellings = read_vocabulary(vocabulary)
     processor = load_sentencepiece(sentencepiece_model)
     if (unknown := processor.id_to_piece(processor.unk_id())) in spellings:
-        raise InputError(f"{vocabulary}: has {unknown!r}, which is no piece but stands for unknown ones")
+        raise InputError(f"{vocabulary}: has {unknown!r}, which is not a piece but stands for unknown ones")
     try:
         processor = add_unknown_pieces(processor, spellings)
     except InputError as error:
@@ -103,14 +103,14 @@ def read_vocabulary(path: Path) -> list[str]:
             raise InputError(f"{path}, line {number}: is not a piece, a tab and a row: {line[:60]!r}")
         piece, row = cells[0], int(cells[1])
         if piece in lines:
-            raise InputError(f"{path}, line {number}: {piece!r} stands in line {lines[piece]} already")
+            raise InputError(f"{path}, line {number}: {piece!r} is already in line {lines[piece]}")
         if row in rows:
             raise InputError(f"{path}, line {number}: {rows[row]!r} has the row {row} already")
         rows[row], lines[piece] = piece, number
     if not rows:
         raise InputError(f"{path}: is empty")
     if (last := max(rows)) != len(rows) - 1:
-        raise InputError(f"{path}: has {len(rows)} pieces, but the row {last}: rows are missing")
+        raise InputError(f"{path}: has {len(rows)} pieces but a row {last}, so rows are missing")
     return [rows[row] for row in range(len(rows))]
 
 
@@ -136,9 +136,7 @@ def read_pairs(path: Path, *, n_rows: int, batch_rows: int) -> Iterator[tuple[Se
             raise InputError(f"{path}: has no data set {_DATA!r}: {_line(error)}") from None
         kind = h5py.check_vlen_dtype(data.dtype) if isinstance(data, h5py.Dataset) else None
         if kind is None or np.dtype(kind).kind not in "iu" or data.ndim != 2 or data.shape[1] != 2:
-            raise InputError(
-                f"{path}: {_DATA} is {data}; needed are two columns of arrays of integers, of any length"
-            )
+            raise InputError(f"{path}: {_DATA} is {data}, not two columns of integer arrays of any length")
         if not len(data):
             raise InputError(f"{path}: {_DATA} has no rows")
         for start in range(0, len(data), batch_rows):
@@ -177,7 +175,7 @@ def _sentences(path: Path, block: npt.NDArray[np.object_], side: int, start: int
     if wrong := np.flatnonzero((flat < 0) | (flat >= n_rows))[:1].tolist():
         row = int(np.searchsorted(np.cumsum(lengths), wrong[0], side="right"))
         raise InputError(
-            f"{path}: {_DATA}, row {start + row}, column {side}: {flat[wrong[0]]} is none of the "
+            f"{path}: {_DATA}, row {start + row}, column {side}: {flat[wrong[0]]} is not one of the "
             f"vocabulary's {n_rows} rows"
         )
     empty = lengths == 0

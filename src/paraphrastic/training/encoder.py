@@ -212,7 +212,7 @@ def use_word_vectors(
     vectors = WordVectors(path, only=frozenset(words))
     rows = np.array([vectors.words.get(word, -1) for word in words], np.int64)
     counts = {"words": len(words), "found": int((rows >= 0).sum())}
-    log.info("%s: vectors of %d of %d words", path, counts["found"], counts["words"])
+    log.info("%s: found vectors for %d of %d words", path, counts["found"], counts["words"])
     anchors = {}
     for number, part in enumerate(architecture.parts):
         if part.unit != "word":
@@ -220,8 +220,9 @@ def use_word_vectors(
         table = encoder.get_parameter(f"parts.{number}.table")
         if vectors.vectors.shape[1] != table.shape[1]:
             raise InputError(
-                f"{path}: its vectors have {vectors.vectors.shape[1]} dimensions, and the embeddings of part "
-                f"{number} of the encoder {table.shape[1]}: set training.dimension or the part's dimension"
+                f"{path}: its vectors have {vectors.vectors.shape[1]} dimensions, but the embeddings of part "
+                f"{number} of the encoder have {table.shape[1]}: set training.dimension or the part's "
+                "dimension"
             )
         found = np.flatnonzero(rows >= 0)
         table.data[torch.from_numpy(found)] = torch.from_numpy(vectors.vectors[rows[found]])

@@ -179,7 +179,7 @@ class Run:
             progress.line_loss, progress.line_pairs, progress.line_seconds = 0.0, 0, progress.seconds
         if end_of_epoch:
             if not progress.with_negative:
-                message = "%s: no sentence had a negative in epoch %d, so that nothing was learned"
+                message = "%s: no sentence had a negative in epoch %d, so nothing was learned"
                 log.warning(message, self.pairs.path, progress.epoch + 1)
             progress.epoch += 1
             progress.pairs_read, progress.epoch_loss, progress.with_negative = 0, 0.0, 0

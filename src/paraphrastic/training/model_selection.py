@@ -27,7 +27,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     values = [float(read_json(score)["pearson"]) for score in scores]
     chosen = max(range(len(scores)), key=lambda run: values[run])
     folder = scores[chosen].parent
-    log.info("%s: chosen of %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
+    log.info("%s: chosen from %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
     for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)

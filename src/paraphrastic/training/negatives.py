@@ -61,8 +61,8 @@ def choose_negatives(
         raise InputError("there are no pairs to look for negatives in")
     if len(sentences) > min(megabatch) * batch_size:
         raise InputError(
-            f"{len(sentences)} sentences are more than the smallest mega-batch has pairs, which is "
-            f"{min(megabatch) * batch_size}"
+            f"{len(sentences)} sentences do not fit into the smallest mega-batch, which has "
+            f"{min(megabatch) * batch_size} pairs"
         )
     texts = list(zip(*gathered, strict=True))
     languages = model.config["languages"]
@@ -144,7 +144,7 @@ def read_pairs(path: str) -> Iterator[Pair]:
     for number, line in enumerate(read_sentences(path), start=1):
         columns = line.split("\t")
         if len(columns) < 2:
-            raise InputError(f"{path}:{number}: has no two columns")
+            raise InputError(f"{path}:{number}: does not have two columns")
         yield columns[0], columns[1]
 
 

@@ -133,13 +133,13 @@ def train_model(
         held_device(kind) as device,
     ):
         if not len(pairs):
-            raise InputError(f"{inputs.dataset}: there are no pairs in it")
+            raise InputError(f"{inputs.dataset}: contains no pairs")
         processors, encoder, anchors, found = _beginning(pairs, inputs)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = 1 + steps // settings.megabatch_anneal
         if settings.epochs and reached < settings.megabatch:
             log.warning(
-                "M grows to %d only, not to %d, in %d mini-batches", reached, settings.megabatch, steps
+                "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
             )
         engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
         # Free their memory, since the fused engine has its own copy of the parameters.

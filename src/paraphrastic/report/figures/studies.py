@@ -37,7 +37,7 @@ def plot_filter_study(table: str | Path, outputs: Sequence[str | Path]) -> None:
     """
     rows = [row for row in read_rows(table) if row["part"]]
     if not rows:
-        raise InputError(f"{table}: there are no parts in it")
+        raise InputError(f"{table}: contains no parts")
     measures = list(dict.fromkeys(row["rank_by"] for row in rows))
     figure, panels = plot_panels(2, 2, (5, 4.2), (0, 0))
     for axes, (score, title) in zip(panels, _TEST_SETS.items(), strict=True):
@@ -104,7 +104,7 @@ def plot_language_choice(table: str | Path, outputs: Sequence[str | Path]) -> No
     for row, x, y in zip(rows, overlap, scores, strict=True):
         axes.annotate(row["language"], (x, y), (6, 4), textcoords="offset points", fontsize=9)
     axes.axvline(_THRESHOLD, color="#999999", lw=0.8, ls="--", zorder=1)
-    axes.set_xlabel("share of the English pieces that the other language has, too")
+    axes.set_xlabel("share of the English pieces that the other language also has")
     axes.set_ylabel("Pearson's r × 100, STS 2012–2016")
     axes.margins(0.08)
     plain_axes(axes, grid="both")

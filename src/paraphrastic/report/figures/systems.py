@@ -64,7 +64,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
     rows = read_rows(table)
     measured = [row for row in rows if row["source"] != "published"]
     if not measured:
-        raise InputError(f"{table}: there are no measured speeds in it")
+        raise InputError(f"{table}: contains no measured speeds")
     setups = list(dict.fromkeys((row["device"], row["cores"]) for row in measured))
     sizes = list(dict.fromkeys(row["batch_size"] for row in measured))
     panels = {
@@ -87,9 +87,9 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
             where = "GPU" if device == "gpu" else f"{cores} core" + ("s" if cores != "1" else "")
             axes.set_title(f"{where}, batches of {size}", loc="left", fontsize=11)
     for axes in grid[-1]:
-        axes.set_xlabel("sentences a second, on a logarithmic scale")
+        axes.set_xlabel("sentences per second, on a logarithmic scale")
     figure.suptitle(
-        "filled: with preprocessing; empty: without it; grey: published figures, of other machines",
+        "filled: with preprocessing; empty: without it; grey: published figures, from other machines",
         x=0.01,
         ha="left",
         fontsize=10,

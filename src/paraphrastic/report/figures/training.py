@@ -62,7 +62,7 @@ def _read(history: str | Path) -> list[dict[str, Any]]:
     except ValueError as error:
         raise InputError(f"{history}: not a history of training: {error}") from None
     if not lines:
-        raise InputError(f"{history}: there are no lines in it")
+        raise InputError(f"{history}: contains no lines")
     return lines
 
 

@@ -25,7 +25,7 @@ def choose_device(asked: Device) -> Literal["cpu", "cuda"]:
     """
     found = torch.cuda.is_available()
     if asked == "cuda" and not found:
-        cause = "sees no GPU" if torch.version.cuda else "was built without CUDA"
+        cause = "finds no GPU" if torch.version.cuda else "was built without CUDA"
         raise InputError(f"training.device: cuda is asked for, but torch {torch.__version__} {cause}")
     return "cuda" if asked != "cpu" and found else "cpu"
 
@@ -48,7 +48,7 @@ def held_device(kind: Literal["cpu", "cuda"]) -> Iterator[torch.device]:
         if index is None:
             free = [torch.cuda.mem_get_info(i)[0] for i in range(len(names))]
             index = free.index(max(free))
-            log.warning("all %d GPUs are at work for other runs: GPU %d is shared", len(names), index)
+            log.warning("all %d GPUs are in use by other runs, so GPU %d is shared", len(names), index)
         torch.cuda.set_device(index)
         log.info("training on GPU %d, %s", index, torch.cuda.get_device_name(index))
         yield torch.device("cuda", index)
