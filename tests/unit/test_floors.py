@@ -79,7 +79,7 @@ def test_the_page_of_the_architecture_draws_these_floors() -> None:
     assert {number: words & FLOOR.keys() for number, words in drawn.items()} == dict(enumerate(FLOORS))
 
 
-@pytest.mark.parametrize("package", FLOOR)
+@pytest.mark.parametrize("package", sorted(FLOOR))
 def test_the_page_names_where_a_package_is_entered(package: str) -> None:
     row = re.search(rf"^\| `{package}` \|.*\|(.*)\|$", PAGE, re.MULTILINE)
     assert row, f"the page has no row for {package}"
