@@ -29,9 +29,22 @@ results: .venv/installed  ## train and evaluate the sample's models: results/tab
 report: .venv/installed  ## all tables and figures of the sample, and a page that shows them: results/report.html
 	$(BIN)/snakemake --cores all all paper_tables results/report.html
 
+# Processes that run tests side by side, each with one thread.
+WORKERS ?= $(shell nproc)
+PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
 .PHONY: test
-test: .venv/installed  ## run every test
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m pytest
+test: .venv/installed  ## run the tests, without those that take minutes
+	$(PYTEST)
+
+.PHONY: test-all
+test-all: .venv/installed  ## run every test
+	$(PYTEST) --slow
+
+.PHONY: clean
+clean:  ## remove the environment, the site and caches; results and downloads stay
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: lint
 lint: .venv/installed  ## check style and types
@@ -40,6 +53,7 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
+	$(BIN)/hadolint Dockerfile
 
 .venv/docs/installed: requirements-docs.lock | .venv/installed
 	$(PYTHON) -m venv .venv/docs

@@ -1,5 +1,6 @@
 """Fixtures of the unit tests."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
+from web_server import Server
 
 from paraphrastic import load_model
 from paraphrastic.model.average import AverageEncoder
@@ -35,3 +37,23 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
     yield torch.device(request.param)
     torch.use_deterministic_algorithms(deterministic)
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    server = Server()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield server
+    server.released.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The path of a download in an empty folder, which is the working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "resources" / "tanzil" / "en-fr.txt"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 from faults import PAGE, message
-from test_download import Server, give, server, status, trickle  # noqa: F401 - a fixture
+from web_server import Server, give, status, trickle
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import check_config
@@ -49,7 +49,7 @@ def of_fetch(*addresses: str, **fields: object) -> str:
     return str(caught.value)
 
 
-def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:  # noqa: F811
+def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
     monkeypatch.chdir(tmp_path)
     provoked(
         "A download fails",

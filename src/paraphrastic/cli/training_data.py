@@ -1,4 +1,4 @@
-"""`paraphrastic corpora` and `negatives`: corpora to train on, and the negatives that training chooses."""
+"""`paraphrastic corpora`, `links` and `negatives`: what models are trained on."""
 
 from typing import Any
 
@@ -51,6 +51,43 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
         rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
     print("\n".join(in_columns(rows, left=2)))
+
+
+@cli.command(
+    "check the addresses of the data sets",
+    "Ask all addresses of the registry whether they still have their files, and list those that do not.",
+    """\
+example:
+  paraphrastic links --datasets multi30k tanzil
+
+Lines are state, data set, file, address and cause, separated by tabs. The state is dead, changed (the address
+has a file of another size), or spare (dead, but another address has the file). Nothing is downloaded. The
+exit status is 1 if an address is dead or changed. Run the command in the folder of the pipeline.
+""",
+    cli.several("--datasets", "NAME", "check only these data sets (default: all)"),
+    cli.file("--registry", "the registry (default: config/datasets.tsv)", default="config/datasets.tsv"),
+    cli.argument("--mirror", help="folder or address of a mirror, where https://HOST/PATH is HOST/PATH"),
+)
+def links(datasets: list[str], registry: str, mirror: str | None) -> None:
+    """Print the addresses that have no file, or another one than the registry says."""
+    from paraphrastic.base.errors import did_you_mean
+    from paraphrastic.registry.datasets import read_registry
+    from paraphrastic.registry.links import check_links
+
+    known = read_registry(registry)
+    for name in datasets:
+        if name not in known:
+            raise InputError(f"{name!r} is not in {registry}{did_you_mean(name, known)}")
+    checked, bad = 0, 0
+    for link in check_links([known[name] for name in datasets or known], mirror=mirror):
+        checked += 1
+        bad += link.state in ("dead", "changed")
+        if link.state != "ok":
+            line = [link.state, link.file.dataset, link.file.name, link.address, link.cause]
+            print("\t".join(line), flush=True)
+    if bad:
+        raise InputError(f"{registry}: {bad} of {checked} addresses are dead or changed")
+    print(f"{registry}: {checked} addresses were asked, and every file is there")
 
 
 @cli.command(

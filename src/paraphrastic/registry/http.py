@@ -9,7 +9,8 @@ import os
 import re
 import ssl
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
@@ -42,8 +43,16 @@ class TransientError(_AddressError):
     """The address may deliver the file on another attempt."""
 
 
+class _BrokenOffError(TransientError):
+    """The connection ended before the content did."""
+
+
 class RefusedError(_AddressError):
     """The address will not deliver the file, however often it is asked."""
+
+
+class ChangedError(RefusedError):
+    """The address has another file than the one in the registry."""
 
 
 class _PacedReader(RawIOBase):
@@ -175,19 +184,56 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
         part.clear()
     elif part.size == origin[1]:
         return
-    headers = {"Accept-Encoding": "identity", "User-Agent": "paraphrastic"}
-    if origin and part.size:
-        headers |= {"Range": f"bytes={part.size}-", "If-Range": origin[0]}
+    headers = {"Range": f"bytes={part.size}-", "If-Range": origin[0]} if origin and part.size else {}
     total = None
     try:
-        proxies = get_environ_proxies(address)
-        with (
-            _Session() as session,
-            session.get(address, headers=headers, proxies=proxies, timeout=timeout, stream=True) as response,
-        ):
+        with _failures_named(timeout), _opened("GET", address, headers, timeout) as response:
             total = _begin(response, address, part, origin, size)
             # Write whatever has arrived, so that a stall loses nothing.
             part.append(lambda: response.raw.read1(CHUNK, decode_content=False))
+    except _BrokenOffError:
+        if total is None:
+            raise
+    if total is not None and part.size < total:
+        raise TransientError(f"the connection closed after {part.size} of {total} bytes")
+
+
+def check_address(address: str, *, size: int | None, timeout: float) -> None:
+    """Ask the http(s) `address` for the head of a file; the arguments and errors are those of `receive`."""
+    for method in ("HEAD", "GET"):
+        with _failures_named(timeout), _opened(method, address, {}, timeout) as response:
+            # Some servers only answer questions for the whole file; its content is then not read.
+            if method == "GET" or response.status_code not in (403, 404, 405, 501):
+                _check_head(response, address)
+                _length(response, size)
+                return
+
+
+@contextmanager
+def _opened(
+    method: str, address: str, headers: dict[str, str], timeout: float
+) -> Iterator[requests.Response]:
+    headers = {"Accept-Encoding": "identity", "User-Agent": "paraphrastic", **headers}
+    with (
+        _Session() as session,
+        session.request(
+            method,
+            address,
+            headers=headers,
+            proxies=get_environ_proxies(address),
+            timeout=timeout,
+            stream=True,
+            allow_redirects=True,
+        ) as response,
+    ):
+        yield response
+
+
+@contextmanager
+def _failures_named(timeout: float) -> Iterator[None]:
+    """Turn what can happen to a connection into a `TransientError` or a `RefusedError`."""
+    try:
+        yield
     except requests.TooManyRedirects as error:
         status = error.response.status_code if error.response is not None else "3xx"
         raise RefusedError(f"HTTP {status}: redirects without end") from None
@@ -202,10 +248,8 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
             raise RefusedError(f"its certificate is not valid: {cause.verify_message}") from None
         if isinstance(cause, TimeoutError):
             raise TransientError(f"silent for {timeout:g} seconds") from None
-        if not isinstance(cause, IncompleteRead) or total is None:
-            raise TransientError(str(cause) or type(cause).__name__) from None
-    if total is not None and part.size < total:
-        raise TransientError(f"the connection closed after {part.size} of {total} bytes")
+        error_type = _BrokenOffError if isinstance(cause, IncompleteRead) else TransientError
+        raise error_type(str(cause) or type(cause).__name__) from None
 
 
 def _begin(
@@ -216,12 +260,7 @@ def _begin(
     if status == 416:
         part.clear()
         raise TransientError("the server's file is shorter than the part that was already here")
-    if not 200 <= status < 300:
-        error = TransientError if status in _WORTH_RETRYING or status >= 500 else RefusedError
-        raise error(f"HTTP {status} {response.reason}")
-    kind = headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind == "text/html" and not address.endswith((".html", ".htm")):
-        raise RefusedError("answered with a web page instead of the file")
+    _check_head(response, address)
     etag = headers.get("ETag", "")
     validator = etag if etag and not etag.startswith("W/") else headers.get("Last-Modified")
     if status == 206:
@@ -232,13 +271,30 @@ def _begin(
             raise TransientError("the part that is already here comes from another file")
         return origin[1]
     part.clear()
-    length = headers.get("Content-Length", "")
-    total = int(length) if length.isdigit() else None
-    if None not in (size, total) and size != total:
-        raise RefusedError(f"has {total} bytes, the registry says {size}")
+    total = _length(response, size)
     if validator and total is not None:
         try:
             write_json(part.note, {"address": address, "validator": validator, "total": total})
         except OSError as error:
             raise InputError(f"{part.note}: cannot be written: {error.strerror}") from None
+    return total
+
+
+def _check_head(response: requests.Response, address: str) -> None:
+    """Raise an error if the response is not a file."""
+    status = response.status_code
+    if not 200 <= status < 300:
+        error = TransientError if status in _WORTH_RETRYING or status >= 500 else RefusedError
+        raise error(f"HTTP {status} {response.reason}")
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if kind == "text/html" and not address.endswith((".html", ".htm")):
+        raise RefusedError("answered with a web page instead of the file")
+
+
+def _length(response: requests.Response, size: int | None) -> int | None:
+    """The length that a response gives, if any; an error if it is not the expected `size`."""
+    length = response.headers.get("Content-Length", "")
+    total = int(length) if length.isdigit() else None
+    if None not in (size, total) and size != total:
+        raise ChangedError(f"has {total} bytes, the registry says {size}")
     return total
