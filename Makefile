@@ -7,7 +7,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: help
-help:  ## say what there is
+help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 .venv/installed: requirements.lock pyproject.toml
@@ -68,7 +68,7 @@ docs: .venv/docs/installed  ## build the site of the documentation: .venv/site/i
 	@echo "open .venv/site/index.html"
 
 .PHONY: audit
-audit: .venv/installed  ## ask PyPI for known weaknesses of the pinned packages (takes a network)
+audit: .venv/installed  ## ask PyPI for known vulnerabilities of the pinned packages (needs a network)
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
 	.venv/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip

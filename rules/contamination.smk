@@ -57,7 +57,7 @@ rule mark_contamination:
         seed=config["seed"],
         code=code_of("mark_contamination"),
     message:
-        "Look for test sentences in the pairs of {wildcards.corpus} for {wildcards.model}"
+        "Look for test sentences in corpus {wildcards.corpus} of model {wildcards.model}"
     script:
         "../workflow/scripts/mark_contamination.py"
 

@@ -24,7 +24,7 @@ rule extract_corpus:
         max_unreadable=config["extraction"]["max_unreadable"],
         code=code_of("extract_corpus"),
     message:
-        "Extract {wildcards.corpus} {wildcards.pair}"
+        "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
     script:
         "../workflow/scripts/extract_corpus.py"
 
@@ -75,7 +75,7 @@ rule score_pairs:
         overlap_tokenizer=corpora.overlap_tokenizer,
         code=code_of("score_pairs"),
     message:
-        "Score the pairs of {wildcards.corpus} {wildcards.pair}, shard {wildcards.scatteritem}"
+        "Measure the pairs of corpus {wildcards.corpus}, {wildcards.pair}, part {wildcards.scatteritem}"
     script:
         "../workflow/scripts/score_pairs.py"
 
@@ -117,7 +117,7 @@ rule select_pairs:
         keep=[],
         code=code_of("select_pairs"),
     message:
-        "Select pairs of {wildcards.corpus} for {wildcards.model}"
+        "Filter corpus {wildcards.corpus} for model {wildcards.model}"
     script:
         "../workflow/scripts/select_pairs.py"
 

@@ -33,6 +33,6 @@ rule download_file:
         version=corpora.expected_file,
         file=lambda wildcards, output: asdict(datasets[wildcards.dataset].file(wildcards.file)),
     message:
-        "Fetch {wildcards.dataset}: {wildcards.file}"
+        "Download {wildcards.file} of {wildcards.dataset}"
     script:
         "../workflow/scripts/download_file.py"

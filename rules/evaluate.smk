@@ -43,7 +43,7 @@ rule initialise_model:
         about=models.about,
         code=code_of("initialise_model"),
     message:
-        "Write {wildcards.model} as it is before training"
+        "Save model {wildcards.model} as it is before training"
     script:
         "../workflow/scripts/initialise_model.py"
 

@@ -27,9 +27,9 @@ rule measure_overlap:
 
 rule tabulate_language_choice:
     input:
-        overlaps=models.choice_files("results/language_choice/{model}.json"),
-        sts=models.choice_files("results/eval/{model}/sts.json"),
-        prefixed=models.choice_files("results/eval/{model}/sts.json", prefixed=True),
+        overlaps=models.language_choice_files("results/language_choice/{model}.json"),
+        sts=models.language_choice_files("results/eval/{model}/sts.json"),
+        prefixed=models.language_choice_files("results/eval/{model}/sts.json", prefixed=True),
         uriel=corpora.downloads(config["language_choice"]["uriel"]),
         published="config/published/language_choice_correlations.csv",
     output:

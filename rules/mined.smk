@@ -1,10 +1,10 @@
-"""Corpora of paraphrases mined from bitext: measure how similar its sides are, then draw a sample."""
+"""Corpora of paraphrases mined from bitext: measure how similar its sides are, then take a sample."""
 
 
 rule measure_similarity:
     input:
         pairs=corpora.bitext,
-        encoder=corpora.mining_encoder_files,
+        encoder=corpora.mined_encoder_files,
     output:
         similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
     log:

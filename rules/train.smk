@@ -32,7 +32,7 @@ rule train_model:
         about=models.about,
         code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
     message:
-        "Train {wildcards.model}, {wildcards.run}"
+        "Train model {wildcards.model}, {wildcards.run}"
     script:
         "../workflow/scripts/train_model.py"
 
@@ -55,7 +55,7 @@ rule evaluate_run:
     params:
         code=code_of("evaluate_run"),
     message:
-        "Score {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
+        "Score model {wildcards.model}, {wildcards.run}, on STS 2017 en-en"
     script:
         "../workflow/scripts/evaluate_run.py"
 

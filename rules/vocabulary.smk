@@ -22,6 +22,6 @@ rule train_vocabulary:
         seed=config["seed"],
         code=code_of("train_vocabulary"),
     message:
-        "Train the vocabulary {wildcards.vocabulary} of {wildcards.model}"
+        "Learn the vocabulary {wildcards.vocabulary} of model {wildcards.model}"
     script:
         "../workflow/scripts/train_vocabulary.py"

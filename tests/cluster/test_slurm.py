@@ -13,7 +13,13 @@ import pytest
 from clusters import Cluster
 from pipelines import copy_pipeline
 
-pytestmark = [pytest.mark.cluster, pytest.mark.timeout(1200)]
+pytestmark = [
+    pytest.mark.cluster,
+    pytest.mark.slow("starts a Slurm"),
+    pytest.mark.timeout(1200),
+    # One process has the cluster.
+    pytest.mark.xdist_group("cluster"),
+]
 
 # The steps of the sample take seconds, so Snakemake checks its jobs often. The profile sets the rest.
 SNAKEMAKE = [
@@ -127,7 +133,7 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     with subprocess.Popen(
         command, cwd=folder, env=cluster.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
-        wait_for(lambda: str(folder) in cluster.queue("RUNNING") and "Score the pairs of" in log_of(folder))
+        wait_for(lambda: str(folder) in cluster.queue("RUNNING") and "Measure the pairs of" in log_of(folder))
         os.kill(process.pid, signal.SIGKILL)
     before = (folder / EXTRACTED).stat().st_mtime_ns
 
@@ -144,10 +150,10 @@ def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> 
     run = cluster.run(*command, cwd=folder)
     assert run.returncode == 0, run.stdout
     assert (folder / SCORED).exists()
-    assert "Score the pairs of sample_aligned" in run.stdout
+    assert "Measure the pairs of corpus sample_aligned" in run.stdout
     partitions = {job["TimeLimit"]: job["Partition"] for job in cluster.ended(folder)}
     assert partitions["60"] == "long"
-    assert "Extract sample_aligned" not in run.stdout
+    assert "Read the pairs of corpus sample_aligned" not in run.stdout
     assert (folder / EXTRACTED).stat().st_mtime_ns == before
 
 

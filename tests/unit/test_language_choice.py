@@ -23,7 +23,7 @@ from paraphrastic.evaluation.language_choice import (
     LANGUAGE_COLUMNS,
     PREDICTORS,
     SUBSETS,
-    Choice,
+    LanguageModel,
     permutation_p,
     tabulate_language_choice,
 )
@@ -112,7 +112,7 @@ def tables(
         overlap = folder / f"{code}.overlap.json"
         overlap.write_text(json.dumps({"language": code, "pairs": 1000, "sp_overlap": overlaps[number]}))
         variant = result(folder, f"{code}-prefixed", PREFIXED[number], data) if prefixed else None
-        models.append(Choice(overlap, result(folder, code, SCORES[number], data), variant))
+        models.append(LanguageModel(overlap, result(folder, code, SCORES[number], data), variant))
     outputs = folder / "language_choice.csv", folder / "correlations.csv"
     tabulate_language_choice(
         models, uriel or [], PUBLISHED, *outputs, bootstrap_samples=200, max_bytes=1 << 24

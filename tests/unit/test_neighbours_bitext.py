@@ -5,6 +5,7 @@ import io
 import signal
 import sys
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.model.system import System
 from paraphrastic.neighbours import mine_files
-from paraphrastic.neighbours.bitext import MARGINS, best_pairs, embed_entries, unify
+from paraphrastic.neighbours.bitext import Margin, best_pairs, embed_entries, unify
 from paraphrastic.neighbours.nearest import nearest_neighbours
 
 
@@ -53,7 +54,7 @@ def mined_plainly(x: np.ndarray, y: np.ndarray, k: int, margin: str) -> list[tup
     return pairs
 
 
-@pytest.mark.parametrize("margin", MARGINS)
+@pytest.mark.parametrize("margin", get_args(Margin))
 @pytest.mark.parametrize("k", [2, 4])
 def test_pairs_are_those_of_a_plain_search(margin: str, k: int) -> None:
     generator = np.random.default_rng(k)

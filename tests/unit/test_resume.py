@@ -102,6 +102,7 @@ train_model(*arguments, **named)
 """
 
 
+@pytest.mark.slow("kills training many times")
 def test_a_process_killed_again_and_again_ends_in_the_same_bytes(
     data: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -128,6 +128,7 @@ def language_of(sentence: str) -> str:
     return hits[0][1] if hits[0][0] > hits[1][0] else ""
 
 
+@pytest.mark.slow("makes the sample again")
 def test_the_generator_makes_the_same_files_again(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-B", str(SAMPLE / "make.py"), str(tmp_path)], check=True, timeout=120)
     made, committed = contents(tmp_path), contents(SAMPLE)

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+pytestmark = pytest.mark.slow("runs the benchmarks")
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -54,6 +54,7 @@ def rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow("trains more models")
 def test_a_language_with_its_variant_and_its_distances(own: Path) -> None:
     run = snakemake(own, *RUN, TABLE, FIGURE)
     assert run.returncode == 0, run.stdout

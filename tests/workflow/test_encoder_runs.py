@@ -53,6 +53,7 @@ def own(pipeline: Path) -> Path:
     return pipeline
 
 
+@pytest.mark.slow("trains LSTMs")
 def test_an_lstm_and_a_mixed_model(own: Path) -> None:
     evaluated = ["results/eval/lstm/sts.json", "results/eval/mixed-untrained/sts.json"]
     run = snakemake(own, *RUN, *evaluated, *TARGETS)
@@ -80,7 +81,7 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
     (own / "config.yaml").write_text(changed + "encoder: {scramble: 0.5}\n")
     messages = planned(own, *RUN, *TARGETS).messages
     assert {message for message in messages if "vocabulary" in message or "Encode" in message} == {
-        "Train the vocabulary sentencepiece of mixed",
+        "Learn the vocabulary sentencepiece of model mixed",
         "Encode the training data of mixed",
     }
-    assert any(message.startswith("Train lstm, ") for message in messages)
+    assert any(message.startswith("Train model lstm, ") for message in messages)

@@ -22,6 +22,8 @@ from faults import (
 )
 from pipelines import planned, snakemake
 
+pytestmark = pytest.mark.slow("disturbs many runs")
+
 Edit = Callable[[Path, str, str], None]
 
 

@@ -60,8 +60,8 @@ def mined(pipeline: Path) -> Path:
 def test_the_encoder_is_trained_before(mined: Path) -> None:
     plan = planned(mined, *RUN, PAIRS + ".parquet")
     assert plan.messages >= {
-        "Extract bitext xx-en",
-        "Extract bitext en-xx",
+        "Read the pairs of corpus bitext, xx-en",
+        "Read the pairs of corpus bitext, en-xx",
         "Choose the best run of xx",
         "Measure the similarity of bitext's sides for bitext_mined, shard 1-of-2",
         "Measure the similarity of bitext's sides for bitext_mined, shard 2-of-2",
@@ -70,6 +70,7 @@ def test_the_encoder_is_trained_before(mined: Path) -> None:
     assert not [message for message in plan.messages if "paranmt" in message]
 
 
+@pytest.mark.slow("trains two models")
 def test_a_model_of_mined_paraphrases(mined: Path, edit: Edit) -> None:
     card = "results/models/en/README.md"
     run = snakemake(mined, *RUN, MODEL, card, "results/tables/funnel.csv", "results/tables/corpora.csv")

@@ -47,7 +47,7 @@ def test_a_name_is_enough(pipeline: Path) -> None:
     assert run.returncode != 0
     (line,) = {line for line in run.stdout.splitlines() if "CCMatrix" in line}
     assert "'CCMatrix' is not in the registry of data sets" in line
-    command = line.rsplit("listed: paraphrastic ", 1)[1].split()
+    command = line.rsplit("first: paraphrastic ", 1)[1].split()
     listed = subprocess.run(
         [sys.executable, "-m", "paraphrastic.cli", *command],
         cwd=pipeline,
@@ -67,7 +67,7 @@ def test_a_name_is_enough(pipeline: Path) -> None:
     run = snakemake(pipeline, *RUN, MERGED)
     assert run.returncode == 0, run.stdout
     shown = run.stdout.index("estimate for CCMatrix v1 en-xx, ELRC-10-A.b v1 en-xx: 110 pairs")
-    assert shown < run.stdout.index("Fetch CCMatrix: en-xx.txt.zip")
+    assert shown < run.stdout.index("Download en-xx.txt.zip of CCMatrix")
     counts = json.loads((pipeline / MERGED).read_text())
     assert [corpus["kept"] for corpus in counts["corpora"]] == [60, 50]
 

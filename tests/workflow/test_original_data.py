@@ -42,6 +42,7 @@ def write(folder: Path, model: Path, n: int) -> None:
     write_data(folder, model, list(zip(sentences[::2], sentences[1::2], strict=True)))
 
 
+@pytest.mark.slow("trains on real data")
 def test_a_model_of_the_originals_data(theirs: Path) -> None:
     run = snakemake(theirs, *RUN, CARD)
     assert run.returncode == 0, run.stdout

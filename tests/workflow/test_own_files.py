@@ -50,6 +50,7 @@ def own(pipeline: Path) -> Path:
     return pipeline
 
 
+@pytest.mark.slow("trains on real data")
 def test_a_model_of_ones_own_file(own: Path) -> None:
     run = snakemake(own, *RUN, MODEL, "results/tables/funnel.csv")
     assert run.returncode == 0, run.stdout

@@ -91,6 +91,7 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
         assert f'workingDir: "{pipeline}"' in arguments
 
 
+@pytest.mark.slow("waits for jobs to fail")
 @pytest.mark.parametrize("profile", ["cluster-generic", "kubernetes"])
 def test_a_failed_job_comes_again_with_more_memory(
     pipeline: Path, queue: dict[str, str], profile: str

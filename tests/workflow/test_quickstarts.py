@@ -21,12 +21,14 @@ needs_mirror = pytest.mark.skipif(not MIRROR.is_dir(), reason=f"no real data: {M
 # The commands of the quick starts are not installed under these names here, and the set-up is already done.
 _SHELL = """\
 set -euo pipefail
-paraphrastic() {{ {python} -m paraphrastic.cli "$@"; }}
-snakemake() {{ {python} -m snakemake --nocolor "$@"; }}
 python3() {{ test "$*" = "-m venv .venv"; }}
 pip() {{ test "$*" = "install ."; }}
 make() {{ test "$*" = install || test "$*" = results; }}
-source() {{ test "$*" = ".venv/bin/activate"; }}
+source() {{
+  test "$*" = ".venv/bin/activate"
+  paraphrastic() {{ {python} -m paraphrastic.cli "$@"; }}
+  snakemake() {{ {python} -m snakemake --nocolor "$@"; }}
+}}
 """
 
 
@@ -108,6 +110,7 @@ def captions(count: int) -> dict[str, list[bytes]]:
     }
 
 
+@pytest.mark.slow("trains on real data")
 @needs_mirror
 def test_my_pairs(pipeline: Path) -> None:
     sides = captions(3000)
@@ -122,6 +125,7 @@ def test_my_pairs(pipeline: Path) -> None:
     assert [row["source"] for row in rows if "P-SP de" in row["system"]] == ["untrained", "measured"]
 
 
+@pytest.mark.slow("trains on real data")
 @needs_mirror
 def test_a_language_of_opus(pipeline: Path) -> None:
     mirror = pipeline / "mirror"

@@ -116,14 +116,16 @@ def test_another_digest_in_the_registry_fetches_that_file_again(finished: Path) 
     digest = rows[row].split("\t")[6]
     registry.write_text("\n".join(rows).replace(digest, "0" * 64))
     plan = planned(finished, "all")
-    assert {m for m in plan.messages if m.startswith("Fetch")} == {"Fetch sample_aligned: train.fr.gz"}
+    assert {m for m in plan.messages if m.startswith("Download")} == {
+        "Download train.fr.gz of sample_aligned"
+    }
 
 
 def test_a_threshold_for_all_replans_from_selection(finished: Path) -> None:
     configure(finished, "selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 0.6})
     plan = planned(finished, "all")
-    selections = {message for message in plan.messages if message.startswith("Select")}
-    assert selections == {"Select pairs of sample_paranmt for en"}
+    selections = {message for message in plan.messages if message.startswith("Filter")}
+    assert selections == {"Filter corpus sample_paranmt for model en"}
     assert plan.rules.isdisjoint({"extract_corpus", "score_pairs"})
 
 
@@ -169,6 +171,7 @@ def table(folder: Path) -> bytes:
     return (folder / "results/tables/sts.csv").read_bytes()
 
 
+@pytest.mark.slow("runs a copy twice")
 @pytest.mark.parametrize("configfile", [None, "own.yaml"])
 def test_half_a_download_is_named_with_the_command_that_mends_it(
     finished: Path, configfile: str | None
@@ -203,6 +206,7 @@ def test_half_a_download_is_named_with_the_command_that_mends_it(
     assert planned(finished, *options, "all").rules == set()
 
 
+@pytest.mark.slow("trains for a while")
 def test_a_killed_training_goes_on_from_its_checkpoint(finished: Path, tmp_path: Path) -> None:
     model = finished / "results/training/fr/dropout-0.0-megabatch-10"
     reference = (model / "model.safetensors").read_bytes()

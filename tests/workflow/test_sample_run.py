@@ -167,6 +167,7 @@ def test_every_pair_is_accounted_for(finished_once: Path) -> None:
         assert (finished_once / f"results/figures/funnel.{suffix}").stat().st_size > 10_000
 
 
+@pytest.mark.slow("runs the sample again")
 def test_another_run_ends_in_the_same_bytes(finished_once: Path, pipeline: Path) -> None:
     run = snakemake(pipeline, "results/eval/fr/sts.json")
     assert run.returncode == 0, run.stdout
@@ -174,6 +175,7 @@ def test_another_run_ends_in_the_same_bytes(finished_once: Path, pipeline: Path)
         assert (pipeline / path).read_bytes() == (finished_once / path).read_bytes()
 
 
+@pytest.mark.slow("runs the sample again")
 def test_shards_change_nothing_but_the_jobs(finished_once: Path, pipeline: Path) -> None:
     target = "results/corpora/de/pairs.parquet"
     run = snakemake(pipeline, "--config", "shards=3", "--", target)

@@ -54,6 +54,7 @@ def words(pipeline: Path) -> Path:
     return pipeline
 
 
+@pytest.mark.slow("trains many classifiers")
 def test_tables_of_the_transfer_tasks(words: Path, edit: Edit) -> None:
     testsets = [f"results/testsets/{suite}.parquet" for suite in ("senteval", "polish")]
     run = snakemake(words, "results/testsets/sentences.txt", *testsets)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import llvmlite.binding
 import numba
 from llvmlite import ir
 from numba.core import types
@@ -45,6 +46,12 @@ def _compile(kernel: Kernel, fastmath: set[str]) -> Kernel:
         return numba.njit(cache=True, **options)(kernel)
     except RuntimeError:
         return numba.njit(**options)(kernel)
+
+
+def has_8_bit_products() -> bool:
+    """Whether the processor has instructions that multiply vectors of 8-bit integers."""
+    features = llvmlite.binding.get_host_cpu_features()
+    return any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8"))
 
 
 @intrinsic

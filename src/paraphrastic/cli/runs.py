@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
 
 _Settings = list[tuple[str, str]]
@@ -144,7 +144,7 @@ downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
     cli.counted(
         "--cores",
         "cores of the machine, or of all nodes together (default: those of this machine)",
-        os.cpu_count() or 1,
+        available_cores(),
     ),
     cli.flag("--all", "include what is already made in the plan", dest="everything"),
     cli.several(

@@ -91,7 +91,7 @@ def encoder_model(mined: Mapping[str, Any]) -> str:
 
 
 def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
-    """The mined corpora of a configuration as data sets; the version of each names its ingredients."""
+    """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
     found = {}
     for name, mined in config["mined"].items():
         source, language = mined["languages"]

@@ -1,4 +1,4 @@
-"""Rank the pairs of a corpus by a measure, cut the ranking into parts, and draw a sample from each."""
+"""Rank the pairs of a corpus by a measure, cut the ranking into parts, and take a sample of each."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack

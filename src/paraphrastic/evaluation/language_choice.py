@@ -41,7 +41,7 @@ _PERMUTATIONS = 9999
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class LanguageModel:
     """The result files for one language.
 
     Attributes:
@@ -56,7 +56,7 @@ class Choice:
 
 
 def tabulate_language_choice(
-    models: Sequence[Choice],
+    models: Sequence[LanguageModel],
     uriel: Sequence[Path],
     published: Path,
     table: Path,

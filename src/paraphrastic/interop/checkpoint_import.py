@@ -146,7 +146,7 @@ def open_checkpoint(
         "training": saved.training(),
     }
     try:
-        vocabulary = dict.fromkeys(spelling for side in sides for spelling in side.spellings(lowercase))
+        vocabulary = dict.fromkeys(piece for side in sides for piece in side.pieces(lowercase))
         processor = add_unknown_pieces(processor, list(vocabulary))
         tensors: dict[str, npt.NDArray[Any]] = {}
         for side in sides:
@@ -177,8 +177,8 @@ class _Side:
     weights: Float32
     lstm: Mapping[str, Float32]
 
-    def spellings(self, lowercase: bool) -> Iterator[str]:
-        """Yield the spellings that text can have: without white space, and in lower case if text is."""
+    def pieces(self, lowercase: bool) -> Iterator[str]:
+        """Yield the pieces that text can have: without white space, and in lower case if text is."""
         for spelling in self.vocab:
             if spelling.split() == [spelling] and not (lowercase and spelling != spelling.lower()):
                 yield spelling

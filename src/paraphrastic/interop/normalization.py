@@ -77,10 +77,10 @@ class Normalization:
             ]
         # Signs for spaces in the text itself are stripped at its end, but not merged.
         self.steps += [replace(" +", SPACE), replace(f"(?<!{SPACE}){SPACE}*+\\z", "")]
-        spellings = {piece.piece for piece in model.pieces if piece.type == piece.UNUSED}
-        if UNKNOWN in spellings:
+        unused = {piece.piece for piece in model.pieces if piece.type == piece.UNUSED}
+        if UNKNOWN in unused:
             known = {piece.piece for piece in model.pieces if piece.type == piece.NORMAL}
-            self.unknown_pieces = {text for text in spellings if not lowercase or text == text.lower()}
+            self.unknown_pieces = {text for text in unused if not lowercase or text == text.lower()}
             self._mark_runs({piece for piece in known if len(piece) == 1}, lowercase)
         # A stand-in that the text itself has is replaced by another unknown character.
         self.steps.insert(0, replace(_any_of(self._used), stranger))

@@ -12,7 +12,6 @@ from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import direction_entries
 
 Margin = Literal["ratio", "distance", "cosine"]
-MARGINS: tuple[Margin, ...] = ("ratio", "distance", "cosine")
 NEIGHBOURS = 4
 # Number of sentences embedded at once: 34 MB of vectors at 1,024 dimensions.
 EMBEDDED_ROWS = 8192

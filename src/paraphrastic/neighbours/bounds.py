@@ -4,10 +4,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import llvmlite.binding
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.jit import has_8_bit_products
 from paraphrastic.neighbours.kernels import Entries, Float32, Float64, encode, normalize, reach
 
 # Rounding unit of single precision: half the distance between 1 and the next number.
@@ -136,8 +136,7 @@ def whole_bound(dim: int, pairs: float) -> Bound:
 
 def _pays_in_8_bits(dim: int, pairs: float) -> bool:
     least = _IN_8_BITS if "torch" in sys.modules else _IN_8_BITS_WITH_IMPORT
-    features = llvmlite.binding.get_host_cpu_features()
-    return pairs * dim >= least and any(features.get(name) for name in ("avx512vnni", "avxvnni"))
+    return pairs * dim >= least and has_8_bit_products()
 
 
 def sample(n: int, size: int) -> npt.NDArray[np.int64]:

@@ -114,7 +114,7 @@ class Corpora:
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
 
-    def mining_encoder_files(self, wildcards: Wildcards) -> list[str]:
+    def mined_encoder_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the encoder that mines paraphrases; none if it has only a name."""
         encoder = self.config["mined"][wildcards.mined]["encoder"]
         if isinstance(encoder, str):

@@ -153,7 +153,7 @@ class Models:
         return {
             "model": wildcards.model,
             "languages": definition["languages"],
-            "corpora": {name: version for name, (version, _) in self._sources(wildcards).items()},
+            "corpora": {name: version for name, (version, _) in self._corpora_of(wildcards).items()},
             "lowercase": self.config["text"]["lowercase"],
             "unit": architecture_of(definition).units[0],
             "segmentation": self.corpora.modes("segmentation", definition["languages"]),
@@ -163,9 +163,9 @@ class Models:
 
     def licences(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the licence of each corpus that a model is trained on; `-` is an unknown one."""
-        return {name: licence for name, (_, licence) in self._sources(wildcards).items()}
+        return {name: licence for name, (_, licence) in self._corpora_of(wildcards).items()}
 
-    def _sources(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
+    def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)
         if definition["dataset"]:
@@ -191,7 +191,7 @@ class Models:
 
         return files
 
-    def choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
+    def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""
 
         def files(wildcards: Wildcards) -> list[str]:

@@ -42,14 +42,14 @@ _STEPS = {
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",
     "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_transfer",
-    "evaluate": "initialise_model evaluate_sts evaluate_tatoeba evaluate_bucc evaluate_transfer",
+    "evaluate": "initialise_model",
     "measure speed": "measure_speed",
 }
-_OTHERS = "describe, tabulate, draw"
+_OTHERS = "describe, tabulate, plot"
 _STEP_OF = {rule: step for step, rules in _STEPS.items() for rule in rules.split()}
 # What the rows of the table can be.
 BY: dict[str, Callable[[Job], str]] = {
-    "step": lambda job: _STEP_OF.get(job.step, _OTHERS),
+    "step": lambda job: _STEP_OF.get(job.step, "evaluate" if job.step.startswith("evaluate_") else _OTHERS),
     "rule": lambda job: job.step,
     "model": lambda job: job.of or "all",
 }

@@ -146,9 +146,9 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         for part in architecture.parts
     ]
     steps = settings["epochs"] * pairs / settings["batch_size"]
-    mining = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
+    negatives = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
     step = 78e-9 if settings["dropout"] else 55e-9
-    seconds = (step + mining) * dimension if architecture.averaged else sum(parts)
+    seconds = (step + negatives) * dimension if architecture.averaged else sum(parts)
     return Need(mb, 3.3 + settings["epochs"] * pairs * seconds)
 
 

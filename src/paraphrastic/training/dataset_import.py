@@ -45,7 +45,7 @@ def import_dataset(
         vocabulary: the original's vocabulary.
         sentencepiece_model: the model that cut the original's text.
         output: HDF5 file to write; see the module `dataset`.
-        model: sentencepiece model to write, with the vocabulary's spellings of unknown pieces.
+        model: sentencepiece model to write, with the vocabulary's unknown pieces.
         counts: JSON file to write, with the number of pairs as in `merge_pairs`: `corpora`, each with `kept`.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
 
@@ -53,17 +53,17 @@ def import_dataset(
         InputError: a file is missing, damaged or malformed (the message says where), or the files do not
             belong together.
     """
-    spellings = read_vocabulary(vocabulary)
+    known = read_vocabulary(vocabulary)
     processor = load_sentencepiece(sentencepiece_model)
-    if (unknown := processor.id_to_piece(processor.unk_id())) in spellings:
+    if (unknown := processor.id_to_piece(processor.unk_id())) in known:
         raise InputError(f"{vocabulary}: has {unknown!r}, which is not a piece but stands for unknown ones")
     try:
-        processor = add_unknown_pieces(processor, spellings)
+        processor = add_unknown_pieces(processor, known)
     except InputError as error:
         raise InputError(f"{vocabulary} with {sentencepiece_model}: {error}") from None
     with atomic_output(model) as temporary:
         temporary.write_bytes(processor.serialized_model_proto())
-    pieces = np.array(processor.piece_to_id(spellings), np.int32)
+    pieces = np.array(processor.piece_to_id(known), np.int32)
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         unit = file.create_group("subword")
         for side in SIDES:

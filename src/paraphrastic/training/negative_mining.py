@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from paraphrastic.base.jit import jit
+from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.settings import MiningPrecision
@@ -119,10 +119,9 @@ def hardest_negatives(
 
 def fastest_precision() -> MiningPrecision:
     """The precision in which the CPU multiplies fastest, judged by its instruction set."""
-    features = llvmlite.binding.get_host_cpu_features()
-    if any(features.get(name) for name in ("avx512vnni", "avxvnni", "amx-int8")):
+    if has_8_bit_products():
         return "int8"
-    return "bfloat16" if features.get("avx512bf16") else "float32"
+    return "bfloat16" if llvmlite.binding.get_host_cpu_features().get("avx512bf16") else "float32"
 
 
 # Numbers below all similarities, in the types that `_similarities` returns.

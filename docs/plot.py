@@ -1,4 +1,4 @@
-"""Draw the pictures of the documentation from a run of the sample: `python docs/draw.py [RESULTS]`.
+"""Plot the pictures of the documentation from a run of the sample: `python docs/plot.py [RESULTS]`.
 
 Needs what `snakemake --cores all all results/figures/funnel.svg` makes, and writes `docs/pictures/`.
 """
@@ -18,12 +18,12 @@ from paraphrastic.training.negatives import choose_negatives
 
 PICTURES = Path(__file__).parent / "pictures"
 SENTENCE = "The old musicians were playing in the park."
-# Dimensions of a vector that are drawn.
+# Dimensions of a vector that are shown.
 SHOWN = 48
 SIZES = (1, 10, 60)
 
 
-def draw_sentence(folder: Path, output: Path) -> None:
+def plot_sentence(folder: Path, output: Path) -> None:
     """Draw the pieces of a sentence, the row of each piece, and their average."""
     model = load_model(folder)
     processor = SentencePieceProcessor(model_file=str(folder / "sentencepiece.model"))
@@ -55,7 +55,7 @@ def draw_sentence(folder: Path, output: Path) -> None:
     save_figure(figure, [output], name="sentence")
 
 
-def draw_negatives(folder: Path, pairs: Path, output: Path) -> None:
+def plot_negatives(folder: Path, pairs: Path, output: Path) -> None:
     """Draw the cosines of a sentence with its translation and with its negatives in larger mega-batches."""
     model = load_model(folder)
     table = pq.read_table(pairs).slice(0, max(SIZES) * 128)
@@ -85,8 +85,8 @@ def main() -> None:
     """Draw all pictures."""
     results = Path(sys.argv[1] if len(sys.argv) > 1 else "results")
     PICTURES.mkdir(exist_ok=True)
-    draw_sentence(results / "models/en", PICTURES / "sentence.svg")
-    draw_negatives(results / "models/de", results / "corpora/de/pairs.parquet", PICTURES / "negatives.svg")
+    plot_sentence(results / "models/en", PICTURES / "sentence.svg")
+    plot_negatives(results / "models/de", results / "corpora/de/pairs.parquet", PICTURES / "negatives.svg")
     shutil.copy(results / "figures/funnel.svg", PICTURES / "funnel.svg")
 
 
