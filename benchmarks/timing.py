@@ -12,7 +12,10 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 def add_clock(parser: argparse.ArgumentParser) -> None:
     """Add the option `--clock`."""
     parser.add_argument(
-        "--clock", choices=CLOCKS, default="wall", help="cpu: the time of all threads, where others work too"
+        "--clock",
+        choices=CLOCKS,
+        default="wall",
+        help="cpu: processor time of all threads, for machines that are busy",
     )
 
 

@@ -31,7 +31,7 @@ class Line:
 
 
 def trigram_overlap(first: str, second: str) -> float:
-    """Shared word trigrams over those of the shorter sentence; 0 where a sentence has none."""
+    """Shared word trigrams over those of the shorter sentence; 0 if a sentence has none."""
     one, two = (
         [tuple(words[i : i + 3]) for i in range(len(words) - 2)]
         for words in (first.lower().split(), second.lower().split())

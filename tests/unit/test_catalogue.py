@@ -174,12 +174,12 @@ def test_studies_that_are_off_are_refused_by_their_key() -> None:
     with pytest.raises(InputError, match=r"filter_study\.model: is null"):
         models.filter_study_files("parts.json")(of())
     with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
-        models.choice_files("{model}")(of())
+        models.language_choice_files("{model}")(of())
     there = results().evaluations.models
     assert there.filter_study_files("{part}/x")(of())[0] == "results/filter_study/en/paraphrase_score/1/x"
     assert len(there.filter_study_files("{part}/x")(of())) == 5
-    assert there.choice_files("{model}")(of()) == ["de", "es", "fr"]
-    assert there.choice_files("{model}", prefixed=True)(of()) == []
+    assert there.language_choice_files("{model}")(of()) == ["de", "es", "fr"]
+    assert there.language_choice_files("{model}", prefixed=True)(of()) == []
 
 
 # Evaluations.

@@ -136,6 +136,15 @@ def rewritten(folder: Path, change) -> None:
     write_json(folder / "config.json", config)
 
 
+def test_the_architecture_of_an_earlier_version_has_another_name(data: Data, tmp_path: Path) -> None:
+    folder = data.train(ARCHITECTURES["mixed"], tmp_path, replace(SHORT, epochs=0))
+    model = load_model(folder)
+    rewritten(folder, lambda config: config.update(structure=config.pop("architecture")))
+    earlier = load_model(folder)
+    assert earlier.config == model.config
+    np.testing.assert_array_equal(earlier.embed_raw_text(["the dog"]), model.embed_raw_text(["the dog"]))
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

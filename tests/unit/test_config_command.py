@@ -8,6 +8,7 @@ import yaml
 from configurations import ROOT, checked, load
 
 from paraphrastic.cli import main
+from paraphrastic.config.check import read_config
 
 
 @pytest.fixture(autouse=True)
@@ -61,6 +62,28 @@ def test_faults_are_one_line(arguments: list[str], message: str, capsys: pytest.
     assert main(["config", *arguments]) == 1
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"paraphrastic: error: {message}")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("seed: 1\nmodels: [de]\nseed: 2\n", "3: not YAML: the key 'seed' is already given in line 1"),
+        ("training:\n  margin: 1\n  margin: 1\n", "3: not YAML: the key 'margin' is already given in line 2"),
+        ("training: {margin: 1,\n 'margin': 2}", "2: not YAML: the key 'margin' is already given in line 1"),
+    ],
+)
+def test_a_key_that_is_given_twice(
+    text: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.yaml").write_text(text)
+    assert main(["config", "--configfile", str(tmp_path / "mine.yaml")]) == 1
+    assert capsys.readouterr().err == f"paraphrastic: error: {tmp_path / 'mine.yaml'}:{line}\n"
+
+
+def test_merged_keys_may_be_overridden(tmp_path: Path) -> None:
+    text = "a: &a {x: 1, y: 1}\nb: &b {x: 2, z: 2}\nc: {<<: *a, <<: *b, x: 3}\n"
+    (tmp_path / "mine.yaml").write_text(text)
+    assert read_config([tmp_path / "mine.yaml"]) == yaml.safe_load(text)
 
 
 def test_it_runs_where_the_pipeline_is(

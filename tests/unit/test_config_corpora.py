@@ -50,6 +50,14 @@ def test_a_name_and_a_kind_may_be_given(mine: Path) -> None:
     assert [file.languages for file in datasets["ours"].files] == [("en", "de"), ("en", "fr")]
 
 
+@pytest.mark.parametrize("ending", ["gz", "bz2", "xz", "zst"])
+def test_an_ending_for_compression_is_ignored(mine: Path, ending: str) -> None:
+    Path(f"our pairs.jsonl.{ending}").write_bytes(b"content")
+    entry = {"path": f"our pairs.jsonl.{ending}"}
+    files = checked(changed("definitions.de.corpora", [entry]))["definitions"]["de"]["files"]
+    assert {name: file["kind"] for name, file in files.items()} == {"our_pairs": "jsonl"}
+
+
 def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
     config = checked(changed("definitions.de.corpora", [{"path": "My-Data.v2.tsv.gz"}]))
 
@@ -80,7 +88,10 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
         ({"pth": "x.tsv"}, "corpora.1.pth: unknown key; did you mean 'path'?"),
         ({"name": "x"}, "corpora.1.path: is missing"),
         (7, "corpora.1: 7 is not text or a mapping"),
-        ({"path": "My-Data.v2.tsv.gz", "name": "My Data"}, "corpora.1.name: 'My Data' does not match"),
+        (
+            {"path": "My-Data.v2.tsv.gz", "name": "My Data"},
+            "corpora.1.name: 'My Data' is not a name of small letters",
+        ),
         ({"path": "My-Data.v2.tsv.gz", "kind": "opus"}, "corpora.1.kind: 'opus' is not one of ['tsv', "),
         ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
         (

@@ -59,12 +59,12 @@ def test_an_entry_is_completed(tmp_path: Path) -> None:
         ({"vectors": {"sentences": "no.txt"}}, "systems.x.vectors.vectors: is missing"),
         ({"model2vc": "a/b"}, "systems.x.model2vc: unknown key; did you mean 'model2vec'?"),
         ({"path": ".", "languages": []}, "systems.x.languages: is empty"),
-        ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' does not match"),
+        ({"path": ".", "languages": ["english"]}, "systems.x.languages.0: 'english' is not a language code"),
         (
             {"path": ".", "published_as": ["LASSER"]},
             "systems.x.published_as: 'LASSER' is not a published system; did you mean 'LASER'",
         ),
-        ({"path": ".", "label": " a"}, "systems.x.label: ' a' does not match"),
+        ({"path": ".", "label": " a"}, "systems.x.label: ' a' is not a label, which neither begins"),
         (
             {"path": ".", "label": "P-SP de"},
             "systems.x.label: 'P-SP de' is the label of definitions.de: give it",

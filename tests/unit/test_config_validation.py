@@ -1,9 +1,13 @@
 """Test that each fault of a configuration is one line with the path of the key."""
 
+import re
+
 import pytest
-from configurations import THEIRS, changed, checked
+import yaml
+from configurations import SCHEMA, THEIRS, changed, checked
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.config.schema import PATTERNS
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,42 @@ from paraphrastic.base.errors import InputError
             ["sts"],
             "definitions.fr.corpora: 'sts' is of kind 'sts', not opus or manythings or",
         ),
-        ("definitions.fr.languages", ["french"], "definitions.fr.languages.0: 'french' does not match"),
+        (
+            "definitions.fr.languages",
+            ["french"],
+            "definitions.fr.languages.0: 'french' is not a language code, which has two or three small "
+            "letters, such as de",
+        ),
+        (
+            "definitions.fr.languages",
+            "en-fr",
+            "definitions.fr.languages: 'en-fr' is not a list; write [en, fr]",
+        ),
+        (
+            "definitions.fr.languages",
+            ["en", "de", "fr"],
+            "definitions.fr.languages: has 3 entries, at most 2 are allowed",
+        ),
+        ("definitions.fr.languages", ["en", "en"], "definitions.fr.languages: 'en' is named twice"),
+        (
+            "definitions.fr.languages",
+            [False, "en"],
+            "definitions.fr.languages.0: False is not text; YAML reads no as false; write 'no' in quotes",
+        ),
+        ("models", [True], "models.0: True is not text; YAML reads yes and on as true; write the word in"),
+        (
+            "statistics.parsers",
+            {False: "parse"},
+            "statistics.parsers: 'False' is not a language code, which has two or three small letters, such "
+            "as de; YAML reads no as false",
+        ),
+        ("word_vectors", False, "word_vectors: False is not text or null"),
+        ("models", ["de", "en", "de"], "models: 'de' is named twice"),
+        (
+            "evaluation.bucc",
+            {"testsets": "bucc2018", "pairs": "de-en"},
+            "is not a list or null; write [de-en]",
+        ),
         ("models", ["en", "it"], "models: 'it' is not described under definitions; there are en, de, es, fr"),
         ("models", "en", "models: 'en' is not a list"),
         ("language_id", "lid175", "language_id: 'lid175' is not in the registry of data sets; did you mean"),
@@ -186,7 +225,7 @@ from paraphrastic.base.errors import InputError
             {"drop": "near", "near_duplicates": None},
             "config: contamination.drop: near needs contamination.near_duplicates, which is null",
         ),
-        ("statistics.parsers", {"en": ""}, "statistics.parsers.en: '' does not match"),
+        ("statistics.parsers", {"en": ""}, "statistics.parsers.en: '' is not a command"),
         (
             "filter_study.model",
             "nn",
@@ -224,7 +263,7 @@ from paraphrastic.base.errors import InputError
             {"sample_aligned": 3},
             "definitions.de.max_pairs: 'sample_aligned' is not one of this model's corpora",
         ),
-        ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' does not match"),
+        ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' is not a model's name, which"),
         (
             "filter_study.training",
             {"initial_vectors": None},
@@ -318,6 +357,11 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
     assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
         error
     )
+
+
+def test_every_pattern_of_the_schema_has_words() -> None:
+    found = set(re.findall(r'pattern: (".*?")[,}\n]', SCHEMA.read_text(encoding="utf-8")))
+    assert {yaml.safe_load(each) for each in found} == set(PATTERNS)
 
 
 def test_all_faults_are_told_at_once() -> None:

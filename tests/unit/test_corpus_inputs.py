@@ -49,8 +49,12 @@ def test_tsv_columns_follow_the_files_languages(tmp_path):
 @pytest.mark.parametrize(
     ("columns", "text", "cause"),
     [
-        ((), "a\tb\tc\td\n", "mine.tsv:1: 4 columns: say which ones are source and target"),
-        ((), "a\n", "mine.tsv:1: 1 columns: say which"),
+        (
+            (),
+            "a\tb\tc\td\n",
+            "mine.tsv:1: 4 columns; name those of source and target, such as `columns: [1, 2]`",
+        ),
+        ((), "a\n", "mine.tsv:1: the line has no tab; a TSV file needs one between source and target"),
         (("1", "4"), "a\tb\tc\n", "mine.tsv:1: 3 columns; there is no column 4"),
         (("en", "nb"), "en\tde\na\tb\n", "mine.tsv:1: no column 'nb'; the header has 'en', 'de'"),
         (("en", "de"), "en\tde\n", "mine.tsv: the corpus is empty: no lines"),
@@ -66,15 +70,18 @@ def test_unreadable_rows_of_a_tsv_are_left_out_and_listed(tmp_path):
     counts, rows, faults = extract(tmp_path, "tsv", text, bound=7)
     assert counts == {"lines": 9, "pairs": 2, "unreadable": 7}
     assert [(row["source"], row["line"]) for row in rows] == [("a", 1), ("g", 8)]
+    hint = "; the third column is read as a score, and `columns: [1, 2]` ignores it"
     assert faults == [
         "2\t1 columns, the first line has 3",
         "3\tnot UTF-8: byte 0xe9",
-        "4\tthe score 'high' is not a number",
+        f"4\tthe score 'high' is not a number{hint}",
         "5\t1 columns, the first line has 3",
         "6\t4 columns, the first line has 3",
-        "7\tthe score 'nan' is not a number",
-        "9\tthe score '' is not a number",
+        f"7\tthe score 'nan' is not a number{hint}",
+        f"9\tthe score '' is not a number{hint}",
     ]
+    _, rows, _ = extract(tmp_path, "tsv", "a\tb\thigh\n", columns=("1", "2"))
+    assert rows == [{"source": "a", "target": "b", "line": 1}]
 
 
 def test_one_row_more_than_the_bound_stops(tmp_path):
@@ -85,8 +92,9 @@ def test_one_row_more_than_the_bound_stops(tmp_path):
     message = fault(tmp_path, "tsv", text, bound=2)
     assert message == (
         f"{tmp_path / 'mine.tsv'}:4: 1 columns, the first line has 2 "
-        "(3 unreadable rows, and max_unreadable is 2)"
+        "(3 unreadable rows; to allow more, set `extraction: {max_unreadable: N}`)"
     )
+    assert "(1 unreadable row; to allow some, set" in fault(tmp_path, "tsv", text)
 
 
 def test_a_file_without_a_readable_row_is_empty(tmp_path):
@@ -107,12 +115,15 @@ def test_scores_are_those_that_float32_holds(tmp_path):
     text = "a\tb\t3.4028234e38\na\tb\t1e39\na\tb\t-1e39\n"
     _, rows, faults = extract(tmp_path, "tsv", text, bound=2)
     assert [row["paraphrase_score"] for row in rows] == [pytest.approx(3.4028234e38)]
-    assert faults == ["2\tthe score '1e39' is too large", "3\tthe score '-1e39' is too large"]
+    assert [fault.split("; ")[0] for fault in faults] == [
+        "2\tthe score '1e39' is too large",
+        "3\tthe score '-1e39' is too large",
+    ]
 
 
 def test_a_long_cell_makes_no_long_message(tmp_path):
     message = fault(tmp_path, "tsv", f"a\tb\t1\na\tb\t{'x' * 100_000}\n")
-    assert len(message.removeprefix(str(tmp_path))) < 200
+    assert len(message.removeprefix(str(tmp_path))) < 250
 
 
 # Files aligned by line
@@ -280,7 +291,7 @@ def test_unreadable_rows_of_jsonl(tmp_path):
         "13\ten: contains a NUL character, which is not valid in text",
         "14\tthe score 1e+39 is too large",
     ]
-    assert "mine.jsonl:5: de: is missing (4 unreadable rows, " in fault_again(tmp_path, lines)
+    assert "mine.jsonl:5: de: is missing (4 unreadable rows; " in fault_again(tmp_path, lines)
 
 
 def fault_again(tmp_path, lines):

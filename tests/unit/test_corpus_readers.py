@@ -197,7 +197,7 @@ def test_a_line_is_too_long_from_the_first_byte_past_the_bound(tmp_path, end):
     counts, rows = extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=5)
     assert counts == {"lines": 8, "pairs": 3, "unreadable": 5}
     assert [(row["line"], len(row["source"])) for row in rows] == [(1, MAX_LINE), (3, MAX_LINE // 2), (7, 4)]
-    with pytest.raises(InputError, match=r"side0:8: longer than 1048576 bytes \(5 unreadable rows, and"):
+    with pytest.raises(InputError, match=r"side0:8: longer than 1048576 bytes \(5 unreadable rows; "):
         extract(tmp_path, "aligned", files, ("en", "de"), max_unreadable=4)
 
 

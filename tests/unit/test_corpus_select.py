@@ -201,10 +201,19 @@ def test_no_pairs_at_all(tmp_path):
         (
             "paraphrase_score",
             "paraphrase_score",
-            "has no paraphrase score; set selection.paraphrase_score to",
+            "has no paraphrase score; set selection.paraphrase.paraphrase_score to null",
         ),
-        ("trigram_overlap", "trigram_overlap", "has no trigram overlap, as its sides differ in language"),
-        ("source_language", "language", "has no language identification; set selection.language to null"),
+        (
+            "trigram_overlap",
+            "trigram_overlap",
+            "has no trigram overlap, as its sides differ in language; "
+            "set selection.paraphrase.trigram_overlap to null",
+        ),
+        (
+            "source_language",
+            "language",
+            "has no language identification; set selection.paraphrase.language to null",
+        ),
     ],
 )
 def test_threshold_on_a_score_that_the_corpus_does_not_have(tmp_path, column, setting, cause):
@@ -212,6 +221,24 @@ def test_threshold_on_a_score_that_the_corpus_does_not_have(tmp_path, column, se
     with pytest.raises(InputError, match=rf"scored\.parquet: {cause}"):
         select(tmp_path, pairs, PAPER)
     assert select(tmp_path, pairs, {**PAPER, setting: None})[0]["kept"] == 2
+
+
+def test_a_filter_of_bitext_is_named_by_its_key(tmp_path):
+    settings = {"language": {"min_confidence": 0.5}}
+    with pytest.raises(InputError, match=r"set selection\.bitext\.language to null"):
+        select(tmp_path, block(source_language=[None]), settings, languages=("en", "de"))
+
+
+@pytest.mark.parametrize(("languages", "kind"), [(("en", "xx"), "bitext"), (("xx", "xx"), "paraphrase")])
+def test_every_pair_is_in_another_language(tmp_path, languages, kind):
+    pairs = block(source_tokens=[10, 0], target_language=["de", "nl"])
+    with pytest.raises(InputError) as caught:
+        select(tmp_path, pairs, {"language": {"min_confidence": 0.5}}, languages=languages)
+    codes = " or ".join(dict.fromkeys(languages))
+    assert str(caught.value).endswith(
+        "no pair is left of 2 read; dropped: empty 1, language 1; if the language identifier does not know "
+        f"{codes}, set selection.{kind}.language to null"
+    )
 
 
 def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):

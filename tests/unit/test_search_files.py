@@ -379,5 +379,7 @@ assert main(["dedup", *common, "--input", corpus + ".zst"]) == 1
     arguments = [str(path) for path in (folder, corpus, index, tmp_path / "out")]
     subprocess.run([sys.executable, "-c", code, *arguments], check=True)
     faiss, zstandard = capfd.readouterr().err.splitlines()[-2:]
-    assert faiss.endswith("faiss is not installed; pip install 'paraphrastic[faiss]'")
-    assert zstandard.endswith(": reading Zstandard needs pyarrow; pip install 'paraphrastic[pipeline]'")
+    assert faiss.endswith("faiss is not installed; run pip install '.[faiss]' in the project's folder")
+    assert zstandard.endswith(
+        ": reading Zstandard needs pyarrow, which is not installed; run pip install pyarrow"
+    )

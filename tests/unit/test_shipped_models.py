@@ -53,10 +53,20 @@ def test_a_folder_takes_precedence_over_a_shipped_model(
         load_model("en")
 
 
-@pytest.mark.parametrize("path", ["xx", "../models/en", "./en", ""])
+@pytest.mark.parametrize("path", ["xx", "../models/en", "./en"])
 def test_other_names_are_paths(path: str) -> None:
-    with pytest.raises(InputError, match="not a model folder"):
+    with pytest.raises(InputError) as caught:
         load_model(path)
+    assert str(caught.value) == (
+        f"{Path(path)}: there is no folder of this name; "
+        f"models that come with the package: {', '.join(NAMES)}"
+    )
+
+
+def test_no_name_is_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"^\.: not a model folder: config\.json is missing"):
+        load_model("")
 
 
 def test_commands_for_systems_know_shipped_models() -> None:

@@ -74,14 +74,87 @@ def test_corpora_of_the_registry_and_of_unknown_size() -> None:
     ("languages", "corpus", "message"),
     [
         (["en", "pl"], "nowhere/my.tsv", r"^nowhere/my\.tsv: is not a file$"),
-        (["en", "pl"], "README.md", r"README\.md' has none of the endings"),
-        (["en", "en"], "multi30k", r"languages"),
+        (
+            ["en", "pl"],
+            "README.md",
+            r"^README\.md: its format is unknown; give its name one of the endings \.tsv, \.jsonl, "
+            r"\.ndjson, \.parquet, \.tmx$",
+        ),
+        (["en", "pl"], "Makefile.gz/x", r"^Makefile\.gz/x: is not a file$"),
+        (
+            ["en", "en"],
+            "multi30k",
+            r"^--languages en-en: for paraphrases, name the language once: --languages en$",
+        ),
+        (
+            ["en", "pl"],
+            "",
+            r"^--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry$",
+        ),
         (["en", "pl"], "Nothing", r"Nothing"),
     ],
 )
 def test_what_the_pipeline_would_refuse(languages: list[str], corpus: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         starter_configuration(languages, [corpus], "mine.yaml")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("my.tsv", b"", r"my\.tsv: the corpus is empty: no lines$"),
+        ("my.tsv", b"One. Jeden.\n" * 9, r"my\.tsv:1: the line has no tab; a TSV file needs one between"),
+        ("my.tsv", b"a\tb\tc\td\n" * 9, r"my\.tsv:1: 4 columns; name those of source and target, such as"),
+        ("my.tsv", b"a\tb\tgood\n" * 9, r"my\.tsv:1: the score 'good' is not a number; the third column is"),
+        ("my.tsv", "a\tb\n".encode("utf-16"), r"my\.tsv: not UTF-8 but UTF-16$"),
+        ("my.tsv.gz", b"\x1f\x8bnothing", r"my\.tsv\.gz: damaged"),
+        ("my.jsonl", b'{"de": "a", "en": "b"}\n' * 9, r"my\.jsonl:1: no columns en and pl, or source and"),
+        ("my.parquet", b"nothing", r"my\.parquet"),
+        ("my.tmx", b"<tmx></tmx>", r"my\.tmx: "),
+    ],
+)
+def test_a_file_without_a_pair_is_refused_with_the_readers_words(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message) as caught:
+        starter_configuration(["en", "pl"], [str(tmp_path / name)], "mine.yaml")
+    assert "config: " not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["my", "my.txt", "my.csv.gz"])
+def test_a_file_of_unknown_format(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r": its format is unknown; give its name one of the endings \.tsv"):
+        starter_configuration(["en", "pl"], [write_pairs(tmp_path / name, 9)], "mine.yaml")
+
+
+def test_files_whose_names_are_taken_get_others(tmp_path: Path) -> None:
+    (tmp_path / "more").mkdir()
+    names = ["multi30k.tsv", "my.tsv", "more/My.tsv.gz", "日.tsv", "本.tsv", "my_2.tsv"]
+    paths = [write_pairs(tmp_path / name, 9) for name in names]
+    text = starter_configuration(["en", "de"], ["multi30k", *paths], "mine.yaml")
+    corpora = yaml.safe_load(text)["definitions"]["de"]["corpora"]
+    assert corpora[0] == "multi30k"
+    assert [entry["path"] for entry in corpora[1:]] == paths
+    expected = ["multi30k_2", None, "my_2", "corpus_1", "corpus_2", "my_2_2"]
+    assert [entry.get("name") for entry in corpora[1:]] == expected
+    check_config(yaml.safe_load(text), schema=SCHEMA)
+
+
+def test_a_corpus_that_is_given_twice(tmp_path: Path) -> None:
+    path = write_pairs(tmp_path / "my.tsv", 9)
+    (tmp_path / "more").mkdir()
+    again = str(tmp_path / "more/../my.tsv")
+    for corpora in ([path, again], ["multi30k", path, "multi30k"]):
+        with pytest.raises(InputError, match=rf"^{corpora[-1]}: is given twice; name each corpus once$"):
+            starter_configuration(["en", "de"], corpora, "mine.yaml")
+
+
+def test_it_runs_where_the_pipeline_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"is not a file: run this command in the folder of the pipeline$"):
+        starter_configuration(["en", "de"], ["multi30k"], "mine.yaml")
 
 
 def test_the_command_overwrites_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

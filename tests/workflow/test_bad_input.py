@@ -124,7 +124,7 @@ def test_a_table_with_too_many_unreadable_rows(pipeline: Path, prepare: Prepare)
     good = [f"{one}\t{other}\n" for one, other in zip(ENGLISH, FOREIGN, strict=True)]
     (pipeline / "config.yaml").write_text(CONFIG + "extraction: {max_unreadable: 100}\n")
     (pipeline / "mine/mine.tsv").write_text("".join([*good, *["alone\n"] * 101, *good]))
-    fails(pipeline, PAIRS, "mine.tsv:601: 1 columns, the first line has 2 (101 unreadable rows, ")
+    fails(pipeline, PAIRS, "mine.tsv:601: 1 columns, the first line has 2 (101 unreadable rows; ")
 
 
 def test_a_path_to_no_file(pipeline: Path, prepare: Prepare) -> None:

@@ -24,9 +24,9 @@ def nothing_was_run(folder: Path) -> bool:
             '["x; rm -rf ~"]',
             "definitions.fr.corpora: 'x; rm -rf ~' is not in the registry",
         ),
-        ("  fr: {", '  "fr; touch pwned": {', "'fr; touch pwned' does not match"),
-        ("  fr: {", '  "fr\\n": {', "'fr\\n' does not match"),
-        ("[en, fr]", '[en, "fr$(touch pwned)"]', "'fr$(touch pwned)' does not match"),
+        ("  fr: {", '  "fr; touch pwned": {', "'fr; touch pwned' is not a model's name"),
+        ("  fr: {", '  "fr\\n": {', "'fr\\n' is not a model's name"),
+        ("[en, fr]", '[en, "fr$(touch pwned)"]', "'fr$(touch pwned)' is not a language code"),
         ("{sts: sample_sts, b", "{sts: ../../etc, b", "'../../etc' is not in the registry"),
     ],
 )

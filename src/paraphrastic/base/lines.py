@@ -57,10 +57,11 @@ class UnreadableRows:
         """Note that a line (or row) cannot be read; `label` names its file. Raises past the bound."""
         self.count += 1
         self.last_line = line
-        _log.warning("%s:%d: %s", label, line, cause)
         if self.count > self._bound:
             rows = "1 unreadable row" if self.count == 1 else f"{self.count} unreadable rows"
-            raise InputError(f"{label}:{line}: {cause} ({rows}, and max_unreadable is {self._bound})")
+            allow = f"to allow {'more' if self._bound else 'some'}, set `extraction: {{max_unreadable: N}}`"
+            raise InputError(f"{label}:{line}: {cause} ({rows}; {allow})")
+        _log.warning("%s:%d: %s", label, line, cause)
         if self._report is not None:
             self._report.write(f"{label}\t{line}\t{cause}\n")
 

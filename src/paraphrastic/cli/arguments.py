@@ -127,11 +127,22 @@ def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
 
 @contextmanager
 def needing(extra: str) -> Iterator[None]:
-    """Turn a missing package into an `InputError` that says which extra has it."""
+    """Turn a missing package into an `InputError` that says how to install it.
+
+    Args:
+        extra: `pipeline`, whose packages `make install` installs, or other extras of `pyproject.toml`, which
+            are separated by commas.
+    """
     try:
         yield
     except ModuleNotFoundError as error:
-        raise InputError(f"{error.name} is not installed; pip install 'paraphrastic[{extra}]'") from None
+        cause = f"{error.name} is not installed; run pip install '.[{extra}]' in the project's folder"
+        if extra == "pipeline":
+            cause = (
+                f"this command needs the packages of the pipeline ({error.name} is missing); "
+                "run `make install` in the project's folder"
+            )
+        raise InputError(cause) from None
 
 
 def pair(text: str) -> tuple[str, str]:

@@ -12,13 +12,13 @@ from paraphrastic.cli import arguments as cli
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
 
-# The extra that installs the packages for a format.
+# The extras that install the packages for a format; every export has a card, which needs `export`.
 _EXTRAS = {
-    "paraphrastic": "",
-    "sentence-transformers": "sentence-transformers",
-    "model2vec": "model2vec",
-    "onnx": "export",
-    "glove": "",
+    "paraphrastic": "export",
+    "sentence-transformers": "export,sentence-transformers",
+    "model2vec": "export,model2vec",
+    "onnx": "export,onnx",
+    "glove": "export",
 }
 
 
@@ -69,8 +69,9 @@ folder and compare.
 )
 def export(model: str, format: str, output: str, text: str | None, sts: str | None, **options: Any) -> None:
     """Write a model for another library, and print how well it agrees there."""
+    with cli.needing(_EXTRAS[format]):
+        from paraphrastic.interop.export import export_model
     from paraphrastic.interop.compression import Original, opened_testsets
-    from paraphrastic.interop.export import export_model
     from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.files import CARD
@@ -159,7 +160,8 @@ without any known piece, whose vector is zero here.
 )
 def import_checkpoint(output: str, **options: Any) -> None:
     """Write a model folder of a model that the original code trained."""
-    with cli.needing("pipeline"):
+    with cli.needing("export"):
         from paraphrastic.interop.checkpoint_import import import_checkpoint
-    model = import_checkpoint(output=output, **options)
+
+        model = import_checkpoint(output=output, **options)
     print(f"{Path(output)}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")

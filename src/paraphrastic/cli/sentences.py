@@ -84,7 +84,8 @@ With --sentences, the query and the sentence of the row follow. All numbers star
     cli.model(of_others=True),
     cli.file(
         "--index",
-        ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss)",
+        ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
+        "come from the same model",
         required=True,
     ),
     cli.file("--sentences", "text to show in the output, whose line i is the sentence of row i"),

@@ -33,9 +33,11 @@ Afterwards, a configuration can use the names:
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
     """Print the corpora that OPUS has in a language pair, or an estimate of their cost."""
     from paraphrastic.base.errors import did_you_mean
-    from paraphrastic.pipeline.estimate import archive_bytes, in_columns, size
-    from paraphrastic.pipeline.estimate import estimate as estimated
-    from paraphrastic.registry.opus import fetch_list
+
+    with cli.needing("pipeline"):
+        from paraphrastic.pipeline.estimate import archive_bytes, in_columns, size
+        from paraphrastic.pipeline.estimate import estimate as estimated
+        from paraphrastic.registry.opus import fetch_list
 
     found = fetch_list(languages, **options)
     if estimate:
@@ -72,7 +74,9 @@ def links(datasets: list[str], registry: str, mirror: str | None) -> None:
     """Print the addresses that have no file, or another one than the registry says."""
     from paraphrastic.base.errors import did_you_mean
     from paraphrastic.registry.datasets import read_registry
-    from paraphrastic.registry.links import check_links
+
+    with cli.needing("pipeline"):
+        from paraphrastic.registry.links import check_links
 
     known = read_registry(registry)
     for name in datasets:

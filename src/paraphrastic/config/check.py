@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml import MarkedYAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets
@@ -20,6 +21,22 @@ from paraphrastic.registry.datasets import Dataset, read_registry
 # The schema and the default configuration in a checkout of the pipeline.
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 DEFAULT_CONFIG = Path("config/config.yaml")
+
+
+class _Loader(yaml.SafeLoader):
+    """Refuses a key that is given twice; YAML's own loader would keep its last value."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            # A mapping may merge several others, each with the key `<<`.
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if key.value in lines:
+                    problem = f"the key {key.value!r} is already given in line {lines[key.value]}"
+                    raise MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+                lines[key.value] = key.start_mark.line + 1
+        return node
 
 
 def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None) -> Json:
@@ -39,8 +56,8 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
             try:
                 content = json.loads(text)
             except json.JSONDecodeError:
-                content = yaml.safe_load(text)
-        except yaml.MarkedYAMLError as error:
+                content = _Loader(text).get_single_data()
+        except MarkedYAMLError as error:
             line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
             raise InputError(f"{path}{line}: not YAML: {error.problem}") from None
         except (yaml.YAMLError, ValueError) as error:

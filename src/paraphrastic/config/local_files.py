@@ -17,7 +17,7 @@ from paraphrastic.registry.opus import OpusCorpus, read_list
 
 # Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
-_COMPRESSED = (".gz", ".bz2", ".zst")
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have instead of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
@@ -31,14 +31,23 @@ def looks_like_a_path(name: str) -> bool:
     return "/" in name or _plain_name(name)[1] in ENDINGS
 
 
+def default_name_and_kind(path: str) -> tuple[str, str | None]:
+    """The name and kind that a corpus has by default, which follow from the name of its file.
+
+    The name may be empty. The kind is None if the file's ending is none of `ENDINGS`.
+    """
+    stem, ending = _plain_name(path)
+    return re.sub("[^a-z0-9_]+", "_", stem.lower()).strip("_"), ENDINGS.get(ending)
+
+
 def _described(entry: str | Entry) -> tuple[str, Json | None]:
     """Name of an entry of `corpora`, and for a file its path, kind (None if unknown) and columns."""
     if isinstance(entry, str):
         return entry, None
-    stem, ending = _plain_name(entry["path"])
-    return entry.get("name") or re.sub("[^a-z0-9_]+", "_", stem.lower()).strip("_"), {
+    name, kind = default_name_and_kind(entry["path"])
+    return entry.get("name") or name, {
         "path": entry["path"],
-        "kind": entry.get("kind") or ENDINGS.get(ending),
+        "kind": entry.get("kind") or kind,
         "columns": [str(column) for column in entry.get("columns", [])],
     }
 

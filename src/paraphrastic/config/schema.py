@@ -32,6 +32,19 @@ _TYPES = {
     "string": "text",
 }
 
+# What text that matches a pattern of the schema is.
+PATTERNS = {
+    r"^[a-z]{2,3}$": "a language code, which has two or three small letters, such as de",
+    r"^[a-z]{2,3}-[a-z]{2,3}$": "a pair of language codes, such as de-en",
+    r"^[a-z0-9][a-z0-9_-]*$": "a model's name, which has small letters, digits, _ and -",
+    r"^[a-z0-9_]+$": "a name of small letters, digits and _",
+    r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "a system's name, which has letters, digits, dots, _ and -",
+    r"^[a-z0-9_]+(\.[a-z0-9_]+)*$": "the path of a setting, such as sweep.megabatch",
+    r"^\S(.*\S)?$": "a label, which neither begins nor ends with a space",
+    r"\S": "a command",
+}
+_PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
+
 
 def _is_number(value: object) -> bool:
     """Whether `value` is a number within the range of a float; NaN and booleans are not."""
@@ -45,7 +58,10 @@ _TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, v
 def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
     # Make `$` match only at the end of the text; in Python it also matches before a final newline.
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
+        words = PATTERNS.get(pattern, f"text that matches {pattern}")
+        # If a key was read as true or false, it is text by now.
+        hint = _boolean_hint(value == "True") if value in ("False", "True") else ""
+        yield ValidationError(f"{shown(value)} is not {words}{hint}")
 
 
 _Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_TYPE_CHECKER)
@@ -142,23 +158,39 @@ def _described(error: ValidationError) -> Iterator[str]:
         yield f"{path}: is empty"
     elif error.validator == "minItems":
         yield f"{path}: has {len(error.instance)} entry, at least {error.validator_value} are needed"
+    elif error.validator == "maxItems":
+        yield f"{path}: has {len(error.instance)} entries, at most {error.validator_value} are allowed"
+    elif error.validator == "uniqueItems":
+        items = error.instance
+        twice = next((item for place, item in enumerate(items) if item in items[:place]), items)
+        yield f"{path}: {shown(twice)} is named twice"
     elif error.validator == "type":
         types = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
         expected = " or ".join(_TYPES[name] for name in types)
         if error.instance is None:
             yield f"{path or 'configuration'}: has no value; {expected} is needed"
         else:
-            hint = _type_hint(error.instance, types)
+            hint = _type_hint(error.instance, types, keys[-1] if keys else "")
             yield f"{path or 'configuration'}: {shown(error.instance)} is not {expected}{hint}"
     else:
         yield f"{path or 'configuration'}: {error.message}"
 
 
-def _type_hint(value: Any, types: list[str]) -> str:
+def _type_hint(value: Any, types: list[str], key: str) -> str:
+    if isinstance(value, bool) and "string" in types and "null" not in types:
+        return _boolean_hint(value)
     if isinstance(value, str) and _EXPONENT.fullmatch(value):
         number = float(value)
         whole = "integer" in types and number.is_integer()
         if whole or ("number" in types and _is_number(number)):
             written = int(number) if whole else number
             return f"; write {written}, because YAML reads an exponent without a point as text"
+    if key == "languages" and isinstance(value, str) and (pair := _PAIR.fullmatch(value)):
+        return f"; write [{pair[1]}, {pair[2]}]"
     return f"; write [{value}]" if "array" in types else ""
+
+
+def _boolean_hint(value: bool) -> str:
+    if value:
+        return "; YAML reads yes and on as true; write the word in quotes"
+    return "; YAML reads no as false; write 'no' in quotes"

@@ -54,27 +54,35 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
             alone would mistake synonyms for copies.
         languages: the languages that the sources and the targets must be in.
     """
+    language, paraphrase = f"{selection_key(languages)}.language", "selection.paraphrase"
     filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
     if bounds := settings.get("length"):
         counts = partial(_token_counts, bounds.get("count", "both"))
         filters.append(Filter("length", counts, _within(bounds["min"], bounds["max"])))
     if bounds := settings.get("language"):
-        missing = "language identification; set selection.language to null or give a language identifier"
+        missing = f"language identification; set {language} to null, or give a language identifier"
         accept, needs = _within(bounds["min_confidence"]), ("source_language", "target_language")
         filters.append(Filter("language", partial(_confidences, languages), accept, needs, missing))
     if bounds := settings.get("trigram_overlap"):
-        missing = "trigram overlap, as its sides differ in language; set selection.trigram_overlap to null"
+        missing = (
+            f"trigram overlap, as its sides differ in language; set {paraphrase}.trigram_overlap to null"
+        )
         accept = _within(bounds.get("min", -1.0), bounds["max"])
         filters.append(_of_columns("trigram_overlap", ("trigram_overlap",), accept, missing))
     if bounds := settings.get("near_copy"):
-        missing = "changed words, as its sides differ in language; set selection.near_copy to null"
+        missing = f"changed words, as its sides differ in language; set {paraphrase}.near_copy to null"
         accept = partial(_is_no_copy, bounds["max_changed_words"], bounds["min_trigram_overlap"])
         filters.append(_of_columns("near_copy", ("changed_words", "trigram_overlap"), accept, missing))
     if bounds := settings.get("paraphrase_score"):
-        missing = "paraphrase score; set selection.paraphrase_score to null or give word vectors"
+        missing = f"paraphrase score; set {paraphrase}.paraphrase_score to null, or give word vectors"
         accept = _within(bounds["min"], bounds.get("max", 1.0))
         filters.append(_of_columns("paraphrase_score", ("paraphrase_score",), accept, missing))
     return filters
+
+
+def selection_key(languages: tuple[str, str]) -> str:
+    """The section of the configuration with the bounds for pairs in these languages."""
+    return "selection.paraphrase" if languages[0] == languages[1] else "selection.bitext"
 
 
 def _of_columns(

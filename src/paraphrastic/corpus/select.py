@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
-from paraphrastic.corpus.filters import build_filters
+from paraphrastic.corpus.filters import build_filters, selection_key
 from paraphrastic.corpus.sampling import Samples, write_examples
 
 _SAMPLE_COLUMNS = (
@@ -83,6 +83,9 @@ def select_pairs(
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             cause = f"no pair is left of {samples.read} read; dropped: {reasons}"
+            if result["fails"].get("language") == samples.read:
+                codes, key = " or ".join(dict.fromkeys(languages)), selection_key(languages)
+                cause += f"; if the language identifier does not know {codes}, set {key}.language to null"
             for each in reversed(filters):
                 if any(nulls[column] == samples.read for column in each.needs):
                     cause = f"has no {each.missing}"

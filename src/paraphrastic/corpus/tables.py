@@ -104,15 +104,19 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
     if first is None:
         return Rows(iter(()))
     header = first[1].split("\t")
-    width, place = len(header), f"{label}:{first[0]}"
+    width, place, hint = len(header), f"{label}:{first[0]}", ""
     columns, scores = _named(columns)
     if all(column.isdecimal() for column in columns):  # also true if there are none
         lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
-        if not places and width not in (2, 3):
-            raise InputError(f"{place}: {width} columns: say which ones are source and target")
+        if not places and width == 1:
+            raise InputError(f"{place}: the line has no tab; a TSV file needs one between source and target")
+        if not places and width > 3:
+            wanted = "name those of source and target, such as `columns: [1, 2]`"
+            raise InputError(f"{place}: {width} columns; {wanted}")
         if not places:
             places, scores = list(range(width)), _SCORES[: width - 2]
+            hint = "; the third column is read as a score, and `columns: [1, 2]` ignores it"
         if max(places) >= width:
             raise InputError(f"{place}: {width} columns; there is no column {max(places) + 1}")
     else:
@@ -124,7 +128,10 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
 
     def parse(number: int, line: str) -> tuple[Any, ...]:
         cells = split_cells(line, (width,), f"the first line has {width}")
-        return cells[source], cells[target], number, *(finite_score(cells[place]) for place in rest)
+        try:
+            return cells[source], cells[target], number, *(finite_score(cells[place]) for place in rest)
+        except RowError as error:
+            raise RowError(f"{error}{hint}") from None
 
     return Rows(parse_rows(lines, parse, label, unreadable), scores)
 

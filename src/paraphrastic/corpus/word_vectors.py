@@ -35,8 +35,8 @@ class WordVectors:
         vectors: float32 [words, dim].
 
     Raises:
-        InputError: `PATH:LINE: cause` if a line has another number of values than the first, or a value that
-            is not a finite number; also if the file has no words.
+        InputError: `PATH:LINE: cause` if a line has another number of values than the first or a value that
+            is not a finite number, or the file has no words.
     """
 
     def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36, only: Set[str] | None = None) -> None:

@@ -58,11 +58,17 @@ def open_folder(path: str | Path) -> SentenceEncoder:
     """Open the model in a folder, such as `results/models/en`, or a shipped one by its name, such as `en`.
 
     Raises:
-        InputError: a file of the folder is missing or damaged, or it holds another kind of model.
+        InputError: there is no such folder, a file of it is missing or damaged, or it holds another kind of
+            model.
     """
     folder = find_folder(path)
     if folder.is_file():
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
+    if not folder.exists():
+        names = ", ".join(sorted(shipped.name for shipped in SHIPPED.iterdir()))
+        raise InputError(
+            f"{folder}: there is no folder of this name; models that come with the package: {names}"
+        )
     for name in (CONFIG, WEIGHTS, SENTENCEPIECE):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")

@@ -107,7 +107,7 @@ def gather_pieces(
     words: Int32, word_ends: Int64, entries: Int32, piece_ends: Int64, pieces: Int32, has_pieces: Bool,
     gathered: Int32, ends: Int64, has_text: Bool,
 ) -> int:  # fmt: skip
-    """Gather the pieces of sentences from those of their words.
+    """Gather each sentence's pieces from the pieces of its words.
 
     Args:
         words: from `find_words`.

@@ -25,7 +25,8 @@ def load_faiss(threads: int) -> Any:
         # Imported here because the package is optional.
         import faiss
     except ImportError:
-        raise InputError("faiss is not installed; pip install 'paraphrastic[faiss]'") from None
+        cause = "faiss is not installed; run pip install '.[faiss]' in the project's folder"
+        raise InputError(cause) from None
     faiss.omp_set_num_threads(threads)
     return faiss
 

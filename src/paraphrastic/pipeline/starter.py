@@ -1,16 +1,24 @@
 """A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.check import SCHEMA, check_config
-from paraphrastic.config.local_files import looks_like_a_path, opus_corpora
+from paraphrastic.config.check import SCHEMA, check_config, complete_config
+from paraphrastic.config.local_files import (
+    ENDINGS,
+    default_name_and_kind,
+    looks_like_a_path,
+    opus_corpora,
+)
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.pipeline.sizes import SAMPLED, first_rows
-from paraphrastic.registry.datasets import Dataset
+from paraphrastic.registry.datasets import Dataset, RemoteFile, read_registry
 
 # From this number of pairs on, a model is as large as the papers'.
 _MANY = 1_000_000
@@ -28,19 +36,37 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         output: the name of the file that the text is for, which its comments mention.
 
     Raises:
-        InputError: the pipeline would refuse the configuration, such as for a file that is not there.
+        InputError: the pipeline would refuse the configuration, such as for a file that is not there, or
+            would find no pair in a file.
     """
+    if not SCHEMA.is_file():
+        raise InputError(f"{SCHEMA}: is not a file: run this command in the folder of the pipeline")
+    if len(set(languages)) < len(languages):
+        pair, code = "-".join(languages), languages[0]
+        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
+    if not all(map(str.strip, corpora)):
+        raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
     foreign = [code for code in languages if code != "en"] or ["en"]
     model = "-".join(foreign)
     files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
-    if missing := [name for name in files if not Path(name).is_file()]:
-        raise InputError(f"{missing[0]}: is not a file")
-    entries: list[Any] = [{"path": corpus} if corpus in files else corpus for corpus in corpora]
-    definition: dict[str, Any] = {"languages": list(languages), "corpora": entries}
+    for file in files:
+        if not Path(file).is_file():
+            raise InputError(f"{file}: is not a file")
+        if default_name_and_kind(file)[1] is None:
+            endings = ", ".join(ENDINGS)
+            raise InputError(f"{file}: its format is unknown; give its name one of the endings {endings}")
+    places = [Path(corpus).resolve() if corpus in files else corpus for corpus in corpora]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise InputError(f"{corpora[number]}: is given twice; name each corpus once")
+    definition: dict[str, Any] = {"languages": list(languages), "corpora": list(corpora)}
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
+    registry = read_registry(complete_config(config, schema=SCHEMA)["registry"])
+    entries = _entries(files, {*registry, *corpora})
+    definition["corpora"] = [entries.get(corpus, corpus) for corpus in corpora]
     checked, datasets = check_config(config, schema=SCHEMA)
-    names = checked["definitions"][model]["corpora"]
-    pairs, scored = _measure(checked["definitions"][model], [datasets[name] for name in names])
+    used = [datasets[name] for name in checked["definitions"][model]["corpora"]]
+    pairs, scored = _measure(checked["definitions"][model], used, checked["max_member_bytes"])
     notes = []
     if len(languages) == 1 and not scored:
         definition["selection"] = {"paraphrase": {_SCORE: None}}
@@ -63,8 +89,28 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
 
 
-def _measure(definition: Mapping[str, Any], corpora: Sequence[Dataset]) -> tuple[int | None, bool]:
-    """About how many pairs corpora have together, None if it is not known; and whether any has scores."""
+def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]:
+    """The entry of each file under `corpora`, with a `name` if its own is empty or among those `taken`."""
+    entries = {}
+    for file in files:
+        entries[file] = {"path": file}
+        name, _ = default_name_and_kind(file)
+        if not name or name in taken:
+            numbered = (f"{name or 'corpus'}_{number}" for number in count(2 if name else 1))
+            entries[file]["name"] = name = next(each for each in numbered if each not in taken)
+        taken = {*taken, name}
+    return entries
+
+
+def _measure(
+    definition: Mapping[str, Any], corpora: Sequence[Dataset], max_member_bytes: int
+) -> tuple[int | None, bool]:
+    """About how many pairs corpora have together, None if it is not known; and whether any has scores.
+
+    Raises:
+        InputError: a file has no pair that can be read; the message is the reader's.
+    """
+    sides = (definition["languages"][0], definition["languages"][-1])
     listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
     total: int | None = 0
     scored = False
@@ -76,5 +122,15 @@ def _measure(definition: Mapping[str, Any], corpora: Sequence[Dataset]) -> tuple
             rows, share = first_rows(dataset.kind, file.location, file)
             pairs = round(sum(1 for _ in rows.rows) / share)
             scored |= _SCORE in rows.scores
+            if not pairs:
+                pairs = _read_all(dataset.kind, file, sides, max_member_bytes)
         total = None if total is None or pairs is None else total + pairs
     return total, scored
+
+
+def _read_all(kind: str, file: RemoteFile, sides: tuple[str, str], max_member_bytes: int) -> int:
+    """The number of pairs in a file that has none at its beginning; usually the reader says why."""
+    whole = CorpusFile(Path(file.location), file.languages, file.members)
+    with TemporaryDirectory() as folder:
+        output = Path(folder, "pairs.parquet")
+        return extract_corpus(kind, [whole], sides, output, max_member_bytes=max_member_bytes)["pairs"]

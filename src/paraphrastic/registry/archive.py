@@ -191,7 +191,7 @@ def _zstandard(stream: IO[bytes]) -> Any:
     try:
         import pyarrow
     except ImportError:
-        cause = "reading Zstandard needs pyarrow; pip install 'paraphrastic[pipeline]'"
+        cause = "reading Zstandard needs pyarrow, which is not installed; run pip install pyarrow"
         raise InputError(f"{stream.name}: {cause}") from None
     return pyarrow.CompressedInputStream(stream, "zstd")
 

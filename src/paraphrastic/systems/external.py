@@ -160,8 +160,8 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
 
 
 def _not_installed(name: str, package: str) -> InputError:
-    install = f"pip install 'paraphrastic[{package}]'"
-    return InputError(f"{name}: needs {package}, which is not installed: {install}")
+    install = f"run pip install '.[{package}]' in the project's folder"
+    return InputError(f"{name}: needs {package}, which is not installed; {install}")
 
 
 def _set_tokenizer_threads(threads: int) -> None:

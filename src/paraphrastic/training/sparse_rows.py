@@ -46,7 +46,7 @@ class Missed(NamedTuple):
     mean: Float32
     """d̄."""
     variance: Float32
-    """s², or a negative number if the sum must be taken as it stands."""
+    """s², or a negative number if the sum must be computed term by term."""
     decay: Float32
     """c_1 · … · c_k, the factor of the row."""
     decay1: Float32
