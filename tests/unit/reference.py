@@ -1,7 +1,7 @@
 """A second, plain implementation of the training algorithm, with which the engines are compared.
 
 It follows section 3 of Wieting et al. 2021 and the behaviour of the original code. It uses padded loops
-instead of flat arrays, computes one similarity at a time, and runs `torch.optim.Adam` on the full table.
+instead of flat arrays, looks for one negative at a time, and runs `torch.optim.Adam` on the full table.
 """
 
 import torch
@@ -16,6 +16,7 @@ def train(
     learning_rate: float,
     megabatch: int,
     anneal: int,
+    either_side: bool = False,
 ) -> list[float]:
     """Train `table` in place on mini-batches of (sources, targets); return the loss of every mini-batch."""
     table = table.requires_grad_()
@@ -30,21 +31,25 @@ def train(
             read += size
             sources = [sentence for source, _ in chosen for sentence in source]
             targets = [sentence for _, target in chosen for sentence in target]
+            n, sentences = len(sources), sources + targets
             with torch.no_grad():
-                source_vectors = [embed(table, sentence) for sentence in sources]
-                target_vectors = [embed(table, sentence) for sentence in targets]
-            for_source = [negative(v, target_vectors, own=i) for i, v in enumerate(source_vectors)]
-            for_target = [negative(v, source_vectors, own=i) for i, v in enumerate(target_vectors)]
+                vectors = torch.nn.functional.normalize(torch.stack([embed(table, s) for s in sentences]))
+                similarities = (vectors @ vectors.T).tolist()
+            negatives = []
+            for own in range(2 * n):
+                others = range(2 * n) if either_side else range(n, 2 * n) if own < n else range(n)
+                allowed = [other for other in others if other % n != own % n]
+                negatives.append(max(allowed, key=lambda other: similarities[own][other]))
             start = 0
             for source, _ in chosen:
                 terms = []
                 for own in range(start, start + len(source)):
                     s, t = embed(table, sources[own]), embed(table, targets[own])
-                    t_negative = embed(table, targets[for_source[own]])
-                    s_negative = embed(table, sources[for_target[own]])
+                    of_s = embed(table, sentences[negatives[own]])
+                    of_t = embed(table, sentences[negatives[n + own]])
                     terms.append(
-                        torch.relu(margin - cosine(s, t) + cosine(s, t_negative))
-                        + torch.relu(margin - cosine(s, t) + cosine(t, s_negative))
+                        torch.relu(margin - cosine(s, t) + cosine(s, of_s))
+                        + torch.relu(margin - cosine(s, t) + cosine(t, of_t))
                     )
                 start += len(source)
                 loss = torch.stack(terms).mean()
@@ -61,9 +66,3 @@ def embed(table: Tensor, sentence: list[int]) -> Tensor:
 
 def cosine(a: Tensor, b: Tensor) -> Tensor:
     return (a @ b) / (a.norm() * b.norm())
-
-
-def negative(vector: Tensor, candidates: list[Tensor], *, own: int) -> int:
-    """Return the index of the most similar candidate other than the sentence's own translation."""
-    similarities = [cosine(vector, candidate).item() for candidate in candidates]
-    return max((i for i in range(len(candidates)) if i != own), key=lambda i: similarities[i])

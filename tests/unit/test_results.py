@@ -14,6 +14,7 @@ from paraphrastic.evaluation.measurement import (
     bootstrap,
     correlations,
     draws,
+    interval,
     p_value,
     paired_bootstrap,
     precision_recall_f1,
@@ -140,6 +141,17 @@ def test_a_system_does_not_differ_from_itself() -> None:
 def test_figures_of_other_test_data_are_not_compared() -> None:
     assert p_value(correlated(1, 1.0), correlated(2, 1.0, digest="e")) is None
     assert p_value(correlated(1, 0.5), correlated(2, 2.0)) < 1e-10
+
+
+def test_the_paired_bootstrap_is_two_sided() -> None:
+    # The first system is the worse one in 30 of 999 resamples, and the better one in the others.
+    difference = np.where(np.arange(999) < 30, -1.0, 1.0)
+    assert paired_bootstrap(difference, np.zeros(999)) == pytest.approx(2 * 31 / 1000)
+    assert paired_bootstrap(np.zeros(999), difference) == pytest.approx(2 * 31 / 1000)
+
+
+def test_an_interval_holds_95_percent() -> None:
+    assert interval(np.random.default_rng(0).permutation(1001).astype(float)) == [25.0, 975.0]
 
 
 def test_the_paired_bootstrap_sees_what_intervals_hide() -> None:

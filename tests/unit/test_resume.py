@@ -212,6 +212,17 @@ def test_a_checkpoint_of_other_settings_is_not_used_and_gives_way(
     )
 
 
+def test_a_checkpoint_of_other_data_is_not_used(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped(data, tmp_path / "model", SETTINGS, monkeypatch, step=30)
+    (tmp_path / "other").mkdir()
+    other = write_training_data(tmp_path / "other", sentence_pairs(300, seed=1))
+    assert sha256(train_model(other, tmp_path / "model", SETTINGS)) == sha256(
+        train_model(other, tmp_path / "whole", SETTINGS)
+    )
+
+
 def test_the_rest_of_an_epoch_is_what_it_would_have_been(tmp_path: Path) -> None:
     # There are three windows, and the first one is not read again.
     settings = replace(SETTINGS, batch_size=500, megabatch_anneal=2, shuffle_window=8192)

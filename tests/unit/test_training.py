@@ -34,10 +34,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_training_data(tmp_path_factory.mktemp("data"), sentence_pairs(500))
 
 
+@pytest.mark.parametrize("negatives", ["other_side", "either_side"])
 def test_parameters_and_losses_are_those_of_the_plain_reference(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, negatives: Any
 ) -> None:
-    losses = []
+    settings, losses = replace(SETTINGS, epochs=2, negatives=negatives), []
     step = Run._step
 
     def recorded(run: Run, *arguments: object, **named: object) -> float:
@@ -45,12 +46,12 @@ def test_parameters_and_losses_are_those_of_the_plain_reference(
         return losses[-1]
 
     monkeypatch.setattr(Run, "_step", recorded)
-    weights = train_model(data, tmp_path / "model", SETTINGS)
+    weights = train_model(data, tmp_path / "model", settings)
     with PairDataset(data[0]) as pairs:
         batches, read = [], 0
-        for epoch in range(SETTINGS.epochs):
+        for epoch in range(settings.epochs):
             batches.append([])
-            for mega, _ in megabatches(pairs, SETTINGS, epoch=epoch, batches_read=read):
+            for mega, _ in megabatches(pairs, settings, epoch=epoch, batches_read=read):
                 n = len(mega) // 2
                 source, target = listed(mega)[:n], listed(mega)[n:]
                 starts = range(0, n, SETTINGS.batch_size)
@@ -59,7 +60,10 @@ def test_parameters_and_losses_are_those_of_the_plain_reference(
                 ]
                 read += len(starts)
         table = AveragedEmbeddings(pairs.units[0].n_rows, 16, init_std=1.0, seed=SETTINGS.seed).table.detach()
-        expected = reference.train(batches, table, margin=0.4, learning_rate=0.03, megabatch=4, anneal=5)
+        expected = reference.train(
+            batches, table, margin=0.4, learning_rate=0.03, megabatch=4, anneal=5,
+            either_side=negatives == "either_side",
+        )  # fmt: skip
         np.testing.assert_allclose(losses, expected, atol=1e-4)
         assert losses[-1] < 0.75 * losses[0]
         trained = load_model(weights.parent).embeddings[pairs.units[0].pieces]
