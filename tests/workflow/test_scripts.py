@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -103,6 +104,7 @@ def calls_of(script: str, job: dict[str, Any]) -> list[str]:
         if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in ("adapter", "paraphrastic"):
             tree.body.remove(node)
             for alias in node.names:
+                assert node.module == "adapter" or hasattr(import_module(str(node.module)), alias.name)
                 names.setdefault(alias.asname or alias.name, Recorded(alias.name, calls))
     exec(compile(tree, script, "exec"), names)
     return calls

@@ -6,12 +6,12 @@ Inputs: overlaps, sts, prefixed (none or one per model), uriel, published. Outpu
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.language_choice import Choice, tabulate_language_choice
+from paraphrastic.evaluation.language_choice import LanguageModel, tabulate_language_choice
 
 with step(snakemake):
     inputs = (snakemake.input.overlaps, snakemake.input.sts, snakemake.input.prefixed)
     tabulate_language_choice(
-        [Choice(*map(Path, files)) for files in zip(*filter(None, inputs), strict=True)],
+        [LanguageModel(*map(Path, files)) for files in zip(*filter(None, inputs), strict=True)],
         [Path(path) for path in snakemake.input.uriel],
         Path(snakemake.input.published),
         Path(snakemake.output.table),
