@@ -31,15 +31,17 @@ report: .venv/installed  ## all tables and figures of the sample, and a page tha
 
 # Processes that run tests side by side, each with one thread.
 WORKERS ?= $(shell nproc)
-PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+PARALLEL = -n $(WORKERS) --dist loadgroup
 
 .PHONY: test
 test: .venv/installed  ## run the tests, without those that take minutes
-	$(PYTEST)
+	$(PYTEST) $(PARALLEL)
 
 .PHONY: test-all
-test-all: .venv/installed  ## run every test
-	$(PYTEST) --slow
+test-all: .venv/installed  ## run every test; those on a cluster have the machine for themselves
+	$(PYTEST) $(PARALLEL) --slow -m "not cluster"
+	$(PYTEST) --slow -m cluster
 
 .PHONY: clean
 clean:  ## remove the environment, the site and caches; results and downloads stay

@@ -17,8 +17,6 @@ pytestmark = [
     pytest.mark.cluster,
     pytest.mark.slow("starts a Slurm"),
     pytest.mark.timeout(1200),
-    # One process has the cluster.
-    pytest.mark.xdist_group("cluster"),
 ]
 
 # The steps of the sample take seconds, so Snakemake checks its jobs often. The profile sets the rest.

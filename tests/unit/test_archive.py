@@ -342,7 +342,7 @@ WHOLE = {
     "a.tgz": lambda path: make_tar(path, {"one": TEXT}),
     "a.tar.bz2": lambda path: make_tar(path, {"one": TEXT}, "w:bz2"),
     "a.tar.xz": lambda path: make_tar(path, {"one": TEXT}, "w:xz"),
-    "a.txt.gz": lambda path: path.write_bytes(gzip.compress(TEXT) + gzip.compress(TEXT)),
+    "a.txt.gz": lambda path: path.write_bytes(gzip.compress(TEXT, mtime=0) + gzip.compress(TEXT)),
     "a.txt.bz2": lambda path: path.write_bytes(bz2.compress(TEXT)),
     "a.txt.xz": lambda path: path.write_bytes(lzma.compress(TEXT)),
     "a.txt.zst": lambda path: path.write_bytes(pyarrow.compress(TEXT, "zstd", asbytes=True)),
@@ -389,7 +389,7 @@ def test_a_check_ends_at_a_bound_in_little_memory(tmp_path, monkeypatch, name):
     elif name == "a.tar.bz2":
         make_tar(path, {"one": zeros}, "w:bz2")
     else:
-        path.write_bytes(gzip.compress(zeros))
+        path.write_bytes(gzip.compress(zeros, mtime=0))
     del zeros
     tracemalloc.start()
     with pytest.raises(InputError, match=f"bound of {5 << 20}") as caught:

@@ -66,7 +66,7 @@ def test_opus_member_named_with_the_codes_in_the_other_order(tmp_path):
 
 def test_aligned_reads_gzip_and_plain_files_by_language(tmp_path):
     english, german = tmp_path / "a.en.gz", tmp_path / "a.de"
-    english.write_bytes(gzip.compress(b"one\ntwo"))
+    english.write_bytes(gzip.compress(b"one\ntwo", mtime=0))
     german.write_text("eins\nzwei\n")
     files = [CorpusFile(german, ("de",)), CorpusFile(english, ("en",))]
     _, rows = extract(tmp_path, "aligned", files, ("en", "de"))
@@ -257,7 +257,7 @@ def test_truncated_zip(tmp_path, mirror):
 
 
 def test_truncated_gzip(tmp_path):
-    files = plain(tmp_path, gzip.compress(b"one\n" * 1000)[:-20], "1\n" * 1000)
+    files = plain(tmp_path, gzip.compress(b"one\n" * 1000, mtime=0)[:-20], "1\n" * 1000)
     with pytest.raises(InputError, match="side0: damaged"):
         extract(tmp_path, "aligned", files, ("en", "de"))
 

@@ -117,7 +117,7 @@ def zipped(data=DATA):
     return archive.getvalue()
 
 
-GZ, ZIP = gzip.compress(DATA), zipped()
+GZ, ZIP = gzip.compress(DATA, mtime=0), zipped()
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,7 @@ def test_compressed_files_and_standard_streams(
 ) -> None:
     content = "\n".join(SENTENCES).encode()
     expected = model.embed_raw_text(SENTENCES)
-    for name, packed in (("a.gz", gzip.compress(content)), ("a.bz2", bz2.compress(content))):
+    for name, packed in (("a.gz", gzip.compress(content, mtime=0)), ("a.bz2", bz2.compress(content))):
         (tmp_path / name).write_bytes(packed)
         assert run("embed", folder, tmp_path / name, tmp_path / "out.npy") == 0
         np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
@@ -103,7 +103,7 @@ def test_places_that_cannot_be_read_or_written(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "in.txt").write_text("the dog\n")
-    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"the dog\n" * 1000)[:-20])
+    (tmp_path / "broken.gz").write_bytes(gzip.compress(b"the dog\n" * 1000, mtime=0)[:-20])
     for source, output, message in (
         ("none.txt", "out.npy", "none.txt: cannot be read: No such file or directory"),
         ("in.txt", "", ": cannot be written: Is a directory"),

@@ -337,7 +337,9 @@ def test_pipes_are_read_and_written(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(output)
     read: list[str] = []
     threads = [
-        threading.Thread(target=lambda: source.write_bytes(gzip.compress(b"a dog\nthe house\na dog"))),
+        threading.Thread(
+            target=lambda: source.write_bytes(gzip.compress(b"a dog\nthe house\na dog", mtime=0))
+        ),
         threading.Thread(target=lambda: read.append(output.read_text())),
     ]
     for thread in threads:

@@ -26,7 +26,7 @@ def write_pairs(path: Path, n: int, *, score: bool = False) -> str:
         for i in range(n)
     ]
     text = "".join(lines).encode()
-    path.write_bytes(gzip.compress(text) if path.suffix == ".gz" else text)
+    path.write_bytes(gzip.compress(text, mtime=0) if path.suffix == ".gz" else text)
     return str(path)
 
 

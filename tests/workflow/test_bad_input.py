@@ -142,7 +142,7 @@ def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
         more="mine\t1\taligned\txx\ta.xx.gz\tfile:mine/a.xx.gz\t-\t-\t-\town\n",
     )
     for code in ("en", "xx"):
-        (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b""))
+        (pipeline / f"mine/a.{code}.gz").write_bytes(gzip.compress(b"", mtime=0))
     fails(pipeline, PAIRS, "resources/downloads/mine/a.xx.gz: the corpus is empty")
 
 
