@@ -1,5 +1,6 @@
 """Test that the products of vectors bound their cosines, and which bound a sample chooses."""
 
+import llvmlite.binding
 import numpy as np
 import pytest
 from bounded import BOUNDS, basis_of, bound_of
@@ -56,7 +57,7 @@ def test_products_in_8_bits_are_for_processors_that_do_them_well(
     vnni: bool, exact: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     features = {"avx512vnni": vnni}
-    monkeypatch.setattr(bounds.llvmlite.binding, "get_host_cpu_features", lambda: features)
+    monkeypatch.setattr(llvmlite.binding, "get_host_cpu_features", lambda: features)
     products = bounds._integer_products
     monkeypatch.setattr(bounds, "_integer_products", lambda x, y: products(x, y) - (not exact))
     assert isinstance(whole_bound(300, 1e12), IntegerBound) == (vnni and exact)
