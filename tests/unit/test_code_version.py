@@ -1,5 +1,6 @@
 """Test that results depend on the code and not on its comments."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +119,18 @@ def test_a_second_process_parses_only_what_has_changed(
     (package / "low.py").write_text("y = 2\n")
     assert version("paraphrastic.top") != first
     assert parsed[3:] == [b"y = 2\n"]
+
+
+def test_a_copy_of_the_project_parses_nothing(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = version("paraphrastic.top")
+    copied = tmp_path / "copy"
+    shutil.copytree(package, copied / "paraphrastic")
+    monkeypatch.setattr(module, "PACKAGE", copied / "paraphrastic")
+    monkeypatch.setattr(module, "ROOT", copied)
+    monkeypatch.setattr(module, "_parse", None)
+    assert version("paraphrastic.top") == first
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"a": 1}', '{"a": [1]}'])

@@ -49,7 +49,7 @@ def code_version(*modules: str, script: Path | None = None, without: Collection[
                 digest.update(path.with_name(name).read_bytes())
     if script:
         digest.update(_source(script).code.encode())
-    _keep({str(path): _source(path) for path in (*found, *([script] if script else []))})
+    _keep({_key(path): _source(path) for path in (*found, *([script] if script else []))})
     return digest.hexdigest()[:12]
 
 
@@ -78,8 +78,13 @@ def _imports(path: Path) -> list[Path]:
 def _source(path: Path) -> _Source:
     content = path.read_bytes()
     digest = hashlib.sha256(content).hexdigest()
-    kept = _kept(_store()).get(str(path))
+    kept = _kept(_store()).get(_key(path))
     return kept if kept and kept.sha256 == digest else _parse(content, digest)
+
+
+def _key(path: Path) -> str:
+    """The name under which a file is kept, which is the same in a copy of the project."""
+    return os.path.relpath(path, ROOT)
 
 
 def _keep(sources: dict[str, _Source]) -> None:
