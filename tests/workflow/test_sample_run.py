@@ -180,7 +180,7 @@ def test_shards_change_nothing_but_the_jobs(finished_once: Path, pipeline: Path)
     target = "results/corpora/de/pairs.parquet"
     run = snakemake(pipeline, "--config", "shards=3", "--", target)
     assert run.returncode == 0, run.stdout
-    assert "shard 3-of-3" in run.stdout
+    assert "part 3-of-3" in run.stdout
     assert (pipeline / target).read_bytes() == (finished_once / target).read_bytes()
 
 
