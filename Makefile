@@ -10,15 +10,51 @@ BIN := .venv/bin
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-.venv/installed: requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed, this is " + sys.version)'
+# uv installs the pinned packages, and knows where PyTorch's builds are: `make install TORCH=auto` takes the
+# one for the GPU of the machine. pip would bring gigabytes for GPUs. A build for processors in a folder that
+# pip is told to look in (`find-links`) comes first, so that no network is needed for it.
+TORCH ?= cpu
+UV_PIP = $(BIN)/uv pip install --quiet --python $(BIN)/python
+
+$(BIN)/uv: requirements/uv.txt
+	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit((v < (3, 11) or v > (3, 13)) and "Python 3.11, 3.12 or 3.13 is needed; PYTHON=python3.13 names one. This is " + sys.version)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	touch $@
+
+.venv/torch-$(TORCH): requirements/torch.txt $(BIN)/uv
+	{ [ $(TORCH) = cpu ] && $(BIN)/python -m pip install --quiet --no-index --no-deps -r $< 2>.venv/torch.log; } \
+	  || $(UV_PIP) --reinstall-package torch --torch-backend=$(TORCH) -r $<
+	rm -f .venv/torch-*
+	touch $@
+
+.venv/installed: requirements/pipeline.txt pyproject.toml .venv/torch-$(TORCH)
+	$(UV_PIP) --require-hashes --no-deps -r $<
+	$(UV_PIP) --no-deps --no-build-isolation --editable .
+	touch $@
+
+.venv/installed-all: requirements/all.txt .venv/installed
+	$(UV_PIP) --require-hashes --no-deps -r $<
 	touch $@
 
 .PHONY: install
-install: .venv/installed  ## make .venv from the pinned requirements
+install: .venv/installed  ## make .venv with the pinned packages that the pipeline needs
+
+.PHONY: install-all
+install-all: .venv/installed-all  ## add what exports, tests and benchmarks need
+
+# Pinned packages with their hashes, for every system and version of Python; UPGRADE=--upgrade takes newer ones.
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header $(UPGRADE)
+PIPELINE_EXTRAS = pipeline slurm build
+ALL_EXTRAS = $(PIPELINE_EXTRAS) chinese faiss sentence-transformers model2vec export onnx docs dev
+
+.PHONY: lock
+lock: $(BIN)/uv  ## pin what pyproject.toml asks for: requirements/ (needs a network)
+	$(LOCK) --no-emit-package torch -c requirements/torch.txt $(PIPELINE_EXTRAS:%=--extra %) \
+	  -o requirements/pipeline.txt pyproject.toml
+	$(LOCK) --no-emit-package torch -c requirements/torch.txt -c requirements/pipeline.txt \
+	  $(ALL_EXTRAS:%=--extra %) -o requirements/all.txt pyproject.toml
+	echo uv | $(LOCK) -o requirements/uv.txt -
 
 .PHONY: results
 results: .venv/installed  ## train and evaluate the sample's models: results/tables/sts.csv
@@ -35,11 +71,11 @@ PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytes
 PARALLEL = -n $(WORKERS) --dist loadgroup
 
 .PHONY: test
-test: .venv/installed  ## run the tests, without those that take minutes
+test: .venv/installed-all  ## run the tests, without those that take minutes
 	$(PYTEST) $(PARALLEL)
 
 .PHONY: test-all
-test-all: .venv/installed  ## run every test; those on a cluster have the machine for themselves
+test-all: .venv/installed-all  ## run every test; those on a cluster have the machine for themselves
 	$(PYTEST) $(PARALLEL) --slow -m "not cluster"
 	$(PYTEST) --slow -m cluster
 
@@ -49,7 +85,7 @@ clean:  ## remove the environment, the site and caches; results and downloads st
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: lint
-lint: .venv/installed  ## check style and types
+lint: .venv/installed-all  ## check style and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
@@ -57,26 +93,21 @@ lint: .venv/installed  ## check style and types
 	$(BIN)/snakemake --lint
 	$(BIN)/hadolint Dockerfile
 
-.venv/docs/installed: requirements-docs.lock | .venv/installed
-	$(PYTHON) -m venv .venv/docs
-	.venv/docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.lock
-	touch $@
-
 .PHONY: docs
-docs: .venv/docs/installed  ## build the site of the documentation: .venv/site/index.html
+docs: .venv/installed-all  ## build the site of the documentation: .venv/site/index.html
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/site.py .venv/pages
-	NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "open .venv/site/index.html"
 
 .PHONY: audit
 audit: .venv/installed  ## ask PyPI for known vulnerabilities of the pinned packages (needs a network)
 	$(PYTHON) -m venv .venv/audit
 	.venv/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit
-	.venv/audit/bin/pip-audit --requirement requirements.lock --no-deps --disable-pip
+	.venv/audit/bin/pip-audit --requirement requirements/all.txt --no-deps --disable-pip
 
 .PHONY: bench
-bench: .venv/installed  ## measure speed and memory beside plain references: results/benchmarks/
+bench: .venv/installed-all  ## measure speed and memory beside plain references: results/benchmarks/
 	$(BIN)/python benchmarks/corpus.py
 	$(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/embedding.py

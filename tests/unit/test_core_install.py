@@ -1,15 +1,17 @@
-"""Test what works after `pip install .`, which installs only the core packages, and what needs more."""
+"""Test what works in an environment with nothing but the wheel and the packages that it needs."""
 
+import os
 import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+import venv
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
+from pipelines import MakeOnce
 
 from paraphrastic.base.code_version import PACKAGE
 from paraphrastic.cli import build_parser
@@ -17,22 +19,9 @@ from paraphrastic.cli.models import _EXTRAS
 
 ROOT = PACKAGE.parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+# Settings of pip that would offer packages from elsewhere.
+NO_PIP_SETTINGS = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
 LINES = "A dog runs.\nIt rains.\n"
-# Hides the packages that `pip install .` does not install, and then runs a command or other code.
-START = """
-import sys
-
-class Absent:
-    def find_spec(self, name, path=None, target=None):
-        top = name.partition(".")[0]
-        if top not in {*sys.stdlib_module_names, "paraphrastic", *sys.argv[1].split()}:
-            if not top.startswith("_sysconfigdata"):
-                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-assert "jinja2" not in sys.modules
-sys.meta_path.insert(0, Absent())
-"""
-COMMAND = f"{START}\nfrom paraphrastic.cli import main\nsys.exit(main(sys.argv[2:]))\n"
 PIPELINE = (
     r"this command needs the packages of the pipeline \(\w+ is missing\); "
     "run `make install` in the project's folder"
@@ -76,8 +65,8 @@ def normalized(name: str) -> str:
     return re.sub("[-_.]+", "-", name).lower()
 
 
-def modules(requirements: list[str]) -> Iterator[str]:
-    """Top-level modules of packages and of those that they need."""
+def distributions(requirements: list[str]) -> set[str]:
+    """Names of packages and of those that they need."""
     remaining, found = [*requirements], set()
     while remaining:
         requirement = remaining.pop()
@@ -85,16 +74,39 @@ def modules(requirements: list[str]) -> Iterator[str]:
         if name not in found and "extra ==" not in requirement:
             found.add(name)
             remaining += metadata.requires(name) or []
-    for module, distributions in metadata.packages_distributions().items():
-        if found & set(map(normalized, distributions)):
-            yield module
+    return found
 
 
-CORE = " ".join(modules(PROJECT["dependencies"]))
+def make_environment(folder: Path, wheel: Path, requirements: list[str]) -> None:
+    """Make an environment that has the wheel, the packages, what they need, and nothing else."""
+    venv.create(folder)
+    site = next(folder.glob("lib/python*/site-packages"))
+    for name in distributions(requirements):
+        files = metadata.distribution(name).files or []
+        for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
+            (site / top).symlink_to(metadata.distribution(name).locate_file(top))
+    # Without an index, this also checks that everything that the wheel needs is there.
+    pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python"]
+    subprocess.run([*pip, "install", "--quiet", "--no-index", wheel], check=True, env=NO_PIP_SETTINGS)
 
 
-def run(code: str, folder: Path, *arguments: str, more: str = "") -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", code, f"{CORE} {more}", *arguments]
+@pytest.fixture(scope="session")
+def wheel(made_once: MakeOnce) -> Path:
+    def build(folder: Path) -> None:
+        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True)
+
+    (found,) = made_once("wheel", build).glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="session")
+def core(made_once: MakeOnce, wheel: Path) -> Path:
+    """The folder of commands of an environment in which only the wheel and what it needs are installed."""
+    return made_once("core", lambda folder: make_environment(folder, wheel, PROJECT["dependencies"])) / "bin"
+
+
+def run(command: list[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True)
 
 
@@ -105,66 +117,75 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_python(folder: Path) -> None:
+def test_python(core: Path, folder: Path) -> None:
     code = """
 import paraphrastic
 
+assert "site-packages" in paraphrastic.__file__
 for name in paraphrastic.__all__:
     getattr(paraphrastic, name)
 model = paraphrastic.load_model("en")
 vectors = model.embed_raw_text(["A dog runs.", "It rains."])
 assert paraphrastic.search(vectors, vectors, k=1).indices.tolist() == [[0], [1]]
 """
-    ended = run(START + code, folder)
+    ended = run([core / "python", "-c", code], folder)
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
-def test_embed_and_score(folder: Path) -> None:
+def test_embed_and_score(core: Path, folder: Path) -> None:
     for name, arguments in (("embed", ("in.txt", "out.npy")), ("score", ("pairs.tsv", "scores.tsv"))):
         given, output = arguments
-        ended = run(COMMAND, folder, name, "--model", "en", "--input", given, "--output", output)
+        command = [core / "paraphrastic", name, "--model", "en", "--input", given, "--output", output]
+        ended = run(command, folder)
         assert (ended.returncode, ended.stderr) == (0, "")
     assert len(np.load(folder / "out.npy")) == 2
     assert (folder / "scores.tsv").read_text().endswith("\tA dog runs.\tThe dog is running.\n")
 
 
-def test_every_command_has_help(folder: Path) -> None:
+def test_every_command_has_help(core: Path, folder: Path) -> None:
     names = re.findall(r"^  ([a-z-]+) {2,}", build_parser().epilog or "", re.M)
-    assert {"embed", "export", "links"} < set(names)
-    code = f"""{START}
+    assert {"embed", "export", "links", "report"} < set(names)
+    code = """
+import sys
 from paraphrastic.cli import main
 
-for arguments in (["--help"], *([name, "--help"] for name in sys.argv[2:])):
+for arguments in (["--help"], *([name, "--help"] for name in sys.argv[1:])):
     try:
         main(arguments)
     except SystemExit as end:
         assert end.code == 0
 """
-    ended = run(code, folder, *names)
+    ended = run([core / "python", "-c", code, *names], folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("usage: paraphrastic") == len(names) + 1
 
 
 @pytest.mark.parametrize("case", NEEDS)
-def test_a_command_that_needs_more_says_in_one_line_what_to_install(case: str, folder: Path) -> None:
+def test_a_command_that_needs_more_says_in_one_line_what_to_install(
+    case: str, core: Path, folder: Path
+) -> None:
     arguments, message = NEEDS[case]
-    ended = run(COMMAND, folder, *arguments)
+    ended = run([core / "paraphrastic", *arguments], folder)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert re.fullmatch(f"paraphrastic: error: {message}\n", ended.stderr)
     assert {path.name for path in folder.iterdir()} == {"in.txt", "pairs.tsv"}
 
 
 @pytest.mark.parametrize("form", ["paraphrastic", "glove"])
-def test_an_extra_of_small_packages_is_enough_to_export(form: str, folder: Path) -> None:
-    packages = " ".join(modules(PROJECT["optional-dependencies"]["export"]))
-    ended = run(COMMAND, folder, *EXPORT, form, "--text", "in.txt", more=packages)
+def test_an_extra_of_small_packages_is_enough_to_export(
+    form: str, made_once: MakeOnce, wheel: Path, folder: Path
+) -> None:
+    packages = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["export"]
+    environment = made_once("core-export", lambda folder: make_environment(folder, wheel, packages))
+    ended = run([environment / "bin/paraphrastic", *EXPORT, form, "--text", "in.txt"], folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "with identical pieces: 100 %" in ended.stdout
     assert (folder / "out/README.md").is_file()
 
 
-def test_a_name_without_a_model_is_explained(folder: Path) -> None:
-    ended = run(COMMAND, folder, "embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy")
+def test_a_name_without_a_model_is_explained(core: Path, folder: Path) -> None:
+    command = ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"]
+    ended = run([core / "paraphrastic", *command], folder)
     message = "nope: there is no folder of this name; models that come with the package: en"
     assert ended.stderr == f"paraphrastic: error: {message}\n"
 

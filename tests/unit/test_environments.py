@@ -1,16 +1,23 @@
-"""Test that the environment of each rule has the packages that its script imports."""
+"""Test that environments have the packages that rules import, and that all packages are pinned."""
 
 import ast
 import re
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from paraphrastic.base.code_version import PACKAGE, modules_of
 
 ROOT = PACKAGE.parents[1]
+_METADATA = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CORE: list[str] = _METADATA["dependencies"]
+EXTRAS: dict[str, list[str]] = _METADATA["optional-dependencies"]
 # The names under which packages are installed, if they differ from those that are imported.
 DISTRIBUTIONS = {
     "fasttext": "fasttext-wheel",
@@ -25,6 +32,8 @@ DISTRIBUTIONS = {
 }
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install.
 OPTIONAL = {"faiss", "tensorboard"}
+# Needed only for systems of other makes; the step says what to install.
+OTHER_SYSTEMS = {"model2vec", "sentence-transformers", "transformers"}
 
 
 def rules() -> dict[str, tuple[Path, str]]:
@@ -67,13 +76,58 @@ def test_there_are_rules() -> None:
     assert len(RULES) > 45
 
 
+def needed(script: Path) -> set[str]:
+    """Packages that a script imports, itself and by the modules that it imports."""
+    paths = {script, PACKAGE / "pipeline/step.py", *modules_of("paraphrastic.pipeline.step", script=script)}
+    return {DISTRIBUTIONS.get(name, name).replace("_", "-") for path in paths for name in imported(path)}
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_an_environment_has_what_its_rule_imports(rule: str) -> None:
     script, environment = RULES[rule]
-    step = PACKAGE / "pipeline/step.py"
-    needed = {
-        DISTRIBUTIONS.get(name, name).replace("_", "-")
-        for path in {script, *modules_of("paraphrastic.pipeline.step", script=script), step}
-        for name in imported(path)
+    assert not needed(script) - packages(environment)
+
+
+def test_the_pipeline_is_installed_with_what_its_rules_import() -> None:
+    installed = {Requirement(line).name for line in CORE + EXTRAS["pipeline"]}
+    for script, _ in RULES.values():
+        assert not needed(script) - installed - OTHER_SYSTEMS, script.name
+
+
+def pinned(name: str) -> dict[str, str]:
+    """Version of each package that a file in requirements/ pins for this Python and system."""
+    entries = re.split(r"^(?=[a-z])", (ROOT / f"requirements/{name}.txt").read_text(), flags=re.M)[1:]
+    for entry in entries:
+        assert name == "torch" or re.search(r"\\\n    --hash=sha256:[0-9a-f]{64}", entry), entry
+    lines = (Requirement(re.split(r" \\|\n", entry)[0]) for entry in entries)
+    return {line.name: str(line.specifier)[2:] for line in lines if not line.marker or line.marker.evaluate()}
+
+
+@pytest.mark.parametrize(
+    ("name", "extras"), [("pipeline", {"pipeline", "slurm", "build"}), ("all", set(EXTRAS) - {"tensorboard"})]
+)
+def test_pinned_packages_are_complete(name: str, extras: set[str]) -> None:
+    versions = {**pinned(name), **pinned("torch")}
+    directly = {"paraphrastic": [line for extra in extras for line in EXTRAS[extra]] + CORE}
+    for package, lines in {**directly, **{each: metadata.requires(each) or [] for each in versions}}.items():
+        assert package == "paraphrastic" or metadata.version(package).split("+")[0] == versions[package]
+        for line in map(Requirement, lines):
+            if not line.marker or line.marker.evaluate({"extra": ""}):
+                missing = f"{package} needs {line}"
+                assert line.specifier.contains(versions[canonicalize_name(line.name)]), missing
+
+
+def test_the_pipeline_has_the_versions_that_tests_have() -> None:
+    assert pinned("pipeline").items() < pinned("all").items()
+
+
+def test_tests_and_benchmarks_name_what_they_import() -> None:
+    paths = [path for folder in ("tests", "benchmarks", "docs") for path in (ROOT / folder).rglob("*.py")]
+    own = {path.stem for path in paths}
+    named = {
+        canonicalize_name(Requirement(line).name) for lines in [CORE, *EXTRAS.values()] for line in lines
     }
-    assert not needed - packages(environment)
+    for path in paths:
+        assert (
+            not {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in imported(path) - own} - named
+        ), path
