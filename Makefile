@@ -76,8 +76,8 @@ test: .venv/installed-all  ## run the tests, without those that take minutes
 
 .PHONY: test-all
 test-all: .venv/installed-all  ## run every test; those on a cluster have the machine for themselves
-	$(PYTEST) $(PARALLEL) --slow -m "not cluster"
-	$(PYTEST) --slow -m cluster
+	export PARAPHRASTIC_MADE=$$(mktemp -d) && trap 'rm -rf "$$PARAPHRASTIC_MADE"' EXIT \
+	  && $(PYTEST) $(PARALLEL) --slow -m "not cluster" && $(PYTEST) --slow -m cluster
 
 .PHONY: clean
 clean:  ## remove the environment, the site and caches; results and downloads stay

@@ -1,8 +1,10 @@
-"""Correlations of scores with human judgements."""
+"""Correlations of scores with human judgements.
+
+`scipy.stats` takes a second to import, so it is imported only where scores are correlated.
+"""
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from paraphrastic.base.errors import InputError
 
@@ -16,14 +18,25 @@ _ROUNDING = 1e-6
 
 def pearson(scores: Float64, gold: Float64, *, name: str) -> float:
     """Pearson's r of two vectors [n]; an `InputError` that mentions `name` if r is not defined."""
+    from scipy import stats
+
     _check(scores, gold, name=name)
     return float(stats.pearsonr(scores, gold).statistic)
 
 
 def spearman(scores: Float64, gold: Float64, *, name: str) -> float:
     """Spearman's ρ of two vectors [n], with tied values at their mean rank; errors as in `pearson`."""
+    from scipy import stats
+
     _check(scores, gold, name=name)
     return float(stats.spearmanr(scores, gold).statistic)
+
+
+def ranked(values: Float64) -> Float64:
+    """Ranks along the last axis, with tied values at their mean rank: [..., n]."""
+    from scipy import stats
+
+    return stats.rankdata(values, axis=-1)
 
 
 def _check(scores: Float64, gold: Float64, *, name: str) -> None:

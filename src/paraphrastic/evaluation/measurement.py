@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy import special
 
-from paraphrastic.evaluation.correlation import Float64, pearson, spearman
+from paraphrastic.evaluation.correlation import Float64, pearson, ranked, spearman
 
 Bool = npt.NDArray[np.bool_]
 Int64 = npt.NDArray[np.int64]
@@ -64,7 +64,7 @@ def correlations(
         digest: digest of the dataset.
         samples: number of bootstrap resamples; both correlations use the same ones.
     """
-    ranks = stats.rankdata(scores), stats.rankdata(gold)
+    ranks = ranked(scores), ranked(gold)
     return {
         f"{kind} {name}": Measurement(
             value=correlation(scores, gold, name=at),
@@ -157,7 +157,7 @@ def row_pearson(x: Float64, y: Float64) -> Float64:
 
 def row_spearman(x: Float64, y: Float64) -> Float64:
     """Spearman's ρ of corresponding rows of two arrays [b, n]; 0 if a row is constant."""
-    return row_pearson(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1))
+    return row_pearson(ranked(x), ranked(y))
 
 
 def interval(samples: Float64) -> list[float]:
@@ -229,7 +229,7 @@ def williams(first: Float64, second: Float64, gold: Float64, r_first: float, r_s
         # One system's scores are a linear function of the other's.
         return 1.0
     t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_systems) / variance)
-    return float(2 * stats.t.sf(abs(t), n - 3))
+    return float(2 * special.stdtr(n - 3, -abs(t)))
 
 
 def paired_bootstrap(first: Float64, second: Float64) -> float:

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.encoder import Float32
+
+Float32 = npt.NDArray[np.float32]
 
 # Turns sentences and the code of their language, which some models need, into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str], str | None], Float32]
