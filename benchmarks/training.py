@@ -53,7 +53,7 @@ from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, Run
-from paraphrastic.training.negative_mining import fastest_precision, fingerprints, hardest_negatives
+from paraphrastic.training.negative_mining import fingerprints, hardest_negatives, precision_on
 from paraphrastic.training.progress import Report
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import build_engine
@@ -110,7 +110,7 @@ def main() -> None:
         "clock": options.clock,
         "threads": options.threads,
         "rows": options.rows,
-        "fastest_precision": fastest_precision(),
+        "fastest_precision": precision_on("cpu", "auto"),
     }
     write_json(options.output or "results/benchmarks/training.json", {**about, "cases": figures})
 

@@ -234,7 +234,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "weight_decay": 0.0,
         "negatives": "other_side",
         "exclude_duplicates": False,
-        "mining_precision": "auto",
+        "mining_precision": "float32",
         "engine": "auto",
         "device": "cpu",
         "shuffle_window": 2097152,

@@ -7,7 +7,13 @@ from torch import Tensor
 
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import negative_mining
-from paraphrastic.training.negative_mining import NO_NEGATIVE, _in_eight_bits, hardest_negatives
+from paraphrastic.training.negative_mining import (
+    NO_NEGATIVE,
+    _in_eight_bits,
+    hardest_negatives,
+    precision_on,
+)
+from paraphrastic.training.settings import MiningPrecision
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:
@@ -149,3 +155,24 @@ def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:
         vectors, np.arange(20), Workers(1), either_side=False, exclude_duplicates=False, precision="float32"
     )
     assert found[13] == NO_NEGATIVE
+
+
+@pytest.mark.parametrize(
+    ("eight_bits", "features", "expected"),
+    [
+        (True, {"avx512bf16": True}, "int8"),
+        (False, {"avx512bf16": True}, "bfloat16"),
+        (False, {"avx512bf16": False}, "float32"),
+        (False, {}, "float32"),
+    ],
+)
+def test_auto_is_the_fastest_precision_of_the_device(
+    monkeypatch: pytest.MonkeyPatch, eight_bits: bool, features: dict[str, bool], expected: str
+) -> None:
+    monkeypatch.setattr(negative_mining, "has_8_bit_products", lambda: eight_bits)
+    monkeypatch.setattr(negative_mining.llvmlite.binding, "get_host_cpu_features", lambda: features)
+    assert precision_on("cpu", "auto") == expected
+    given: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
+    assert [precision_on("cpu", precision) for precision in given] == list(given)
+    assert [precision_on("cuda", precision) for precision in given] == ["float32", "bfloat16", "bfloat16"]
+    assert precision_on("cuda", "auto") == "bfloat16"

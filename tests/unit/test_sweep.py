@@ -19,7 +19,7 @@ def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
     scores = []
     for (dropout, megabatch), score in runs.items():
         run = folder / "training" / f"dropout-{dropout}-megabatch-{megabatch}"
-        settings = {"dropout": dropout, "megabatch": megabatch}
+        settings = {"dropout": dropout, "megabatch": megabatch, "mining_precision": "float32"}
         model = {"model": "xx", "languages": ["en"], "dimension": 4, "corpora": {"mine": "1"}}
         write_json(run / "config.json", {**model, "training": settings})
         (run / "model.safetensors").write_text(f"weights {dropout} {megabatch}")
@@ -34,11 +34,11 @@ def test_the_best_run_becomes_the_model_of_equal_ones_the_first(tmp_path: Path) 
     model = sweep(tmp_path, RUNS)
     assert (model / "model.safetensors").read_text() == "weights 0.0 60"
     assert (model / "sweep.csv").read_text().splitlines() == [
-        "dropout,megabatch,development,chosen",
-        "0.0,5,71.00,",
-        "0.0,60,74.32,yes",
-        "0.3,5,74.32,",
-        "0.3,60,70.00,",
+        "dropout,megabatch,mining_precision,development,chosen",
+        "0.0,5,float32,71.00,",
+        "0.0,60,float32,74.32,yes",
+        "0.3,5,float32,74.32,",
+        "0.3,60,float32,70.00,",
     ]
 
 
@@ -63,7 +63,8 @@ def test_the_table_and_the_picture_of_all_sweeps(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert [row["model"] for row in rows] == ["de"] * 4 + ["en"]
     assert rows[4] == {
-        "model": "en", "dropout": "0.1", "megabatch": "5", "development": "50.00", "chosen": "yes"
+        "model": "en", "dropout": "0.1", "megabatch": "5", "mining_precision": "float32",
+        "development": "50.00", "chosen": "yes",
     }  # fmt: skip
     outputs = [tmp_path / "sweep.svg", tmp_path / "sweep.png"]
     plot_sweep(table, outputs)

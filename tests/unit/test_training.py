@@ -229,3 +229,21 @@ def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
     ratio = scaled["embeddings"][pieces] / plain["embeddings"][pieces]
     np.testing.assert_allclose(ratio, np.broadcast_to(expected[:-1, None], ratio.shape), rtol=1e-5)
     assert expected.max() > 1.5 * expected.min()
+
+
+@pytest.mark.parametrize("used", ["float32", "bfloat16"])
+def test_the_precision_that_auto_chose_is_used_and_written_down(
+    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, used: str
+) -> None:
+    def choose(device: str, precision: str) -> str:
+        assert (device, precision) == ("cpu", "auto")
+        return used
+
+    monkeypatch.setattr(train, "precision_on", choose)
+    settings = replace(SETTINGS, epochs=1)
+    chosen = train_model(data, tmp_path / "auto", replace(settings, mining_precision="auto"))
+    monkeypatch.undo()
+    given = train_model(data, tmp_path / "given", replace(settings, mining_precision=used))
+    assert load_model(chosen.parent).config["training"]["mining_precision"] == used
+    for name in ("model.safetensors", "config.json"):
+        assert (chosen.parent / name).read_bytes() == (given.parent / name).read_bytes()

@@ -36,6 +36,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "margin": 0.4,
         "learning_rate": 0.001,
         "learning_rate_schedule": "constant",
+        "mining_precision": "float32",
     },
     "best": {
         "init_std": 0.1,
@@ -43,6 +44,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "margin": 0.6,
         "learning_rate": 0.003,
         "learning_rate_schedule": "linear",
+        "mining_precision": "auto",
     },
 }
 

@@ -11,7 +11,7 @@ from paraphrastic.model.files import CONFIG, MODULES, SENTENCEPIECE, TOKENIZER, 
 log = logging.getLogger(__name__)
 
 # `development` is Pearson's r × 100 on STS 2017 en-en, and `chosen` marks the run that became the model.
-SWEEP = ["dropout", "megabatch", "development", "chosen"]
+SWEEP = ["dropout", "megabatch", "mining_precision", "development", "chosen"]
 
 
 def choose_model(scores: Sequence[Path], output: Path) -> None:
@@ -37,7 +37,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
         training = read_json(score.parent / CONFIG)["training"]
-        settings = (training["dropout"], training["megabatch"])
+        settings = tuple(training[name] for name in SWEEP[:3])
         cells = (*settings, f"{value:.2f}", "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))
     write_csv(output / "sweep.csv", SWEEP, runs)

@@ -62,7 +62,7 @@ def hardest_negatives(
         search = partial(hardest_on_device, vectors, ids.to(vectors.device), precision=precision)
         return search(either_side=either_side, exclude_duplicates=exclude_duplicates).cpu().numpy()
     n = len(vectors) // 2
-    precision = fastest_precision() if precision == "auto" else precision
+    precision = precision_on("cpu", precision)
     if precision == "bfloat16":
         vectors = vectors.bfloat16()
     elif precision == "int8":
@@ -117,8 +117,12 @@ def hardest_negatives(
     return np.where(own_side[0] > values, own_side[1], negatives)
 
 
-def fastest_precision() -> MiningPrecision:
-    """The precision in which the CPU multiplies fastest, judged by its instruction set."""
+def precision_on(device: str, precision: MiningPrecision) -> MiningPrecision:
+    """The precision that is used on a device; on `cpu`, `auto` is the fastest that the processor offers."""
+    if device != "cpu":
+        return "float32" if precision == "float32" else "bfloat16"
+    if precision != "auto":
+        return precision
     if has_8_bit_products():
         return "int8"
     return "bfloat16" if llvmlite.binding.get_host_cpu_features().get("avx512bf16") else "float32"
@@ -272,10 +276,10 @@ def hardest_on_device(
 ) -> Tensor:
     """Do what `hardest_negatives` does with torch's operations, on the device of `vectors`: int64 [2n].
 
-    `int8` means bfloat16 here, and on a GPU so does `auto`.
+    `precision_on` says which precision is used on a GPU.
     """
     n = len(vectors) // 2
-    bfloat16 = precision in ("bfloat16", "int8") or (precision == "auto" and vectors.is_cuda)
+    bfloat16 = precision_on("cuda", precision) == "bfloat16"
     sides = (vectors.bfloat16() if bfloat16 else vectors).split(n)
     values = sides[0].new_full((2 * n,), -torch.inf)
     negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)

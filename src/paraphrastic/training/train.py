@@ -35,6 +35,7 @@ from paraphrastic.training.encoder import (
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, Run, Weights
 from paraphrastic.training.model_files import model_files
+from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import Engine as EngineName
 from paraphrastic.training.settings import TrainingSettings
@@ -123,7 +124,12 @@ def train_model(
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
     kind = choose_device(settings.device)
-    settings = replace(settings, engine=choose_engine(settings, architecture), device=kind)
+    settings = replace(
+        settings,
+        engine=choose_engine(settings, architecture),
+        device=kind,
+        mining_precision=precision_on(kind, settings.mining_precision),
+    )
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
     torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
