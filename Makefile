@@ -14,7 +14,10 @@ help:  ## list the targets
 # one for the GPU of the machine. pip would bring gigabytes for GPUs. A build for processors in a folder that
 # pip is told to look in (`find-links`) comes first, so that no network is needed for it.
 TORCH ?= cpu
-UV_PIP = $(BIN)/uv pip install --quiet --python $(BIN)/python
+UV_PIP = $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
+
+# Each job is a process of its own, and would compile all that it imports again if Python kept nothing.
+unexport PYTHONDONTWRITEBYTECODE
 
 $(BIN)/uv: requirements/uv.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit((v < (3, 11) or v > (3, 13)) and "Python 3.11, 3.12 or 3.13 is needed; PYTHON=python3.13 names one. This is " + sys.version)'

@@ -132,7 +132,9 @@ def train_model(
     )
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
-    torch.use_deterministic_algorithms(kind == "cpu" or settings.engine == "autograd")
+    # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
+    exact = kind == "cpu" or settings.engine == "autograd"
+    torch.set_deterministic_debug_mode("error" if exact else "default")
     with (
         PairDataset(inputs.dataset) as pairs,
         closing(Workers(threads)) as workers,
