@@ -1,0 +1,160 @@
+"""Test that the settings of `config/paper.yaml` do in a run what they say, on a few hundred pairs."""
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+import yaml
+from pipelines import MakeOnce, copy_pipeline, snakemake
+from sentencepiece import SentencePieceProcessor
+
+from paraphrastic import load_model
+
+# Each word of the first column has the same vector as the word beside it, and no other word is like it.
+NAMES = [(f"Word{letter}", f"synonym{letter}") for letter in "abcdefghijklmnopqrstuvwx"]
+KEPT_ONCE = 300
+TWICE = ("Wordc Wordd Worde Wordf Wordg Wordh", "synonymc synonymd synonyme synonymf synonymg synonymh")
+NEAR = [
+    ("Worda Wordb Wordc Wordd Worde Wordf Wordg Wordh Wordi Wordj Wordk Wordl Wordm Wordn Wordo Wordp", last)
+    for last in (
+        "synonyma synonymb synonymc synonymd synonyme synonymf synonymg synonymh synonymi synonymj synonymk",
+        "synonyma synonymb synonymc synonymd synonyme synonymf synonymg synonymh synonymi synonymj synonymx",
+    )
+]
+UNLIKE = ("Worda Wordb Wordc Wordd Worde Wordf", "synonymg synonymh synonymi synonymj synonymk synonyml")
+# Treebank's words are "ca n't" and "can not", so three of the shorter side's six trigrams are shared.
+CONTRACTED = ("I can't see it at all today", "I can not see it at all today")
+UNEVEN = (" ".join(["Worda"] * 50), "synonyma synonymb synonymc synonymd synonyme")
+CHINESE = "我来到北京清华大学"
+WORDS = "我 来到 北京 清华 清华大学 华大 大学"
+
+OVERRIDES = """
+models: [en, zh]
+registry: datasets.tsv
+language_id: null
+word_vectors: vectors
+definitions:
+  en:
+    languages: [en]
+    corpora: [{path: en.tsv}]
+    near_duplicates: {ngram: 1, min_similarity: 0.8}
+    training: {negatives: either_side}
+  zh:
+    languages: [en, zh]
+    corpora: [{path: zh.tsv}]
+shards: 1
+contamination: {testsets: {sts: sample_sts}, drop: none}
+max_pairs: {}
+vocabulary: {size: 200}
+training: {exclude_duplicates: false, dimension: 16, epochs: 1}
+sweep: {dropout: [0.1], megabatch: [4]}
+filter_study: {model: null}
+studies: {}
+language_choice: {models: []}
+evaluation: {sts: sample_sts}
+"""
+MODELS = ("en", "zh")
+RUN = "results/training/{}/dropout-0.1-megabatch-4"
+
+
+def write_data(folder: Path) -> None:
+    generator = random.Random(1)
+    vectors = [f"{word.lower()} {' '.join('1' if i == axis else '0' for i in range(len(NAMES)))}"
+               for axis, pair in enumerate(NAMES) for word in pair]  # fmt: skip
+    (folder / "vectors.txt").write_text("\n".join(vectors) + "\n")
+    registry = (folder / "config/datasets.tsv").read_text(encoding="utf-8")
+    row = "vectors\t1\tvectors\t-\tvectors.txt\tfile:vectors.txt\t-\t-\t-\tmine\n"
+    (folder / "datasets.tsv").write_text(registry + row, encoding="utf-8")
+    chosen = [generator.sample(NAMES, 8) for _ in range(KEPT_ONCE)]
+    pairs = [(" ".join(a for a, _ in words), " ".join(b for _, b in words)) for words in chosen]
+    pairs += [TWICE, *NEAR, TWICE, UNLIKE, CONTRACTED, UNEVEN]
+    (folder / "en.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+    chinese = [(f"sentence number {i} of the corpus", f"{CHINESE} {i}") for i in range(KEPT_ONCE)]
+    (folder / "zh.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in chinese), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def folder(made_once: MakeOnce) -> Path:
+    """A finished run with the paper's settings, with smaller models of other data."""
+
+    def fill(folder: Path) -> None:
+        copy_pipeline(folder)
+        write_data(folder)
+        config: dict[str, Any] = yaml.safe_load((folder / "config/paper.yaml").read_text(encoding="utf-8"))
+        config |= yaml.safe_load(OVERRIDES)
+        config["text"]["lowercase"] = False
+        config["selection"]["paraphrase"]["language"] = None
+        (folder / "paper.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+        run = snakemake(
+            folder, "--configfile", "paper.yaml", "--", *(f"{RUN.format(m)}/config.json" for m in MODELS)
+        )
+        assert run.returncode == 0, run.stdout
+
+    return made_once("paper_settings", fill)
+
+
+def pairs(folder: Path, model: str) -> list[tuple[str, str]]:
+    return (
+        pl.read_parquet(folder / f"results/corpora/{model}/pairs.parquet").select("source", "target").rows()
+    )
+
+
+def training(folder: Path, model: str) -> dict[str, Any]:
+    return json.loads((folder / RUN.format(model) / "config.json").read_text())["training"]
+
+
+def test_a_pair_that_occurs_twice_is_dropped_with_all_its_copies(folder: Path) -> None:
+    kept = pairs(folder, "en")
+    assert TWICE not in kept
+    assert len(kept) > KEPT_ONCE / 2
+
+
+def test_of_near_duplicates_the_first_stays(folder: Path) -> None:
+    assert [pair in pairs(folder, "en") for pair in NEAR] == [True, False]
+
+
+def test_paraphrase_scores_come_from_the_word_vectors(folder: Path) -> None:
+    assert UNLIKE not in pairs(folder, "en")
+    (scored,) = (folder / "results/scored/en/en-en").glob("*.parquet")
+    scores = {
+        (row["source"], row["target"]): row["paraphrase_score"] for row in pl.read_parquet(scored).to_dicts()
+    }
+    assert scores[UNLIKE] == 0
+    assert scores[TWICE] == pytest.approx(1)
+
+
+def test_trigrams_are_counted_in_the_words_of_the_treebank(folder: Path) -> None:
+    (scored,) = (folder / "results/scored/en/en-en").glob("*.parquet")
+    rows = pl.read_parquet(scored).filter(pl.col("source") == CONTRACTED[0])
+    assert rows["trigram_overlap"].to_list() == [0.5]
+
+
+def test_the_mean_length_of_both_sides_counts(folder: Path) -> None:
+    # One side has more words than the limit, but the mean of both does not.
+    assert UNEVEN in pairs(folder, "en")
+
+
+def test_capitals_stay(folder: Path) -> None:
+    model = load_model(folder / RUN.format("en"))
+    upper, lower = model.embed_raw_text(["Worda Wordb", "worda wordb"])
+    assert not (upper == lower).all()
+    assert all("Word" in source for source, _ in pairs(folder, "en"))
+
+
+def test_chinese_words_are_all_those_that_jieba_finds(folder: Path) -> None:
+    assert {target.rsplit(maxsplit=1)[0] for _, target in pairs(folder, "zh")} == {WORDS}
+    run = folder / RUN.format("zh")
+    pieces = SentencePieceProcessor(model_file=str(run / "sentencepiece.model")).encode(WORDS)
+    assert load_model(run).known_tokens([CHINESE]) == [pieces]
+
+
+def test_models_are_trained_by_the_papers_recipe(folder: Path) -> None:
+    papers = {
+        "init_std": 1.0, "init_sif": None, "margin": 0.4, "learning_rate": 0.001,
+        "learning_rate_schedule": "constant", "mining_precision": "float32", "exclude_duplicates": False,
+    }  # fmt: skip
+    for model, negatives in (("en", "either_side"), ("zh", "other_side")):
+        assert training(folder, model).items() >= {**papers, "negatives": negatives}.items()
