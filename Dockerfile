@@ -4,6 +4,8 @@
 # For GPUs, add --build-arg TORCH=cu130, or another build of PyTorch that uv knows.
 FROM python:3.11-slim
 ARG TORCH=cpu
+# Each job starts a process, so what it imports is compiled here.
+ENV UV_COMPILE_BYTECODE=1
 
 # fastText's package needs a compiler, of any version.
 # hadolint ignore=DL3008

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from pipelines import snakemake
+from pipelines import ROOT, snakemake
 
 from paraphrastic import load_model
 from paraphrastic.base.records import UNDECLARED
@@ -30,6 +30,19 @@ def test_the_table_keeps_the_contract(finished_once: Path) -> None:
         ]
         for suffix in ("md", "tex"):
             assert "P-SP fr" in (finished_once / f"results/tables/{name}.{suffix}").read_text()
+
+
+def test_readme_shows_the_table_of_the_run(finished_once: Path) -> None:
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    shown = {line[: line.index("sample")]: line for line in lines if line.startswith("P-SP ")}
+    assert len(shown) == 2 * len(MODELS)
+    for row in rows(finished_once):
+        (line,) = [
+            line for name, line in shown.items() if name.split() == [*row["system"].split(), row["source"]]
+        ]
+        figures = [float(row[column]) for column in (*YEARS, "avg")]
+        # Processors with other instructions add numbers in another order.
+        assert figures == pytest.approx([float(cell) for cell in line.split()[4:]], abs=0.15)
 
 
 @pytest.mark.parametrize("model", MODELS)
