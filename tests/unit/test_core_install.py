@@ -107,7 +107,9 @@ def core(made_once: MakeOnce, wheel: Path) -> Path:
 
 
 def run(command: list[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    # The environment has its own copy of the package.
+    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
 
 @pytest.fixture

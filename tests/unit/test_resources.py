@@ -161,14 +161,18 @@ def test_a_megabatch_grows_from_one() -> None:
 
 
 def test_dropout_and_steps_take_time() -> None:
-    """128,000 pairs with 1,024 dimensions take 1,000 steps, in which M grows from 1 to 7.67."""
     settings = {**SETTINGS, "dimension": 1024, "epochs": 1}
     size_mb = 128_000 / 8_300
     plain = training_need(definition(), settings, size_mb)
     dropout = training_need(definition(), {**settings, "dropout": 0.1}, size_mb)
-    m = 1 + 1000 / 150 / 2
-    assert plain.seconds == pytest.approx(3.3 + 128_000 * 1024 * (55e-9 + 0.75e-9 * m))
-    assert dropout.seconds - plain.seconds == pytest.approx(128_000 * 1024 * 23e-9)
+    start = training_need(definition(), {**settings, "epochs": 0}, size_mb).seconds
+    assert plain.seconds - start < dropout.seconds - start
+    # Twice as many dimensions take twice as long, and so do twice as many epochs while M does not grow.
+    settings = {**settings, "megabatch": 1}
+    once = training_need(definition(), settings, size_mb).seconds - start
+    for changed in ({"dimension": 2048}, {"epochs": 2}):
+        more = training_need(definition(), {**settings, **changed}, size_mb).seconds - start
+        assert more == pytest.approx(2 * once)
 
 
 def test_slow_systems_are_measured_for_so_long() -> None:

@@ -166,7 +166,7 @@ TASKS = {
             fields=(),
         ),
         memory_mb=680,
-        seconds=5,
+        seconds=3,
         testsets="results/testsets/sts.parquet",
     ),
     "xling_sts": Task(
@@ -187,7 +187,7 @@ TASKS = {
             ),
         },
         memory_mb=500,
-        seconds=2.4,
+        seconds=1.4,
         testsets="results/testsets/sts.parquet",
         parts="tracks",
     ),
@@ -213,7 +213,7 @@ TASKS = {
             )
         },
         memory_mb=580,
-        seconds=1.5,
+        seconds=0.8,
         testsets="results/testsets/tatoeba/{part}.parquet",
         parts="languages",
     ),

@@ -20,7 +20,7 @@ from paraphrastic.pipeline.estimate import duration, in_columns, size
 from paraphrastic.pipeline.sizes import KEPT, Job, Run, Sizes
 
 # Seconds of processor time: per job before its step begins, and for Snakemake per run and per job.
-STARTING, PLANNING, SCHEDULING = 0.16, 3.0, 0.75
+STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.34
 # Seconds to check a download. How long the download itself takes depends on the network.
 _CHECKING = 0.1
 # Steps that reserve all cores, so that nothing disturbs the clock, but use only one.

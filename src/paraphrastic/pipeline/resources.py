@@ -2,8 +2,8 @@
 
 The peak memory and usual processor time of each step's process were measured on an AMD EPYC (Zen 4), in runs
 of `config/config.yaml` and `config/small.yaml`, and at 10 million pairs with `benchmarks/corpus.py` and
-`benchmarks/training.py`; docs/performance.md has the tables. Sizes are those of the files on the disk. A plan
-uses the figures as they are; jobs ask for more, to have a margin.
+`benchmarks/training.py`. Sizes are those of the files on the disk. A plan uses the figures as they are; jobs
+ask for more, to have a margin.
 """
 
 import math
@@ -68,7 +68,7 @@ NEEDS = {
     "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08),
     "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
     "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
-    "tabulate_corpora": Need(360, 6),
+    "tabulate_corpora": Need(360, 2),
     "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1),
     "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2),
     "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
@@ -86,7 +86,7 @@ NEEDS = {
     "write_card": Need(45, 0.1),
     "prepare": Need(270, 0.2),
     "tabulate": Need(120, 0.35),
-    "plot": Need(105, 0.8),
+    "plot": Need(105, 0.6),
 }
 # What weights and word vectors add to a step that loads them.
 WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
@@ -149,7 +149,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     negatives = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
     step = 78e-9 if settings["dropout"] else 55e-9
     seconds = (step + negatives) * dimension if architecture.averaged else sum(parts)
-    return Need(mb, 3.3 + settings["epochs"] * pairs * seconds)
+    return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
