@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def start_anew() -> None:
     """Forget what this process knows of files, as a new process does."""
-    for function in (module._source, module._kept, module._store):
+    for function in (module._source, module._imports, module._path, module._kept, module._store):
         function.cache_clear()
 
 

@@ -69,6 +69,7 @@ def modules_of(*modules: str, script: Path | None = None, without: Collection[st
     return found
 
 
+@cache
 def _imports(path: Path) -> list[Path]:
     """The package's files that a file imports."""
     return [found for found in map(_path, _source(path).modules) if found]
@@ -137,6 +138,7 @@ def _parse(content: bytes, digest: str) -> _Source:
     return _Source(digest, code, [name for name in modules if name.split(".")[0] == PACKAGE.name], files)
 
 
+@cache
 def _path(module: str) -> Path | None:
     """File of a module of the package, or None if the name is not such a module."""
     if module.split(".")[0] != PACKAGE.name:
