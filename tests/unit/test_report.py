@@ -22,6 +22,7 @@ from paraphrastic.model.folder import open_files
 from paraphrastic.report.figures.training import _without_rests, plot_training
 from paraphrastic.training import progress
 from paraphrastic.training.checkpoint import Progress
+from paraphrastic.training.loop import Run
 from paraphrastic.training.train import Development
 
 Data = tuple[Path, Path]
@@ -167,6 +168,28 @@ def test_the_history_has_about_a_hundred_lines_an_epoch(data: Data, tmp_path: Pa
     assert [line["epoch"] for line in lines] == [round(part / 100, 4) for part in range(1, 201)]
     assert [line["step"] for line in lines] == list(range(5, 1001, 5))
     assert {line["megabatch"] for line in lines} == {1}
+
+
+def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses: list[float] = []
+    step = Run._step
+
+    def recorded(run: Run, *arguments: Any) -> float:
+        # A loss for each pair, so that a batch with fewer pairs counts less.
+        losses.extend([step(run, *arguments)] * len(arguments[-1]))
+        return losses[-1]
+
+    monkeypatch.setattr(Run, "_step", recorded)
+    lines = history(train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1)))
+    assert len(losses) == 500
+    assert lines[-1]["epoch"] == 1
+    told = 0
+    for line in lines:
+        pairs = round(500 * line["epoch"])
+        assert line["loss"] == pytest.approx(sum(losses[told:pairs]) / (pairs - told), abs=1e-6)
+        told = pairs
 
 
 class Terminal:
