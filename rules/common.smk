@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.check import check_config
-from paraphrastic.config.definitions import encoder_model
+from paraphrastic.config.definitions import mining_system
 from paraphrastic.config.validation import MEASURES
 from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations

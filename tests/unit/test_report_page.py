@@ -95,7 +95,7 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
     page = Reader(page_of(results, captions={"sts": "Of <years>"}))
     assert page.text.count(EVIL) == 4  # once in the headline, once in its chart and twice in the table
     assert "Of <years>." in page.text
-    titles = [part.title for chapter in CHAPTERS for part in chapter.parts if part.name != "sts"]
+    titles = [section.title for chapter in CHAPTERS for section in chapter.sections if section.name != "sts"]
     for title in titles:
         assert title in page.text
     assert f"{results}/tables/ledger.csv does not exist" in page.text

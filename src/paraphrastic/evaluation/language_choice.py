@@ -17,13 +17,13 @@ from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.correlation import Float64, spearman
 from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic.evaluation.tables import sts_cells
-from paraphrastic.evaluation.uriel import KINDS, distances_to_english
+from paraphrastic.evaluation.uriel import DISTANCES, distances_to_english
 
 log = logging.getLogger(__name__)
 
 OVERLAP = "sp_overlap"
 LANGUAGE_COLUMNS = [
-    "system", "source", "data", "language", "pairs", OVERLAP, *KINDS,
+    "system", "source", "data", "language", "pairs", OVERLAP, *DISTANCES,
     "sts", "sts_low", "sts_high", "prefixed", "prefixed_low", "prefixed_high",
 ]  # fmt: skip
 CORRELATION_COLUMNS = [
@@ -35,7 +35,7 @@ THRESHOLD = 0.3
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
 MIN_LANGUAGES = 3
 # The names of the published columns: "language distance" in the paper is the featural distance.
-PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in KINDS}
+PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in DISTANCES}
 # Largest number of pairings of a permutation test; if there are more, random ones are drawn.
 _PERMUTATIONS = 9999
 
@@ -90,7 +90,7 @@ def tabulate_language_choice(
     languages = [overlap["language"] for overlap in overlaps]
     distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
     predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in overlaps])}
-    for kind in KINDS if uriel else ():
+    for kind in DISTANCES if uriel else ():
         known = [distances[language].get(kind, np.nan) for language in languages]
         predictors[PREDICTORS[kind]] = np.array(known)
     rows = [

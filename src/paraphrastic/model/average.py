@@ -15,7 +15,7 @@ import sentencepiece
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS, spell
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
-from paraphrastic.model.files import ENCODER, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.files import AVERAGE, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
 from paraphrastic.model.pieces import Cutter, Pieces
 
@@ -39,7 +39,7 @@ class AverageEncoder(SentenceEncoder):
         InputError: the sizes or types of the arguments do not fit together.
     """
 
-    kind = ENCODER
+    kind = AVERAGE
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ import sentencepiece
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
-from paraphrastic.model.files import PARTS, tensor_name
+from paraphrastic.model.files import COMPOSITE, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
 
@@ -51,7 +51,7 @@ class CompositeEncoder(SentenceEncoder):
         KeyError: a tensor or an entry of the configuration is missing.
     """
 
-    kind = PARTS
+    kind = COMPOSITE
 
     def __init__(
         self, tensors: Tensors, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]

@@ -20,7 +20,7 @@ Float64 = npt.NDArray[np.float64]
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
 # Number of products that are compared with their bars at once, before any is looked at alone.
-CHUNK = 64
+COMPARED_PRODUCTS = 64
 # Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
 _LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
 
@@ -173,8 +173,8 @@ def offer_block(
         bar = np.float32(np.inf)
         if len(cosines) > 0:
             bar = np.float32(max(cosines[i, last], lowest) - slack)
-        for start in range(0, columns, CHUNK):
-            stop = min(columns, start + CHUNK)
+        for start in range(0, columns, COMPARED_PRODUCTS):
+            stop = min(columns, start + COMPARED_PRODUCTS)
             if not any_reaches_either(products[i, start:stop], bar, column_bars[start:stop]):
                 continue
             for j in range(start, stop):
@@ -266,10 +266,10 @@ def first_near(
     for r in range(len(rows)):
         i = rows[r]
         end = r if own else len(columns)
-        for start in range(0, end, CHUNK):
+        for start in range(0, end, COMPARED_PRODUCTS):
             if found[i] >= 0:
                 break
-            stop = min(end, start + CHUNK)
+            stop = min(end, start + COMPARED_PRODUCTS)
             if not any_reaches(products[r, start:stop], bar):
                 continue
             for j in range(start, stop):

@@ -114,8 +114,8 @@ class Corpora:
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
 
-    def mined_encoder_files(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of the encoder that mines paraphrases; none if it has only a name."""
+    def mining_system_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of the system that mines paraphrases; none if it has only a name."""
         encoder = self.config["mined"][wildcards.mined]["encoder"]
         if isinstance(encoder, str):
             return [f"results/models/{encoder}/{name}" for name in MODEL_FILES]

@@ -29,7 +29,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DisplayedRow:
     """A row and its source: `measured`, `untrained`, `published` or empty."""
 
     cells: Sequence[Cell]
@@ -42,7 +42,7 @@ class Table:
 
     columns: Sequence[str]
     numeric: Sequence[bool]
-    groups: Mapping[str, Sequence[Row]]
+    groups: Mapping[str, Sequence[DisplayedRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +133,15 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     # If one number of a column is large, all its numbers get thousands separators.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[DisplayedRow]] = {}
     # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
         cells = [
             _cell(row, name, spans.get(name, ()), notes.of(row, name), name in large) for name in columns
         ]
-        groups.setdefault(_title(row, notes.group(row)), []).append(Row(cells, row.get("source", "")))
+        groups.setdefault(_title(row, notes.group(row)), []).append(
+            DisplayedRow(cells, row.get("source", ""))
+        )
     return Table([words(name) for name in columns], numeric, groups)
 
 

@@ -16,7 +16,7 @@ from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Par
 
 CACHE_LINE = 64
 # Columns per cache line.
-COLUMNS = CACHE_LINE // 4
+CACHE_LINE_COLUMNS = CACHE_LINE // 4
 LARGEST_BLOCK = 256
 SMALLEST_BLOCK = 64
 # Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
@@ -36,7 +36,7 @@ class FusedEngine:
         self.workers = workers
         rows, self.dimension = table.shape
         # Padded, so that every row starts a cache line; the added columns stay zero.
-        self.width = -(-self.dimension // COLUMNS) * COLUMNS
+        self.width = -(-self.dimension // CACHE_LINE_COLUMNS) * CACHE_LINE_COLUMNS
         self.edges = _edges(self.width)
         self.parameters = Parameters(*(_zeros(rows * self.width) for _ in range(3)))
         self.parameters.table.reshape(rows, -1)[:, : self.dimension] = table.numpy()
@@ -136,9 +136,9 @@ def _edges(width: int) -> Int64:
 
     Blocks are whole cache lines, about equally wide. If the width allows, their number is a multiple of four.
     """
-    lines = width // COLUMNS
+    lines = width // CACHE_LINE_COLUMNS
     blocks = min(-(-width // SMALLEST_BLOCK), 4 * -(-width // (4 * LARGEST_BLOCK)))
-    return np.arange(blocks + 1) * lines // blocks * COLUMNS
+    return np.arange(blocks + 1) * lines // blocks * CACHE_LINE_COLUMNS
 
 
 def _zeros(size: int) -> Float32:

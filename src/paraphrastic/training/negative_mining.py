@@ -16,12 +16,12 @@ from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
 # Rows and columns of the similarity matrix that a thread holds at a time; they should fit into its cache.
-BLOCK_ROWS = 256
+SIMILARITY_ROWS = 256
 BLOCK_COLUMNS = 1024
 # Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.
 DEVICE_ROWS = 4096
 # Columns whose maximum is taken in one go.
-CHUNK = 128
+MAXIMUM_COLUMNS = 128
 # Vectors sampled to choose the scale of int8. Few normally distributed entries exceed four deviations.
 _SAMPLE = 64
 _TYPICAL = 4.0
@@ -71,7 +71,7 @@ def hardest_negatives(
     copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    size = max(1, min(BLOCK_ROWS, -(-n // 8)))
+    size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
 
@@ -239,9 +239,9 @@ def scan(
                 ):
                     similarity[i, j] = lowest
         highest, place = lowest, 0
-        for chunk in range(0, columns, CHUNK):
+        for chunk in range(0, columns, MAXIMUM_COLUMNS):
             # A slice, since the compiler compares several numbers at once only if no index can be negative.
-            part = similarity[i, chunk : min(columns, chunk + CHUNK)]
+            part = similarity[i, chunk : min(columns, chunk + MAXIMUM_COLUMNS)]
             top = lowest
             for j in range(len(part)):
                 top = max(top, part[j])

@@ -33,12 +33,11 @@ from paraphrastic.training.encoder import (
     use_word_vectors,
 )
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, Run, Weights
+from paraphrastic.training.loop import Engine, TrainingRun, Weights
 from paraphrastic.training.model_files import model_files
 from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
-from paraphrastic.training.settings import Engine as EngineName
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.settings import EngineName, TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
@@ -170,7 +169,7 @@ def train_model(
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
-        run = Run(pairs, settings, workers, engine, checkpoints)
+        run = TrainingRun(pairs, settings, workers, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,

@@ -19,7 +19,7 @@ from paraphrastic.training.device.formulas import (
     step_constants,
     terms,
 )
-from paraphrastic.training.device.sparse_rows import Bags, MiniBatch, MiniBatches
+from paraphrastic.training.device.sparse_rows import Bags, MiniBatchBags, MiniBatches
 from paraphrastic.training.fused_kernels import HORIZON
 from paraphrastic.training.negative_mining import hardest_on_device, sentence_fingerprints
 from paraphrastic.training.settings import TrainingSettings
@@ -188,7 +188,7 @@ class DeviceEngine:
 
     def _step(
         self,
-        batch: MiniBatch,
+        batch: MiniBatchBags,
         valid: Tensor,
         missed: Tensor,
         times: tuple[Tensor, Tensor] | None,
