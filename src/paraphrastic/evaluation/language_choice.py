@@ -16,6 +16,7 @@ from scipy import stats
 from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.correlation import Float64, spearman
 from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
+from paraphrastic.evaluation.percentages import percent
 from paraphrastic.evaluation.tables import sts_cells
 from paraphrastic.evaluation.uriel import DISTANCES, distances_to_english
 
@@ -154,9 +155,9 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
             return {}
     low, high = interval(bootstrap(row_spearman, values, scores, name=name, samples=samples))
     return {
-        "spearman": f"{100 * spearman(values, scores, name=name):.1f}",
-        "low": f"{100 * low:.1f}",
-        "high": f"{100 * high:.1f}",
+        "spearman": percent(spearman(values, scores, name=name)),
+        "low": percent(low),
+        "high": percent(high),
         "p": f"{permutation_p(values, scores, name=name):.3f}",
     }
 

@@ -13,6 +13,7 @@ import yaml
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
+from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import CARD, CONFIG
 
@@ -152,8 +153,9 @@ def _figures(result: Json) -> list[list[str]]:
         if name in _FIGURES or name.startswith(_TRACKS):
             average = f"STS 2012–2016{without}, average"
             named = average if testset == "avg" else f"STS {testset.replace('/', ' ')}"
-            value, low, high = (f"{100 * each:.1f}" for each in (measured["value"], *measured["interval"]))
-            rows.append([named, f"{_NAMES[statistic]} × 100", value, f"{low} to {high}", result["data"]])
+            around = bracketed([percent(end) for end in measured["interval"]])
+            value = percent(measured["value"])
+            rows.append([named, f"{_NAMES[statistic]} × 100", value, around, result["data"]])
     return rows
 
 

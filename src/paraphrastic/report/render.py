@@ -68,7 +68,7 @@ def _cells(
         entry, note = escaped(row[column]), notes.of(row, column)
         if entry and note.best:
             entry = bold.format(entry)
-        return entry + (small.format(escaped(str(note))) if entry and str(note) else "")
+        return entry + (small.format(escaped(f" {note}")) if entry and str(note) else "")
 
     return [[cell(row, column) for column in row] for row in rows]
 

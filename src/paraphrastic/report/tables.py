@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_csv
+from paraphrastic.evaluation.percentages import bracketed
 
 _WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
 
@@ -62,8 +63,8 @@ class Note:
     group: str = ""
 
     def __str__(self) -> str:
-        deviation = f" ± {self.deviation}" if self.deviation else ""
-        return f"{deviation} [{', '.join(self.interval)}]" if self.interval else ""
+        deviation = f"± {self.deviation}" if self.deviation else ""
+        return " ".join(filter(None, [deviation, bracketed(self.interval) if self.interval else ""]))
 
 
 class Notes:
@@ -168,15 +169,13 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
-    deviation, ends = note.deviation, note.interval
     around = [row[each] for each in span if row[each]]
     if len(around) == 1:
-        deviation = around[0]
+        note = replace(note, deviation=around[0])
     elif around:
-        deviation, ends = "", tuple(around)
-    written = " ".join(filter(None, [deviation and f"± {deviation}", " – ".join(ends)]))
+        note = replace(note, interval=tuple(around))
     text = readable(row[name], large=large)
-    return Cell(text, number(row[name]), written.replace("-", "−"), note.best)
+    return Cell(text, number(row[name]), str(note).replace("-", "−"), note.best)
 
 
 def readable(text: str, *, large: bool = True) -> str:
