@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 
-Json = dict[str, Any]
 # A section of the configuration and a name within it.
 Key = tuple[str, str]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.files import Json, read_json, sha256, write_json
 from paraphrastic.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
@@ -22,7 +22,6 @@ DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have instead of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
-Json = dict[str, Any]
 Entry = Mapping[str, Any]
 
 

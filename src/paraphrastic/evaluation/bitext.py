@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.evaluation.correlation import Float64
-from paraphrastic.evaluation.measurement import Bool, Int64, Measurement, precision_recall_f1, share
+from paraphrastic.evaluation.measurement import Measurement, precision_recall_f1, share
 from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.testsets import read_testsets, table_digest
 from paraphrastic.model.system import System

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import read_csv, read_json, write_csv
-from paraphrastic.evaluation.correlation import Float64, spearman
+from paraphrastic.evaluation.correlation import spearman
 from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic.evaluation.percentages import percent
 from paraphrastic.evaluation.tables import sts_cells

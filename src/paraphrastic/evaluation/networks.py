@@ -12,9 +12,8 @@ import polars as pl
 import torch
 from torch import nn
 
-from paraphrastic.evaluation.correlation import Float64, pearson
-from paraphrastic.evaluation.measurement import Int64
-from paraphrastic.model.encoder import Float32
+from paraphrastic.base.arrays import Float32, Float64, Int64
+from paraphrastic.evaluation.correlation import pearson
 
 # Features of rows, [n, d], and the scores or classes to predict from them, [n].
 Labelled = tuple[Float32, Float64]

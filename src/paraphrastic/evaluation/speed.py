@@ -15,11 +15,10 @@ from typing import Any
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv, read_json, write_csv, write_json
+from paraphrastic.base.files import Json, read_csv, read_json, write_csv, write_json
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
 # The batch sizes of "Paraphrastic Representations at Scale", section 7, and of "Simple and Effective
 # Paraphrastic Similarity from Parallel Translations", section 4.1.

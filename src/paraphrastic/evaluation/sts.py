@@ -7,6 +7,7 @@ from typing import Literal
 
 import polars as pl
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
@@ -14,7 +15,7 @@ from paraphrastic.evaluation.measurement import Measurement, correlations, mean_
 from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTION_GENRE, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
-from paraphrastic.model.encoder import Float32, cosines
+from paraphrastic.model.encoder import cosines
 
 StsTask = Literal["sts", "xling_sts", "stsb"]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 import torch
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.cross_validation import (
@@ -38,7 +39,6 @@ from paraphrastic.evaluation.transfer_data import (
     TransferTask,
     transfer_digest,
 )
-from paraphrastic.model.encoder import Float32
 from paraphrastic.model.system import System
 
 Measurements = dict[str, Measurement]

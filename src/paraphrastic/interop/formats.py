@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import sentencepiece
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.parity import TOLERANCE, Other
 from paraphrastic.interop.tokenizer import complete_folder, write_tokenizer
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import Float32
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor

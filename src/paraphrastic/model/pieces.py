@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
-from paraphrastic.model.kernels import Bool, Int32, Int64, UInt8, UInt64
 
 # Normalizations that sentencepiece ships. None of them joins a space with the character next to it.
 NORMALIZATIONS = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import Entries, Float64, Int64
+from paraphrastic.neighbours.kernels import Entries
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import direction_entries
 

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Float64, Int8, Int32, Int64
 from paraphrastic.base.jit import jit, jit_sum
 
 # Rows of vectors: float32, or int16 if memory is short.
 Entries = npt.NDArray[Any]
-Int64 = npt.NDArray[np.int64]
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
@@ -55,7 +53,7 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
 
 
 @jit_sum
-def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
+def _error(unit: Float32, codes: Int8, scale: Any) -> float:
     """Return the length of the difference between a vector and its codes times the scale."""
     total = 0.0
     for d in range(len(unit)):
@@ -65,7 +63,7 @@ def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
 
 
 @jit
-def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors: Float32) -> None:
+def encode(units: Float32, codes: Int8, scales: Float32, errors: Float32) -> None:
     """Write vectors, [n, dim], as integer codes times a scale, and the length of each one's error, [n]."""
     for i in range(len(units)):
         largest = np.float32(0)
@@ -80,7 +78,7 @@ def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors:
 
 @jit
 def reach(
-    products: npt.NDArray[np.int32], scales: Float32, errors: Float32,
+    products: Int32, scales: Float32, errors: Float32,
     column_scales: Float32, column_errors: Float32, out: Float32,
 ) -> None:  # fmt: skip
     """Write upper bounds on cosines, from the products of the vectors' codes, [n, m], to `out`, [n, m].

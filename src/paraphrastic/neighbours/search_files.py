@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import Float32, Int64
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
 from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.nearest import Neighbours

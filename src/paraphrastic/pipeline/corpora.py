@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import definitions_needed
 from paraphrastic.config.local_files import opus_corpora
 from paraphrastic.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile, read_registry
 
-Json = dict[str, Any]
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
 # A function that a rule uses as an input or params function.

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import is_trained, pair_of
 from paraphrastic.config.validation import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
-from paraphrastic.pipeline.corpora import MODEL_FILES, Json, OfWildcards, Wildcards, folder_files
+from paraphrastic.pipeline.corpora import MODEL_FILES, OfWildcards, Wildcards, folder_files
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
 

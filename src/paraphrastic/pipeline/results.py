@@ -5,10 +5,11 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.pipeline.corpora import Json, Wildcards
+from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
 # Number of languages in the paper's correlations; correlations over fewer languages are not compared.

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
-from paraphrastic.model.encoder import Float32, cosines
+from paraphrastic.model.encoder import cosines
 from paraphrastic.model.system import System
 
 _log = logging.getLogger(__name__)

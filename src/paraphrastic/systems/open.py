@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.threads import in_blocks
 from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import BLOCK_SENTENCES, Float32, SentenceEncoder
+from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG
 from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.pieces import Pieces

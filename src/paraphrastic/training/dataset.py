@@ -26,6 +26,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.units import spell
@@ -39,8 +40,6 @@ TOKENS_PER_READ = 1 << 20
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 # Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
 
@@ -265,7 +264,7 @@ class UnitTable:
         return len(self.pieces) + len(self.sizes)
 
     @property
-    def second(self) -> npt.NDArray[np.bool_]:
+    def second(self) -> Bool:
         """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
         unknown = np.arange(len(self.sizes)) > 0
         return np.concatenate([self.pieces >= self.sizes[0], unknown])

@@ -3,16 +3,16 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import fused_kernels as kernels
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Parameters, Step, gather
+from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
 
 CACHE_LINE = 64
 # Columns per cache line.
@@ -57,7 +57,7 @@ class FusedEngine:
         self._share(n, kernels.normalize, vectors, squares)
         return torch.from_numpy(vectors)[:, : self.dimension]
 
-    def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
+    def step(self, sentences: Sentences, chosen: Int64, valid: Bool) -> float:
         """Train on one mini-batch; see `AutogradEngine.step`."""
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()

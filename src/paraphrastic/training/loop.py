@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
@@ -31,8 +31,8 @@ LINES_AN_EPOCH = 100
 # the optimizer of a run, embed sentences, return copies of the parameters (`weights`), and save and restore
 # their state. Asking for weights or state does not change a digit of what follows.
 Engine = FusedEngine | AutogradEngine
-Indices = npt.NDArray[np.int64]
-Weights = Mapping[str, npt.NDArray[np.float32]]
+Indices = Int64
+Weights = Mapping[str, Float32]
 Score = Callable[[Weights], float]
 
 

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import AVERAGE, COMPOSITE, ModelFiles, tensor_name
 from paraphrastic.training.dataset import UnitTable
 
-Float32 = npt.NDArray[np.float32]
 # A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
-PieceTable = tuple[Float32, npt.NDArray[np.bool_], Float32]
+PieceTable = tuple[Float32, Bool, Float32]
 
 
 def model_files(

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.dataset import Sentences
@@ -26,7 +27,6 @@ MAXIMUM_COLUMNS = 128
 _SAMPLE = 64
 _TYPICAL = 4.0
 
-Int64 = npt.NDArray[np.int64]
 # Highest similarities, and the sentences that have them.
 Found = tuple[npt.NDArray[Any], Int64]
 
@@ -139,7 +139,7 @@ _LOWEST: dict[torch.dtype, Any] = {
 def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
     """Similarities of all rows to all columns, as numbers that sort as the similarities do."""
     if rows.dtype == torch.int8:
-        products: npt.NDArray[np.int32] = torch._int_mm(rows, columns.T).numpy()
+        products: Int32 = torch._int_mm(rows, columns.T).numpy()
         return products
     similarity = rows @ columns.T
     if similarity.dtype == torch.float32:
@@ -159,7 +159,7 @@ def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
     return found
 
 
-def _largest(sample: npt.NDArray[np.float32]) -> float:
+def _largest(sample: Float32) -> float:
     """The value that becomes 127 in int8, chosen so that int8 is nearest to the vectors on average.
 
     Entries above this value are cut off, which costs much if they are frequent. The larger it is, the more
@@ -177,9 +177,7 @@ def _largest(sample: npt.NDArray[np.float32]) -> float:
 
 
 @jit
-def quantize(
-    source: npt.NDArray[np.float32], scale: Any, start: int, stop: int, target: npt.NDArray[np.int8]
-) -> None:
+def quantize(source: Float32, scale: Any, start: int, stop: int, target: Int8) -> None:
     """Write rows `start` to `stop` of `source`, times `scale`, as the nearest integers from -127 to 127."""
     bound = np.float32(127.0)
     for i in range(start, stop):
@@ -199,7 +197,7 @@ def order_bits(bits: npt.NDArray[np.int16]) -> None:
 @jit
 def scan(
     similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
-    has_copy: npt.NDArray[np.bool_], source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
+    has_copy: Bool, source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
     row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
 ) -> None:  # fmt: skip
     """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
