@@ -21,7 +21,7 @@ from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
 from paraphrastic.pipeline.models import Models
 from paraphrastic.pipeline.resources import Needs
-from paraphrastic.pipeline.results import Results, samples_of
+from paraphrastic.pipeline.results import Results, sample_files
 from paraphrastic.report.contents import CAPTIONS
 
 # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.

@@ -4,13 +4,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from paraphrastic.base.threads import Workers
-
-Item = TypeVar("Item")
+from paraphrastic.base.threads import Item, Workers
 
 
 class _SingleThreaded:

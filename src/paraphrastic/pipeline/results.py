@@ -16,7 +16,7 @@ from paraphrastic.pipeline.evaluations import Evaluations
 PAPER_LANGUAGES = 46
 
 
-def samples_of(results: Iterable[str]) -> list[str]:
+def sample_files(results: Iterable[str]) -> list[str]:
     """Return the files of resamples beside results."""
     return [path.removesuffix(".json") + ".npz" for path in results]
 

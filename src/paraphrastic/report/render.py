@@ -1,14 +1,12 @@
 """Tables as Markdown for reading, and as LaTeX for papers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from paraphrastic.base.files import atomic_output
-from paraphrastic.report.tables import Notes, number
-
-Row = Mapping[str, str]
+from paraphrastic.report.tables import Notes, Row, number
 
 _LATEX = str.maketrans(
     {

@@ -9,6 +9,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_csv
 from paraphrastic.evaluation.percentages import bracketed
 
+# A row of a CSV file, by the names of the columns.
+Row = Mapping[str, str]
+
 _WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
 
 
@@ -84,12 +87,12 @@ class Notes:
     def __bool__(self) -> bool:
         return bool(self._notes)
 
-    def of(self, row: Mapping[str, str], column: str) -> Note:
+    def of(self, row: Row, column: str) -> Note:
         """The note on the figure in this row and column; an empty note if there is none."""
         key = row.get("system", ""), row.get("source", ""), row.get("pair", ""), column
         return self._notes.get(key, Note())
 
-    def group(self, row: Mapping[str, str]) -> str:
+    def group(self, row: Row) -> str:
         """The paper and the table that a row is printed in; empty if the row is not published."""
         return next((group for column in row if (group := self.of(row, column).group)), "")
 
@@ -146,7 +149,7 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     return Table([words(name) for name in columns], numeric, groups)
 
 
-def _title(row: Mapping[str, str], group: str) -> str:
+def _title(row: Row, group: str) -> str:
     source = row.get("source")
     if source is None:
         return ""
@@ -168,7 +171,7 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return spans
 
 
-def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
+def _cell(row: Row, name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
     around = [row[each] for each in span if row[each]]
     if len(around) == 1:
         note = replace(note, deviation=around[0])

@@ -129,13 +129,13 @@ def encode_dataset(
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        encoders = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
+        tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
         for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
             columns = [column.to_pylist() for column in batch.columns]
-            for encoder in encoders:
-                encoder.append(columns)
-        for encoder in encoders:
-            encoder.finish(pairs)
+            for tokenizer in tokenizers:
+                tokenizer.append(columns)
+        for tokenizer in tokenizers:
+            tokenizer.finish(pairs)
 
 
 class _UnitTokenizer:

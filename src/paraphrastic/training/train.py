@@ -21,7 +21,7 @@ from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
@@ -43,7 +43,6 @@ from paraphrastic.training.vocabulary import load_sentencepiece
 log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-CPU = torch.device("cpu")
 
 Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
