@@ -185,7 +185,9 @@ LANGUAGE = argument(
     help="language of the sentences; needed if the model keeps its languages apart",
 )
 CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
-CONFIG = several("--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2"))
+CONFIG_VALUES = several(
+    "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
+)
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 
