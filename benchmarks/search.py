@@ -180,8 +180,8 @@ def dedup_alone(source: str, output: str, dimension: int, threads: int) -> dict[
     imported = peak_mb()
     wall, cpu = CLOCKS["wall"], CLOCKS["cpu"]
     start = wall(), cpu()
-    encoder = System("random", dimension, "", embed)
-    kept, dropped = dedup_file(encoder, source, output, threshold=THRESHOLD, threads=threads)
+    system = System("random", dimension, "", embed)
+    kept, dropped = dedup_file(system, source, output, threshold=THRESHOLD, threads=threads)
     return {
         "seconds": wall() - start[0],
         "cpu_seconds": cpu() - start[1],

@@ -14,14 +14,14 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.check import check_config
-from paraphrastic.config.definitions import encoder_model
+from paraphrastic.config.definitions import mining_system
 from paraphrastic.config.validation import MEASURES
 from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
 from paraphrastic.pipeline.models import Models
 from paraphrastic.pipeline.resources import Needs
-from paraphrastic.pipeline.results import Results, samples_of
+from paraphrastic.pipeline.results import Results, sample_files
 from paraphrastic.report.contents import CAPTIONS
 
 # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.

@@ -51,7 +51,7 @@ rule initialise_model:
 # A system's folder in results/eval has its name; the name of an untrained model says so.
 rule evaluate_sts:
     input:
-        encoder=lambda wildcards: evaluations.files(wildcards.system),
+        system=lambda wildcards: evaluations.files(wildcards.system),
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
@@ -67,7 +67,7 @@ rule evaluate_sts:
     resources:
         **needs("evaluate_{task}"),
     params:
-        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        system=lambda wildcards: evaluations.place(wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_sts"),
     message:
@@ -147,7 +147,7 @@ rule prepare_tatoeba:
 
 rule evaluate_tatoeba:
     input:
-        encoder=lambda wildcards: evaluations.files(wildcards.system),
+        system=lambda wildcards: evaluations.files(wildcards.system),
         testsets=evaluations.part_files("tatoeba", "results/testsets/tatoeba/{language}.parquet"),
         official="config/published/tatoeba_digests.json",
     output:
@@ -163,7 +163,7 @@ rule evaluate_tatoeba:
     resources:
         **needs("evaluate_tatoeba"),
     params:
-        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        system=lambda wildcards: evaluations.place(wildcards.system),
         languages=lambda wildcards: evaluations.evaluated("tatoeba", wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_tatoeba"),
@@ -203,7 +203,7 @@ rule prepare_bucc:
 
 rule evaluate_bucc:
     input:
-        encoder=lambda wildcards: evaluations.files(wildcards.system),
+        system=lambda wildcards: evaluations.files(wildcards.system),
         sentences=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.parquet"),
         gold=evaluations.part_files("bucc", "results/testsets/bucc/{pair}.gold.parquet"),
         official="config/published/bucc_digests.json",
@@ -220,7 +220,7 @@ rule evaluate_bucc:
     resources:
         **needs("evaluate_bucc"),
     params:
-        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        system=lambda wildcards: evaluations.place(wildcards.system),
         pairs=lambda wildcards: evaluations.evaluated("bucc", wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_bucc"),
@@ -256,7 +256,7 @@ rule prepare_transfer:
 # One thread, since running several systems side by side gains more than threads for one of them.
 rule evaluate_transfer:
     input:
-        encoder=lambda wildcards: evaluations.files(wildcards.system),
+        system=lambda wildcards: evaluations.files(wildcards.system),
         testsets="results/testsets/{suite}.parquet",
         official="config/published/{suite}_digests.json",
     output:
@@ -272,7 +272,7 @@ rule evaluate_transfer:
     resources:
         **needs("evaluate_{suite}"),
     params:
-        encoder=lambda wildcards: evaluations.encoder(wildcards.system),
+        system=lambda wildcards: evaluations.place(wildcards.system),
         evaluation=evaluations.settings,
         code=code_of("evaluate_transfer"),
     message:

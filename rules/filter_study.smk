@@ -120,7 +120,7 @@ use rule evaluate_run as score_part with:
 
 use rule evaluate_sts as evaluate_part with:
     input:
-        encoder=rules.train_part.output,
+        system=rules.train_part.output,
         testsets=rules.prepare_sts.output.testsets,
         official="config/published/sts_digests.json",
     output:
@@ -133,7 +133,7 @@ use rule evaluate_sts as evaluate_part with:
     resources:
         **needs("evaluate_sts"),
     params:
-        encoder=lambda wildcards, input: str(Path(input.encoder[0]).parent),
+        system=lambda wildcards, input: str(Path(input.system[0]).parent),
         evaluation={
             "source": "measured",
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],

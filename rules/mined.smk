@@ -4,7 +4,7 @@
 rule measure_similarity:
     input:
         pairs=corpora.bitext,
-        encoder=corpora.mined_encoder_files,
+        system=corpora.mining_system_files,
     output:
         similarity="results/similarity/{mined}/{corpus}/{scatteritem}.parquet",
     log:
@@ -13,12 +13,12 @@ rule measure_similarity:
         "results/benchmarks/measure_similarity/{mined}/{corpus}/{scatteritem}.tsv"
     conda:
         "../envs/encode.yaml"
-    # Shards share the work. If an encoder uses more threads, a profile can set them (set-threads).
+    # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
     threads: 1
     resources:
         **needs("measure_similarity"),
     params:
-        encoder=lambda wildcards: encoder_model(config["mined"][wildcards.mined]),
+        system=lambda wildcards: mining_system(config["mined"][wildcards.mined]),
         languages=lookup(dpath="mined/{mined}/languages", within=config),
         code=code_of("measure_similarity"),
     message:

@@ -3,7 +3,7 @@
 
 rule measure_speed:
     input:
-        encoders=evaluations.speed_encoders,
+        systems=evaluations.speed_systems,
         corpora=lambda wildcards: list(evaluations.speed_columns()),
     output:
         speeds="results/eval/speed.json",
@@ -19,7 +19,7 @@ rule measure_speed:
         **needs("measure_speed", shared=False),
     params:
         systems=lambda wildcards: {
-            system: evaluations.encoder(system) for system in evaluations.systems_of("speed")
+            system: evaluations.place(system) for system in evaluations.systems_of("speed")
         },
         columns=lambda wildcards: list(evaluations.speed_columns().values()),
         settings={"language": "en", **(config["evaluation"]["speed"] or {})},

@@ -4,7 +4,7 @@
 rule tabulate_systems:
     input:
         results=lambda wildcards: results.files(wildcards.table),
-        samples=lambda wildcards: samples_of(results.files(wildcards.table)),
+        samples=lambda wildcards: sample_files(results.files(wildcards.table)),
         published=results.published_file,
     output:
         table="results/tables/{table}.csv",
@@ -60,7 +60,7 @@ rule plot_systems:
 rule tabulate_differences:
     input:
         results=list(results.differing.values()),
-        samples=samples_of(results.differing.values()),
+        samples=sample_files(results.differing.values()),
         published="config/published/dataset_differences.csv",
         captions="config/published/caption_differences.csv",
     output:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from paraphrastic.evaluation.uriel import KINDS
+from paraphrastic.evaluation.uriel import DISTANCES
 
 # As in the real archives, English stands in the middle of the order.
 ORDER = ["aap", "deu", "arb", "eng", "cmn", "fra", "zho"]
@@ -19,7 +19,7 @@ def distances(seed: int = 0) -> dict[str, np.ndarray]:
     """Return a symmetric matrix for each kind of distance, with zeros on the diagonal."""
     generator = np.random.default_rng(seed)
     found = {}
-    for kind in KINDS:
+    for kind in DISTANCES:
         matrix = np.triu(generator.uniform(0.05, 1, (len(ORDER), len(ORDER))).round(2), 1)
         found[kind] = matrix + matrix.T
     return found

@@ -189,12 +189,12 @@ def test_systems_are_models_before_and_after_training_and_other_peoples() -> Non
     encoder = {"sentence_transformers": "some/name", "languages": ["en"]}
     evaluations = results(systems={"theirs": encoder}).evaluations
     assert evaluations.systems[:3] == ["theirs", "en-untrained", "en"]
-    assert evaluations.encoder("theirs") == {
+    assert evaluations.place("theirs") == {
         "sentence_transformers": "some/name",
         "label": "theirs",
     }
     assert evaluations.files("theirs") == []
-    assert evaluations.encoder("fr-untrained") == "results/untrained/fr"
+    assert evaluations.place("fr-untrained") == "results/untrained/fr"
     assert evaluations.files("fr")[0] == "results/models/fr/model.safetensors"
     assert evaluations.knows("theirs", "en")
     assert not evaluations.knows("theirs", "en", "fr")
@@ -307,8 +307,8 @@ def test_speed_that_is_off_is_refused_by_its_key() -> None:
 
 
 def test_every_table_has_a_title_and_a_caption() -> None:
-    parts = [part for chapter in CHAPTERS for part in chapter.parts]
-    assert all(part.title and bool(part.caption) == part.table for part in parts)
+    sections = [section for chapter in CHAPTERS for section in chapter.sections]
+    assert all(section.title and bool(section.caption) == section.table for section in sections)
     assert {*results().tables, *results().absent} == CAPTIONS.keys()
     assert [layout.task for layout in LAYOUTS.values()] == [
         name for name, task in TASKS.items() for _ in task.tables

@@ -20,7 +20,7 @@ from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import initial_encoder
-from paraphrastic.training.loop import Run
+from paraphrastic.training.loop import TrainingRun
 
 ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
 GERMAN = [german for _, german in sentence_pairs(40, seed=7)]
@@ -96,9 +96,9 @@ def interrupt(
     data: Data, architecture: Architecture, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[Path]:
     """Train into the second epoch, interrupt the run, and return its checkpoints."""
-    step, steps = Run._step, 0
+    step, steps = TrainingRun._step, 0
 
-    def killed(run: Run, *arguments: object, **named: object) -> float:
+    def killed(run: TrainingRun, *arguments: object, **named: object) -> float:
         nonlocal steps
         steps += 1
         if steps == 14:
@@ -106,7 +106,7 @@ def interrupt(
         return step(run, *arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_step", killed)
+        patch.setattr(TrainingRun, "_step", killed)
         with pytest.raises(KeyboardInterrupt):
             data.train(architecture, folder)
     return list((folder / "checkpoints").glob("*.safetensors"))

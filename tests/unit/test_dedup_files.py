@@ -93,7 +93,7 @@ def test_large_files_are_held_in_16_bits(
     )
     outputs = []
     for limit in (1 << 30, 1000):
-        monkeypatch.setattr(dedup_files, "MAX_BYTES", limit)
+        monkeypatch.setattr(dedup_files, "MAX_VECTOR_BYTES", limit)
         assert dedup(folder, source, tmp_path / "out.txt") == 0
         outputs.append((tmp_path / "out.txt").read_bytes())
     assert kinds == [np.float32, np.int16]

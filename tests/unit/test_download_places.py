@@ -18,7 +18,7 @@ from web_server import DATA, DIGEST, OTHER, get, give, left, refused, remote, st
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.registry.download import fetch
-from paraphrastic.registry.http import Part
+from paraphrastic.registry.http import PartialFile
 
 
 def test_a_damaged_file_is_said_and_fetched_again(server, place, caplog):
@@ -177,7 +177,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with Full(tmp_path / "x.part", "a+b") as stream, pytest.raises(InputError) as caught:
-        Part(stream).append(lambda: DATA)
+        PartialFile(stream).append(lambda: DATA)
     assert str(caught.value) == f"{tmp_path / 'x.part'}: cannot be written: No space left on device"
 
 

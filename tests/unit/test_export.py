@@ -119,8 +119,8 @@ def test_chosen_models_are_theirs(folder: Path, tmp_path: Path) -> None:
     run.mkdir(parents=True)
     for name in ("model.safetensors", "sentencepiece.model"):
         shutil.copy(folder / name, run)
-    chosen_by = {"dropout": 0.1, "megabatch": 5, "mining_precision": "float32"}
-    config = {**read_json(folder / "config.json"), "training": chosen_by}
+    training = {"dropout": 0.1, "megabatch": 5, "mining_precision": "float32"}
+    config = {**read_json(folder / "config.json"), "training": training}
     write_json(run / "config.json", config)
     write_json(run / "development.json", {"pearson": 70.0})
     chosen = tmp_path / "chosen"

@@ -28,7 +28,7 @@ from paraphrastic.evaluation.language_choice import (
     tabulate_language_choice,
 )
 from paraphrastic.evaluation.piece_overlap import measure_overlap
-from paraphrastic.evaluation.uriel import KINDS
+from paraphrastic.evaluation.uriel import DISTANCES
 from paraphrastic.report.figures.studies import plot_language_choice
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.vocabulary import train_vocabulary
@@ -141,8 +141,10 @@ def test_a_row_a_language(tmp_path: Path) -> None:
         "63.0",
         "68.0",
     ]
-    assert {kind: float(german[kind]) for kind in KINDS} == {kind: matrices[kind][3, 1] for kind in KINDS}
-    assert [turkish[kind] for kind in KINDS] == [""] * 6
+    assert {kind: float(german[kind]) for kind in DISTANCES} == {
+        kind: matrices[kind][3, 1] for kind in DISTANCES
+    }
+    assert [turkish[kind] for kind in DISTANCES] == [""] * 6
 
 
 def test_correlations_are_scipys_over_each_cluster(tmp_path: Path) -> None:
@@ -156,7 +158,7 @@ def test_correlations_are_scipys_over_each_cluster(tmp_path: Path) -> None:
         scores = np.array(SCORES if embeddings == "shared" else PREFIXED)
         values = overlap
         if predictor != "sp_overlap":
-            kind = next(kind for kind in KINDS if PREDICTORS[kind] == predictor)
+            kind = next(kind for kind in DISTANCES if PREDICTORS[kind] == predictor)
             values = np.array([matrices[kind][3, order[code]] if code in order else np.nan for code in CODES])
         some = clusters[languages] & ~np.isnan(values)
         assert row["n"] == str(some.sum())

@@ -50,9 +50,9 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
     text = card(tmp_path, CONFIG)
     for line in (
         "# Paraphrastic sentence embeddings: xx",
-        "| STS 2012–2016 without SMT, average | Pearson's r × 100 | 66.1 | 65.1 to 68.1 | official |",
-        "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | 69.0 to 72.0 | official |",
-        "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | 49.0 to 52.0 | official |",
+        "| STS 2012–2016 without SMT, average | Pearson's r × 100 | 66.1 | [65.1, 68.1] | official |",
+        "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | [69.0, 72.0] | official |",
+        "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | [49.0, 52.0] | official |",
         "On STS 2017 en-en, on which the run was chosen: 74.32.",
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
         "| a&#124;b | v2 | 6 | not stated |",

@@ -9,8 +9,8 @@ import pytest
 from test_catalogue import results
 
 from paraphrastic.pipeline.resources import (
+    LOADED_WEIGHTS,
     NEEDS,
-    WEIGHTS,
     Need,
     Needs,
     megabytes_on_disk,
@@ -35,7 +35,7 @@ def size(paths: str | Iterable[str]) -> float:
 
 def need_of(step: str, *, config: dict[str, Any] | None = None, **wildcards: str) -> Need:
     needs = Needs(results(**(config or {})).evaluations)
-    files = SimpleNamespace(pairs="", word_vectors=[], encoder=[], sentences=[])
+    files = SimpleNamespace(pairs="", word_vectors=[], system=[], sentences=[])
     found: Need = needs(step)["mem_mb"].need(Wildcards(wildcards), files, size)  # type: ignore[attr-defined]
     return found
 
@@ -66,7 +66,7 @@ def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
     definition = evaluations.config["definitions"]["fr"]
     for system in ("fr", "fr-untrained"):
         found = need_of("evaluate_{task}", task="stsb", system=system)
-        assert found == NEEDS["evaluate_stsb"] + WEIGHTS.of(weights_mb(definition))
+        assert found == NEEDS["evaluate_stsb"] + LOADED_WEIGHTS.of(weights_mb(definition))
     # This step copies files and loads no model.
     assert need_of("choose_model", model="fr") == NEEDS["choose_model"]
 

@@ -50,7 +50,7 @@ def test_negatives_are_those_of_a_plain_search(
     block_rows: int,
     threads: int,
 ) -> None:
-    monkeypatch.setattr(negative_mining, "BLOCK_ROWS", block_rows)
+    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", block_rows)
     monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
     n = 40
     vectors = unit_vectors(2 * n)

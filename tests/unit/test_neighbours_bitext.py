@@ -237,8 +237,8 @@ def test_large_files_take_half_the_memory(
         "nearest_neighbours",
         lambda x, y, k, **more: held.append(x.dtype) or search(x, y, k, **more),
     )
-    for limit, output in ((mine_files.MAX_BYTES, "all.tsv"), (1000, "half.tsv")):
-        monkeypatch.setattr(mine_files, "MAX_BYTES", limit)
+    for limit, output in ((mine_files.MAX_VECTOR_BYTES, "all.tsv"), (1000, "half.tsv")):
+        monkeypatch.setattr(mine_files, "MAX_VECTOR_BYTES", limit)
         assert mine(folder, source, target, str(tmp_path / output)) == 0
     assert held == [np.float32, np.int16]
     scores = [

@@ -21,7 +21,7 @@ from paraphrastic.pipeline.plan import (
     write_plan,
 )
 from paraphrastic.pipeline.resources import Need
-from paraphrastic.pipeline.sizes import Job, Run, Sizes
+from paraphrastic.pipeline.sizes import Job, PlannedRun, Sizes
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 from paraphrastic.registry.opus import OpusCorpus
 
@@ -65,9 +65,11 @@ def configuration(**changes: Any) -> dict[str, Any]:
     }
 
 
-def run_of(jobs: list[Job], *, size: int | None = None, **changes: Any) -> Run:
+def run_of(jobs: list[Job], *, size: int | None = None, **changes: Any) -> PlannedRun:
     file = RemoteFile("web", "de-en.txt.zip", ("de", "en"), ("https://host/web.zip",), size=size)
-    return Run(configuration(**changes), {"web": Dataset("web", "1", "opus", "none", (file,))}, {}, jobs)
+    return PlannedRun(
+        configuration(**changes), {"web": Dataset("web", "1", "opus", "none", (file,))}, {}, jobs
+    )
 
 
 def to_training_data() -> list[Job]:
@@ -86,7 +88,7 @@ def to_training_data() -> list[Job]:
     ]
 
 
-def sizes_of(run: Run, **options: Any) -> Sizes:
+def sizes_of(run: PlannedRun, **options: Any) -> Sizes:
     sizes = Sizes(run, **options)
     for each in run.jobs:
         sizes.add(each)
@@ -123,11 +125,11 @@ def test_sizes_are_the_mirrors_then_the_registrys_then_those_of_opus(tmp_path: P
     run = run_of(to_training_data()[:1], size=3_000_000)
     assert sizes_of(run).megabytes(DOWNLOAD) == 3
     listed = OpusCorpus("web", "1", ("de", "en"), "https://host/web.zip", 100_000, 5_000_000)
-    without = Run(run.config, run_of([]).datasets, {DOWNLOAD: listed}, run.jobs)
+    without = PlannedRun(run.config, run_of([]).datasets, {DOWNLOAD: listed}, run.jobs)
     assert sizes_of(without).megabytes(DOWNLOAD) == 5
     (tmp_path / "host").mkdir()
     (tmp_path / "host/web.zip").write_bytes(bytes(7_000))
-    mirrored = Run({**run.config, "mirror": str(tmp_path)}, run.datasets, {}, run.jobs)
+    mirrored = PlannedRun({**run.config, "mirror": str(tmp_path)}, run.datasets, {}, run.jobs)
     assert sizes_of(mirrored).megabytes(DOWNLOAD) == 0.007
 
 

@@ -15,7 +15,7 @@ from extraction import tmx, variant
 from test_plan import job, run_of, sizes_of
 
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.pipeline.sizes import Run, extracted_mb
+from paraphrastic.pipeline.sizes import PlannedRun, extracted_mb
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 
 Pairs = list[tuple[str, str]]
@@ -109,7 +109,7 @@ def test_a_corpus_of_ones_own_is_as_large_as_its_text(
         path.write_bytes(compress(path.read_bytes()))
     file = RemoteFile("mine", path.name, ("en", "de"), (), members=columns, path=str(path))
     steps = [job("extract_corpus", (str(path),), ("pairs",), wildcards={"corpus": "mine"})]
-    run = Run(run_of([]).config, {"mine": Dataset("mine", "1", kind, "none", (file,))}, {}, steps)
+    run = PlannedRun(run_of([]).config, {"mine": Dataset("mine", "1", kind, "none", (file,))}, {}, steps)
     planned = sizes_of(run).megabytes("pairs")
     assert 1 / 1.25 < planned / written_mb < 1.25
 

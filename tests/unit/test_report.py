@@ -22,7 +22,7 @@ from paraphrastic.model.folder import open_files
 from paraphrastic.report.figures.training import _without_rests, plot_training
 from paraphrastic.training import progress
 from paraphrastic.training.checkpoint import Progress
-from paraphrastic.training.loop import Run
+from paraphrastic.training.loop import TrainingRun
 from paraphrastic.training.train import Development
 
 Data = tuple[Path, Path]
@@ -174,14 +174,14 @@ def test_a_line_has_the_mean_loss_of_the_pairs_since_the_last_one(
     data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     losses: list[float] = []
-    step = Run._step
+    step = TrainingRun._step
 
-    def recorded(run: Run, *arguments: Any) -> float:
+    def recorded(run: TrainingRun, *arguments: Any) -> float:
         # A loss for each pair, so that a batch with fewer pairs counts less.
         losses.extend([step(run, *arguments)] * len(arguments[-1]))
         return losses[-1]
 
-    monkeypatch.setattr(Run, "_step", recorded)
+    monkeypatch.setattr(TrainingRun, "_step", recorded)
     lines = history(train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1)))
     assert len(losses) == 500
     assert lines[-1]["epoch"] == 1

@@ -95,7 +95,7 @@ def test_a_page_is_made_of_one_table(results: Path, sts: Path) -> None:
     page = Reader(page_of(results, captions={"sts": "Of <years>"}))
     assert page.text.count(EVIL) == 4  # once in the headline, once in its chart and twice in the table
     assert "Of <years>." in page.text
-    titles = [part.title for chapter in CHAPTERS for part in chapter.parts if part.name != "sts"]
+    titles = [section.title for chapter in CHAPTERS for section in chapter.sections if section.name != "sts"]
     for title in titles:
         assert title in page.text
     assert f"{results}/tables/ledger.csv does not exist" in page.text
@@ -192,7 +192,7 @@ def test_this_runs_rows_stand_above_the_published_ones(sts: Path, write: Write) 
     ours = table.groups["This run"]
     assert [row.source for row in ours] == ["untrained", "measured", "measured"]
     best = ours[1].cells[-1]
-    assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 64.7 – 67.3", True)
+    assert (best.text, best.value, best.note, best.best) == ("66.1", 66.1, "± 0.4 [64.7, 67.3]", True)
     assert ours[2].cells[-1].text == "−3.2"
 
 
@@ -215,7 +215,7 @@ def test_columns_of_intervals_become_notes(write: Write) -> None:
     assert table.columns == ["corpus", "pairs", "length", "STS", "rho"]
     cells = table.groups[""][0].cells
     assert [cell.text for cell in cells] == ["multi30k", "290,000", "12.3", "66.1", "−50.0"]
-    assert [cell.note for cell in cells] == ["", "", "± 5.1", "64.7 – 67.3", "−91.9 – 24.1"]
+    assert [cell.note for cell in cells] == ["", "", "± 5.1", "[64.7, 67.3]", "[−91.9, 24.1]"]
     assert cells[1].value == 290000
 
 

@@ -16,7 +16,7 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
-from paraphrastic.evaluation.speed import COLUMNS, choose_sentences, measure_speed, tabulate_speed
+from paraphrastic.evaluation.speed import SPEED_COLUMNS, choose_sentences, measure_speed, tabulate_speed
 from paraphrastic.evaluation.speed_process import hold_to, measure, measure_job
 from paraphrastic.model.system import Stages
 from paraphrastic.report.figures.systems import plot_speed
@@ -212,7 +212,7 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def test_the_table(tmp_path: Path) -> None:
     rows = table(written(tmp_path))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == SPEED_COLUMNS
     published, measured = rows[:13], rows[13:]
     assert list(published[5].values()) == [
         "P-SP", "published", "", "cpu", "1", "64", "not counted", "120000", "12776",

@@ -23,7 +23,7 @@ from paraphrastic.training import train
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
-from paraphrastic.training.loop import Run, megabatch_size, megabatches
+from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
 from paraphrastic.training.settings import TrainingSettings
 
 train_model = partial(train_with_checkpoints, minutes=60)
@@ -39,13 +39,13 @@ def test_parameters_and_losses_are_those_of_the_plain_reference(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, negatives: Any
 ) -> None:
     settings, losses = replace(SETTINGS, epochs=2, negatives=negatives), []
-    step = Run._step
+    step = TrainingRun._step
 
-    def recorded(run: Run, *arguments: object, **named: object) -> float:
+    def recorded(run: TrainingRun, *arguments: object, **named: object) -> float:
         losses.append(step(run, *arguments, **named))
         return losses[-1]
 
-    monkeypatch.setattr(Run, "_step", recorded)
+    monkeypatch.setattr(TrainingRun, "_step", recorded)
     weights = train_model(data, tmp_path / "model", settings)
     with PairDataset(data[0]) as pairs:
         batches, read = [], 0
@@ -105,9 +105,9 @@ def test_a_loss_that_is_not_finite_stops_the_run(
 def test_parameters_that_are_not_finite_are_not_saved(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    step, steps = Run._step, 0
+    step, steps = TrainingRun._step, 0
 
-    def spoilt(run: Run, *arguments: Any, **named: Any) -> float:
+    def spoilt(run: TrainingRun, *arguments: Any, **named: Any) -> float:
         nonlocal steps
         steps += 1
         loss = step(run, *arguments, **named)
@@ -116,7 +116,7 @@ def test_parameters_that_are_not_finite_are_not_saved(
             run.engine.parameters.second[3] = np.inf  # type: ignore[attr-defined]
         return loss
 
-    monkeypatch.setattr(Run, "_step", spoilt)
+    monkeypatch.setattr(TrainingRun, "_step", spoilt)
     with pytest.raises(InputError, match="the parameters are not finite in epoch 2, mini-batch 5: lower"):
         # After the 16 mini-batches of the first epoch, M is 4.
         train_model(data, tmp_path / "model", SETTINGS, minutes=0)

@@ -20,7 +20,7 @@ from paraphrastic.evaluation import networks
 from paraphrastic.evaluation.networks import Schedule
 from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
-from paraphrastic.evaluation.transfer_data import TASKS, content_digest, prepare_transfer
+from paraphrastic.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from paraphrastic.model.system import System
 from transfer_archives import polish_files, senteval_members, write_senteval
 
@@ -106,7 +106,7 @@ def test_polish(tmp_path: Path, polish: Path) -> None:
     average = result.measurement("avg")
     parts = [result.measurement(name).samples for name in (*classes, *scores)]
     np.testing.assert_allclose(average.samples, np.mean(parts, axis=0))
-    assert set(result.content["tasks"]) == {task.name for task in TASKS["polish"]}
+    assert set(result.content["tasks"]) == {task.name for task in TRANSFER_TASKS["polish"]}
     assert result.content["tasks"]["CDSC-R"]["n"] == {"train": 90, "dev": 30, "test": 45}
     assert result.content["tasks"]["8TAGS"]["chosen"][0] in (1e-5, 1e-4, 1e-3, 1e-2)
 
@@ -197,7 +197,8 @@ def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval
 def test_official_data_are_known_by_their_digests(tmp_path: Path, senteval: Path) -> None:
     data = pl.read_parquet(senteval)
     digests = {
-        task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS["senteval"]
+        task.name: transfer_digest(task, data.filter(dataset=task.dataset))
+        for task in TRANSFER_TASKS["senteval"]
     }
     (tmp_path / "official.json").write_text(json.dumps(digests))
     result = evaluated(tmp_path, senteval, "senteval", tasks=["TREC", "SICK-E"])
@@ -267,7 +268,7 @@ def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, senteval: Path)
 def test_data_that_no_figure_can_be_of(
     tmp_path: Path, senteval: Path, task: str, kept: pl.Expr, message: str
 ) -> None:
-    dataset = {each.name: each.dataset for each in TASKS["senteval"]}[task]
+    dataset = {each.name: each.dataset for each in TRANSFER_TASKS["senteval"]}[task]
     path = tmp_path / "some.parquet"
     pl.read_parquet(senteval).filter(kept | (pl.col("dataset") != dataset)).write_parquet(path)
     if task == "SST-2":

@@ -10,7 +10,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation.testsets import read_testsets
-from paraphrastic.evaluation.transfer_data import TASKS, content_digest, prepare_transfer
+from paraphrastic.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published"
@@ -194,8 +194,8 @@ def test_bad_polish_files_are_named(tmp_path: Path) -> None:
 
 
 def test_digests_are_of_the_content_and_not_of_white_space(tmp_path: Path) -> None:
-    data, tasks = prepared(tmp_path), {task.name: task for task in TASKS["senteval"]}
-    plain = {name: content_digest(task, data.filter(dataset=task.dataset)) for name, task in tasks.items()}
+    data, tasks = prepared(tmp_path), {task.name: task for task in TRANSFER_TASKS["senteval"]}
+    plain = {name: transfer_digest(task, data.filter(dataset=task.dataset)) for name, task in tasks.items()}
     text = senteval_members()["SICK/SICK_train.txt"]
     for changed, old, new in (
         (set(), "lovely story", "lovely  sto ry"),
@@ -205,7 +205,7 @@ def test_digests_are_of_the_content_and_not_of_white_space(tmp_path: Path) -> No
     ):
         other = prepared(tmp_path, **{"SICK__SICK_train.txt": text.replace(old, new)})
         digests = {
-            name: content_digest(task, other.filter(dataset=task.dataset)) for name, task in tasks.items()
+            name: transfer_digest(task, other.filter(dataset=task.dataset)) for name, task in tasks.items()
         }
         assert {name for name in tasks if digests[name] != plain[name]} == changed
 
@@ -226,7 +226,8 @@ def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
         data = read_testsets(tmp_path / f"{suite}.parquet")
         digests = json.loads((PUBLISHED / f"{suite}_digests.json").read_text())
         assert digests == {
-            task.name: content_digest(task, data.filter(dataset=task.dataset)) for task in TASKS[suite]
+            task.name: transfer_digest(task, data.filter(dataset=task.dataset))
+            for task in TRANSFER_TASKS[suite]
         }
     sizes = data.group_by("dataset", "part").len()
     # The paper's section V gives 7,000 pairs of PPC, about 10,000 pairs of SICK and about 50,000 sentences

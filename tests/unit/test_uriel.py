@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.uriel import KINDS, distances_to_english
+from paraphrastic.evaluation.uriel import DISTANCES, distances_to_english
 from paraphrastic.registry.datasets import read_registry
 from uriel_archives import ORDER, distances, write_matrices, write_tables
 
@@ -20,7 +20,7 @@ BOUND = 1 << 24
 
 def expected(matrices: dict[str, np.ndarray], code: str) -> dict[str, float]:
     row, column = ORDER.index("eng"), ORDER.index(code)
-    return {kind: matrices[kind][row, column] for kind in KINDS}
+    return {kind: matrices[kind][row, column] for kind in DISTANCES}
 
 
 @pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
@@ -54,7 +54,7 @@ def test_what_uriel_does_not_have_is_left_out_and_logged(
     caplog.set_level(logging.WARNING)
     found = distances_to_english(write_matrices(tmp_path, matrices), ["tr", "fr"], max_bytes=BOUND)
     assert found["tr"] == {}
-    assert set(found["fr"]) == set(KINDS) - {"inventory", "syntactic"}
+    assert set(found["fr"]) == set(DISTANCES) - {"inventory", "syntactic"}
     assert "no genetic distance from English to tr (tur)" in caplog.text
     assert "no inventory distance from English to fr (fra)" in caplog.text
 
@@ -164,7 +164,7 @@ def test_the_real_archive(name: str) -> None:
             pytest.skip(f"no real distances: {files[-1]} is not there")
     languages = ["de", "fr", "es", "cs", "ru", "tr", "ar", "zh"]
     found = distances_to_english(files, languages, max_bytes=1 << 30)
-    for kind in KINDS:
+    for kind in DISTANCES:
         assert all(0 <= found[language][kind] <= 1 for language in languages), kind
     # The documentation of lang2vec prints this distance.
     assert found["fr"]["syntactic"] == pytest.approx(0.4569, abs=0.006)

@@ -9,7 +9,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 
 from paraphrastic.training import train
-from paraphrastic.training.loop import Run
+from paraphrastic.training.loop import TrainingRun
 from paraphrastic.training.settings import TrainingSettings
 
 SETTINGS = TrainingSettings(
@@ -69,9 +69,9 @@ def stopped(
     **more: Any,
 ) -> list[Path]:
     """Interrupt a run at a step and return its checkpoints, newest first."""
-    plain, steps = Run._step, 0
+    plain, steps = TrainingRun._step, 0
 
-    def counted(run: Run, *arguments: Any, **named: Any) -> float:
+    def counted(run: TrainingRun, *arguments: Any, **named: Any) -> float:
         nonlocal steps
         steps += 1
         if steps == step:
@@ -79,7 +79,7 @@ def stopped(
         return plain(run, *arguments, **named)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_step", counted)
+        patch.setattr(TrainingRun, "_step", counted)
         with pytest.raises(KeyboardInterrupt):
             train_model(data, output, settings, **more)
     assert not (output / "model.safetensors").exists()

@@ -48,11 +48,11 @@ FOUND_ELSEWHERE = {
     "encode_dataset": {"input.sentencepiece"},
     "encode_part": {"input.sentencepiece"},
     **{
-        f"evaluate_{task}": {"input.encoder", "output.samples"}
+        f"evaluate_{task}": {"input.system", "output.samples"}
         for task in ("bucc", "part", "sts", "tatoeba", "transfer")
     },
-    "measure_similarity": {"input.encoder"},
-    "measure_speed": {"input.encoders"},
+    "measure_similarity": {"input.system"},
+    "measure_speed": {"input.systems"},
     "prepare_transfer": {"input.downloads"},
     "tabulate_differences": {"input.samples"},
     "tabulate_systems": {"input.results", "input.samples"},

@@ -1,6 +1,6 @@
 """Evaluate a system on BUCC.
 
-Inputs: encoder (its files), sentences, gold (both of each pair), official. Outputs: result, samples.
+Inputs: system (its files), sentences, gold (both of each pair), official. Outputs: result, samples.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from paraphrastic.systems.open import open_system
 
 with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads
-    system = open_system(snakemake.params.encoder, threads=threads)
+    system = open_system(snakemake.params.system, threads=threads)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
     evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
     paths = zip(map(Path, snakemake.input.sentences), map(Path, snakemake.input.gold), strict=True)

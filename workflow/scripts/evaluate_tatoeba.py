@@ -1,6 +1,6 @@
 """Evaluate a system on Tatoeba.
 
-Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
+Inputs: system (its files), testsets, official. Outputs: result, samples (beside it).
 """
 
 from pathlib import Path
@@ -11,7 +11,7 @@ from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.systems.open import open_system
 
 with step(snakemake):
-    system, given = open_system(snakemake.params.encoder), dict(snakemake.params.evaluation)
+    system, given = open_system(snakemake.params.system), dict(snakemake.params.evaluation)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
     evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
     testsets = map(Path, snakemake.input.testsets)

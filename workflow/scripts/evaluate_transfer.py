@@ -1,6 +1,6 @@
 """Evaluate a system on SentEval or on the Polish tasks.
 
-Inputs: encoder (its files), testsets, official. Outputs: result, samples (beside it).
+Inputs: system (its files), testsets, official. Outputs: result, samples (beside it).
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from paraphrastic.systems.open import open_system
 
 with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads
-    system = open_system(snakemake.params.encoder, threads=threads)
+    system = open_system(snakemake.params.system, threads=threads)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
     evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
     evaluate_transfer(evaluation, Path(snakemake.input.testsets), threads=threads, **given)

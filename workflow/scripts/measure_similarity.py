@@ -1,6 +1,6 @@
-"""Measure with an encoder how similar the two sides of a bitext's pairs are.
+"""Measure with a system how similar the two sides of a bitext's pairs are.
 
-Inputs: pairs, encoder (its files; none if it has only a name). Output: similarity.
+Inputs: pairs, system (its files; none if it has only a name). Output: similarity.
 """
 
 from adapter import step
@@ -11,7 +11,7 @@ with step(snakemake):
     measure_similarity(
         snakemake.input.pairs,
         snakemake.output.similarity,
-        encoder=open_system(snakemake.params.encoder, threads=snakemake.threads),
+        system=open_system(snakemake.params.system, threads=snakemake.threads),
         languages=tuple(snakemake.params.languages),
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

@@ -1,6 +1,6 @@
 """Measure how many sentences systems embed per second.
 
-Inputs: encoders (their files), corpora. Output: speeds.
+Inputs: systems (their files), corpora. Output: speeds.
 """
 
 from adapter import step

@@ -19,6 +19,9 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 
+# An object of JSON.
+Json = dict[str, Any]
+
 # The host and process in the name of a temporary file.
 OWNER = f"{platform.node()}-{os.getpid()}"
 # Causes for which a disk cannot be written, by error number.

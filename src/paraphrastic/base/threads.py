@@ -10,7 +10,7 @@ from threading import Thread
 from typing import TypeVar
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
+Output = TypeVar("Output")
 
 # The fewest rows that are worth a thread.
 _LEAST = 512
@@ -23,7 +23,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
+def in_order(work: Callable[[Item], Output], items: Iterable[Item], threads: int) -> Iterator[Output]:
     """Compute `work(item)` in several threads, and yield the results in the order of the items.
 
     Args:
@@ -36,7 +36,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
         return
     pool = ThreadPoolExecutor(threads)
     try:
-        begun: deque[Future[Result]] = deque()
+        begun: deque[Future[Output]] = deque()
         for item in items:
             begun.append(pool.submit(work, item))
             if len(begun) > _AHEAD * threads:
@@ -48,7 +48,7 @@ def in_order(work: Callable[[Item], Result], items: Iterable[Item], threads: int
         pool.shutdown(cancel_futures=True)
 
 
-def in_blocks(work: Callable[[slice], Result], size: int, block: int, threads: int) -> list[Result]:
+def in_blocks(work: Callable[[slice], Output], size: int, block: int, threads: int) -> list[Output]:
     """Compute `work(rows)` in several threads for all blocks of `size` rows; results come in order.
 
     Args:

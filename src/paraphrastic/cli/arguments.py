@@ -17,13 +17,13 @@ from paraphrastic.base.threads import available_cores
 # An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
 Argument = Callable[[argparse.ArgumentParser], object]
 Command = Callable[[Any], tuple[str, str]]
-Run = Callable[..., None]
+Action = Callable[..., None]
 
 
-def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Run], Command]:
+def command(help: str, description: str, example: str, *arguments: Argument) -> Callable[[Action], Command]:
     """Make a function a command of the same name; it takes the command's arguments by their names."""
 
-    def made(run: Run) -> Command:
+    def made(run: Action) -> Command:
         def add(commands: Any) -> tuple[str, str]:
             name = run.__name__.replace("_", "-")
             parser = commands.add_parser(
@@ -185,7 +185,9 @@ LANGUAGE = argument(
     help="language of the sentences; needed if the model keeps its languages apart",
 )
 CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
-CONFIG = several("--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2"))
+CONFIG_VALUES = several(
+    "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
+)
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 

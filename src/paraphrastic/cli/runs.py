@@ -80,7 +80,7 @@ Run the command in the folder of the pipeline. It prints a configuration of the 
 the definition of one model with the values of its recipe.
 """,
     cli.CONFIGFILE,
-    cli.CONFIG,
+    cli.CONFIG_VALUES,
     cli.argument(
         "--model", metavar="NAME", help="print only the definition of this model, which may be one of a study"
     ),
@@ -139,7 +139,7 @@ Run the command where you would run `snakemake`, which lists the jobs for it. Fo
 downloaded, you can give the number of pairs: --pairs opensubtitles=20000000.
 """,
     cli.CONFIGFILE,
-    cli.CONFIG,
+    cli.CONFIG_VALUES,
     cli.several("--targets", "TARGET", "targets, as for snakemake (default: all)"),
     cli.counted(
         "--cores",

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self, get_args
 
 from paraphrastic.base.units import UNITS
 
-Kind = Literal["average", "lstm", "bilstm"]
+PartKind = Literal["average", "lstm", "bilstm"]
 Pooling = Literal["mean", "max"]
 Directions = Literal["average", "concatenate"]
 Sharing = Literal["shared", "separate"]
@@ -15,7 +15,7 @@ Sharing = Literal["shared", "separate"]
 Tables = Literal["shared", "separate", "overlapping"]
 
 _CHOICES = {
-    "kind": get_args(Kind),
+    "kind": get_args(PartKind),
     "unit": UNITS,
     "pooling": get_args(Pooling),
     "directions": get_args(Directions),
@@ -39,7 +39,7 @@ class Part:
         directions: how a BiLSTM's two vectors are combined.
     """
 
-    kind: Kind = "average"
+    kind: PartKind = "average"
     unit: str = "subword"
     dimension: int | None = None
     pooling: Pooling = "mean"

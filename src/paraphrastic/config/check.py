@@ -11,9 +11,10 @@ import yaml
 from yaml import MarkedYAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets
 from paraphrastic.config.local_files import name_files, named_datasets
-from paraphrastic.config.schema import Json, Schema, entry, plain
+from paraphrastic.config.schema import Schema, entry, plain
 from paraphrastic.config.studies import add_models
 from paraphrastic.config.validation import semantic_errors
 from paraphrastic.registry.datasets import Dataset, read_registry

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 
-Json = dict[str, Any]
 # A section of the configuration and a name within it.
 Key = tuple[str, str]
 
@@ -84,8 +84,8 @@ def undefined(model: str, definitions: Iterable[str]) -> str:
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
 
 
-def encoder_model(mined: Mapping[str, Any]) -> str:
-    """The encoder of a mined corpus, in the form that `systems.open_system` accepts."""
+def mining_system(mined: Mapping[str, Any]) -> str:
+    """The system that mines a corpus, in the form that `systems.open_system` accepts."""
     encoder = mined["encoder"]
     if isinstance(encoder, str):
         return f"results/models/{encoder}"
@@ -98,7 +98,7 @@ def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -
     for name, mined in config["mined"].items():
         source, language = mined["languages"]
         bitexts = [f"{each} {datasets[each].version}" for each in mined["corpora"] if each in datasets]
-        encoder = mined["encoder"] if isinstance(mined["encoder"], str) else encoder_model(mined)
+        encoder = mined["encoder"] if isinstance(mined["encoder"], str) else mining_system(mined)
         version = (
             f"{source}-{language} of {' and '.join(bitexts)}, "
             f"by the encoder {encoder} at {mined['min_similarity']}"

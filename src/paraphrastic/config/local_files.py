@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.files import Json, read_json, sha256, write_json
+from paraphrastic.registry.archive import COMPRESSED_SUFFIXES
 from paraphrastic.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic.registry.opus import OpusCorpus, read_list
 
 # Kinds of single-file corpora, by the endings of their names.
 ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have instead of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
-Json = dict[str, Any]
 Entry = Mapping[str, Any]
 
 
@@ -152,7 +151,7 @@ def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
 def _plain_name(path: str) -> tuple[str, str]:
     """Stem and lower-cased ending of a file's name, ignoring an ending for compression."""
     file = Path(path)
-    if file.suffix.lower() in _COMPRESSED:
+    if file.suffix.lower() in COMPRESSED_SUFFIXES:
         file = file.with_suffix("")
     return file.stem, file.suffix.lower()
 

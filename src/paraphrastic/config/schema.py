@@ -13,10 +13,9 @@ from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
 from paraphrastic.base.errors import did_you_mean
+from paraphrastic.base.files import Json
 from paraphrastic.base.lines import shown
 from paraphrastic.registry.datasets import FILE_KINDS
-
-Json = dict[str, Any]
 
 # A number with an exponent but no point, which people read as a number and YAML as text.
 _EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")

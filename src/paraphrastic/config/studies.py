@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies
 from paraphrastic.config.definitions import undefined
-
-Json = dict[str, Any]
 
 # The settings that determine training data and vocabularies.
 _DATA = (

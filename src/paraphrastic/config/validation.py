@@ -13,7 +13,7 @@ from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, pa
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
 
-Json = Mapping[str, Any]
+Settings = Mapping[str, Any]
 Registry = Mapping[str, Dataset]
 
 # Scores by which a filter study can rank pairs.
@@ -25,7 +25,7 @@ SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec", "vectors")
 PUBLISHED = Path("config/published")
 
 
-def semantic_errors(config: Json, written: Json, registry: Registry) -> Iterator[str]:
+def semantic_errors(config: Settings, written: Settings, registry: Registry) -> Iterator[str]:
     """Errors in a completed configuration; `written` holds the definitions before completion."""
     mirror = config["mirror"]
     if mirror is not None and not re.match("https?://[^/]", mirror) and not Path(mirror).is_dir():
@@ -85,7 +85,7 @@ def _dataset_errors(
         yield f"{key}: {name!r} is of kind {registry[name].kind!r}, not {' or '.join(kinds)}"
 
 
-def _data_errors(key: str, definition: Json) -> Iterator[str]:
+def _data_errors(key: str, definition: Settings) -> Iterator[str]:
     """Errors in a definition's `dataset`, or its lack of both corpora and `dataset`."""
     files = definition["dataset"]
     if files is None:
@@ -101,7 +101,7 @@ def _data_errors(key: str, definition: Json) -> Iterator[str]:
         yield f"{key}.dataset: holds subwords that the languages share, not those of {architecture.name}"
 
 
-def _corpora_errors(path: str, definition: Json, registry: Registry, mirror: str | None) -> Iterator[str]:
+def _corpora_errors(path: str, definition: Settings, registry: Registry, mirror: str | None) -> Iterator[str]:
     languages = tuple(definition["languages"])
     listed = read_list(languages) if len(languages) == 2 else {}
     for name in definition["corpora"]:
@@ -123,7 +123,7 @@ def _corpora_errors(path: str, definition: Json, registry: Registry, mirror: str
         yield from (error + hint for error in errors)
 
 
-def _mining_encoder_errors(name: str, config: Json) -> Iterator[str]:
+def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     """Errors in the encoder of a mined corpus."""
     mined, definitions = config["mined"][name], config["definitions"]
     encoder, at = mined["encoder"], f"mined.{name}.encoder"
@@ -142,7 +142,7 @@ def _mining_encoder_errors(name: str, config: Json) -> Iterator[str]:
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
 
 
-def architecture_errors(path: Mapping[str, str], definition: Json) -> Iterator[str]:
+def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterator[str]:
     """Errors in a definition's encoder, and in training settings that do not suit the encoder."""
     training, encoder, at = definition["training"], definition["encoder"], f"{path['encoder']}.parts"
     architecture = architecture_of(definition)
@@ -178,7 +178,7 @@ def architecture_errors(path: Mapping[str, str], definition: Json) -> Iterator[s
         yield f"{at}.initial_vectors_penalty: is for the engine autograd, not for {asked}"
 
 
-def _selection_errors(path: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
+def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:
     for kind, thresholds in definition["selection"].items():
         for name, allowed in thresholds.items():
             if allowed and "max" in allowed and allowed["min"] > allowed["max"]:
@@ -193,7 +193,7 @@ def _selection_errors(path: str, definition: Json, config: Json, registry: Regis
             )
 
 
-def _filter_study_errors(config: Json, registry: Registry) -> Iterator[str]:
+def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
     study, definitions = config["filter_study"], config["definitions"]
     model = study["model"]
     if model not in definitions:
@@ -222,7 +222,9 @@ def _filter_study_errors(config: Json, registry: Registry) -> Iterator[str]:
             yield from _score_errors("filter_study.rank_by", score, definition, config, registry)
 
 
-def _score_errors(path: str, score: str, definition: Json, config: Json, registry: Registry) -> Iterator[str]:
+def _score_errors(
+    path: str, score: str, definition: Settings, config: Settings, registry: Registry
+) -> Iterator[str]:
     """Errors for corpora of a definition that lack a score and get none from word vectors."""
     measured = score == "paraphrase_score"
     if measured and config["word_vectors"] is not None:
@@ -234,7 +236,7 @@ def _score_errors(path: str, score: str, definition: Json, config: Json, registr
             yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"
 
 
-def _language_choice_errors(config: Json, registry: Registry) -> Iterator[str]:
+def _language_choice_errors(config: Settings, registry: Registry) -> Iterator[str]:
     study = config["language_choice"]
     yield from _dataset_errors("language_choice.uriel", study["uriel"], registry, ("uriel",))
     models: dict[str, str] = {}
@@ -254,7 +256,7 @@ def _language_choice_errors(config: Json, registry: Registry) -> Iterator[str]:
             yield f"{at} shares nothing between its languages, so a prefix would change nothing"
 
 
-def _testset_errors(config: Json, registry: Registry) -> Iterator[str]:
+def _testset_errors(config: Settings, registry: Registry) -> Iterator[str]:
     """Errors in the data sets for evaluation and for the contamination check."""
     evaluation, contamination = config["evaluation"], config["contamination"]
     names = {f"evaluation.{task}": evaluation[task] for task in ("sts", "senteval")}
@@ -275,7 +277,7 @@ def _testset_errors(config: Json, registry: Registry) -> Iterator[str]:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 
 
-def _tatoeba_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
+def _tatoeba_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[str]:
     files = [set(file.languages) for file in dataset.files]
     there = {
         language for languages in files if files.count(languages | {"en"}) == 2 for language in languages
@@ -288,7 +290,7 @@ def _tatoeba_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]
             yield f"{key}.languages: {dataset.name!r} has nothing in {language!r} and English"
 
 
-def _bucc_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
+def _bucc_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[str]:
     if any(len(file.languages) != 2 or len(file.members) != 3 for file in dataset.files):
         yield f"{key}.testsets: {dataset.name!r} has files that are not archives of two languages"
         return
@@ -298,7 +300,7 @@ def _bucc_errors(key: str, settings: Json, dataset: Dataset) -> Iterator[str]:
             yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"
 
 
-def _system_errors(at: str, system: Json) -> Iterator[str]:
+def _system_errors(at: str, system: Settings) -> Iterator[str]:
     kinds = [kind for kind in SYSTEM_KINDS if system.get(kind)]
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none"
@@ -313,7 +315,7 @@ def _system_errors(at: str, system: Json) -> Iterator[str]:
         yield from path_errors(f"{at}.{kind}", system[kind], folder=True)
 
 
-def _name_errors(config: Json) -> Iterator[str]:
+def _name_errors(config: Settings) -> Iterator[str]:
     """Errors for names that two systems would share in files or tables."""
     definitions = config["definitions"]
     taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
@@ -330,7 +332,7 @@ def _name_errors(config: Json) -> Iterator[str]:
         labels.setdefault(label, f"systems.{system}")
 
 
-def _published_errors(config: Json) -> Iterator[str]:
+def _published_errors(config: Settings) -> Iterator[str]:
     """Errors for names of published systems that are in no file under `config/published`."""
     files = map(read_csv, PUBLISHED.glob("*.csv"))
     known = {row["system"] for rows in files for row in rows if "system" in row}

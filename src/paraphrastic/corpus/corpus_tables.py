@@ -17,7 +17,7 @@ _STATISTICS = (
 )  # fmt: skip
 
 # Kinds of contamination.
-KINDS = ("exact", "near")
+CONTAMINATION_KINDS = ("exact", "near")
 
 # A model and one of its corpora.
 ModelCorpus = tuple[str, str]
@@ -44,7 +44,7 @@ def tabulate_contamination(
             share = f"{100 * sum(kinds.values()) / read:.2f}" if read else ""
             row = {"model": model, "corpus": corpus, "testset": testset, "read": read, **kinds}
             rows.append(row | {"dropped": sum(kinds.get(kind, 0) for kind in drop), "share": share})
-    write_csv(output, ["model", "corpus", "testset", "read", *KINDS, "dropped", "share"], rows)
+    write_csv(output, ["model", "corpus", "testset", "read", *CONTAMINATION_KINDS, "dropped", "share"], rows)
 
 
 def tabulate_corpora(

@@ -6,16 +6,17 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from paraphrastic.base.arrays import Bool, Float32
 
 # Why a pair can be dropped, in the order in which the filters are applied.
 REASONS = ("empty", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
 
 TOKENS = ("source_tokens", "target_tokens")
-Scores = npt.NDArray[np.float32]
-Mask = npt.NDArray[np.bool_]
+Scores = Float32
+Mask = Bool
 
 
 @dataclass(frozen=True, slots=True)

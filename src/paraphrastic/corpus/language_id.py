@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.registry.archive import open_stream
@@ -41,7 +41,7 @@ class LanguageIdentifier:
         if not all(label.startswith(_LABEL) for label in self._model.get_labels()):
             raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
 
-    def identify(self, texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.float32]]:
+    def identify(self, texts: Sequence[str]) -> tuple[list[str], Float32]:
         """Most likely language of each text, and the model's confidence.
 
         Returns:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from rensa import RMinHash
 
+from paraphrastic.base.arrays import Int64
 from paraphrastic.corpus.blocks import BLOCK_ROWS
 from paraphrastic.corpus.database import drop_rows, insert, integer
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
@@ -111,7 +111,7 @@ def pair_ngrams(source: str, target: str, n: int) -> set[str]:
     return {side + " ".join(gram) for side, words in sides for gram in ngrams_of(words, n) or (words,)}
 
 
-def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> npt.NDArray[np.int64]:
+def _buckets(block: pa.RecordBatch, *, ngram: int, rows: int, seed: int) -> Int64:
     """The buckets of each pair, int64 [pairs, bands]: hashes of the band's number and its minima."""
     grams = list(map(list, _ngrams(block, "source", "target", ngram=ngram)))
     minima = np.array(RMinHash.digests_from_token_sets(grams, _PERMUTATIONS, seed), np.uint64)

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Float32, Int32, Int64
 from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenize
 
 _KEY_BITS = 63
@@ -16,7 +16,7 @@ def compare_words(
     targets: pa.Array | Sequence[str],
     *,
     tokenizer: Tokenizer = "word",
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
+) -> tuple[Float32, Int32]:
     """Trigram overlap and changed words of each pair, with words split by `tokens.tokenize`.
 
     Returns:
@@ -51,7 +51,7 @@ def compare_words(
     return (shared / np.maximum(shorter, 1)).astype(np.float32), _changed_words(tokens, pairs)
 
 
-def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
+def _changed_words(tokens: Tokens, pairs: int) -> Int32:
     """Words of the longer of texts i and `pairs` + i outside their common start and end: int32 [pairs]."""
     is_word = np.array([any(map(str.isalnum, word)) for word in tokens.words], bool)[tokens.ids]
     ids = tokens.ids[is_word]
@@ -62,7 +62,7 @@ def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
     firsts = np.cumsum(shorter) - shorter
     place = np.arange(shorter.sum()) - np.repeat(firsts, shorter)
 
-    def run(sides: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def run(sides: Int64) -> Int64:
         """Length of each pair's run of equal words; `sides` are the places to compare, [2, tokens]."""
         differ = np.flatnonzero(ids[sides[0]] != ids[sides[1]])
         found = np.append(differ, len(place))[np.searchsorted(differ, firsts)]
@@ -73,7 +73,7 @@ def _changed_words(tokens: Tokens, pairs: int) -> npt.NDArray[np.int32]:
     return (lengths.max(axis=0) - np.minimum(beginning + end, shorter)).astype(np.int32)
 
 
-def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> npt.NDArray[np.int64]:
+def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> Int64:
     """How many trigrams texts i and `pairs` + i share: int64 [pairs]."""
     ids = tokens.ids.astype(np.int64)
     owners = tokens.owners

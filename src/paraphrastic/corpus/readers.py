@@ -14,7 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic.corpus.tables import (
-    Rows,
+    PairRows,
     finite_score,
     jsonl_rows,
     parquet_rows,
@@ -78,7 +78,7 @@ def extract_corpus(
         source = _Source(files, max_member_bytes, bad, opened)
         rows = _READERS[kind](source)
         if languages[0] != source.sides[0]:
-            rows = Rows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)
+            rows = PairRows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)
         schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float32()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
             while block := list(islice(rows.rows, READ_ROWS)):
@@ -136,12 +136,12 @@ class _Source:
         return parse_rows(readable_lines(stream, label, self.unreadable), parse, label, self.unreadable)
 
 
-def _opus(source: _Source) -> Rows:
+def _opus(source: _Source) -> PairRows:
     # Each language's member has several possible names, since OPUS writes a language pair in either order.
     languages, members = source.files[0].languages, source.files[0].members
     names = [members[number :: len(languages)] for number in range(len(languages))]
     labels = [f"{source.label}: {code} side" for code in languages]
-    return Rows(_pairs(aligned_lines(source.members(names), labels, source.unreadable)))
+    return PairRows(_pairs(aligned_lines(source.members(names), labels, source.unreadable)))
 
 
 def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
@@ -149,7 +149,7 @@ def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, 
         yield source, target, number
 
 
-def _captions(source: _Source) -> Rows:
+def _captions(source: _Source) -> PairRows:
     """Pair every two of a line's k sentences, which gives k (k - 1) / 2 pairs per line.
 
     The sides of every other pair are swapped, so that no side collects the sentences of one annotator.
@@ -160,47 +160,47 @@ def _captions(source: _Source) -> Rows:
             for rank, (one, other) in enumerate(combinations(sentences, 2)):
                 yield (other, one, number) if (number + rank) % 2 else (one, other, number)
 
-    return Rows(pairs())
+    return PairRows(pairs())
 
 
-def _paranmt(source: _Source) -> Rows:
+def _paranmt(source: _Source) -> PairRows:
     def parse(number: int, line: str) -> tuple[str, str, int, float]:
         reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
         return reference, paraphrase, number, finite_score(score)
 
-    return Rows(source.rows_of_lines(parse), ("paraphrase_score",))
+    return PairRows(source.rows_of_lines(parse), ("paraphrase_score",))
 
 
-def _manythings(source: _Source) -> Rows:
+def _manythings(source: _Source) -> PairRows:
     def parse(number: int, line: str) -> tuple[str, str, int]:
         text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
         return text, translation, number
 
-    return Rows(source.rows_of_lines(parse))
+    return PairRows(source.rows_of_lines(parse))
 
 
-def _tsv(source: _Source) -> Rows:
+def _tsv(source: _Source) -> PairRows:
     return tsv_rows(source.stream(), source.label, source.files[0].members, source.unreadable)
 
 
-def _jsonl(source: _Source) -> Rows:
+def _jsonl(source: _Source) -> PairRows:
     members = source.files[0].members
     return jsonl_rows(source.stream(), source.label, source.sides, members, source.unreadable)
 
 
-def _parquet(source: _Source) -> Rows:
+def _parquet(source: _Source) -> PairRows:
     first = source.files[0]
     return parquet_rows(first.path, source.sides, first.members, source.unreadable)
 
 
-def _tmx(source: _Source) -> Rows:
-    return Rows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
+def _tmx(source: _Source) -> PairRows:
+    return PairRows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
 
 
 # Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
-_READERS: dict[str, Callable[[_Source], Rows]] = {
+_READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
-    "aligned": lambda source: Rows(_pairs(source.aligned())),
+    "aligned": lambda source: PairRows(_pairs(source.aligned())),
     "captions": _captions,
     "paranmt": _paranmt,
     "manythings": _manythings,

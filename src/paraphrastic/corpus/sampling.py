@@ -13,21 +13,21 @@ from paraphrastic.base.files import atomic_output
 
 # Number of rows of each kind in a sample for people to read.
 EXAMPLES = 20
-Kind = TypeVar("Kind", bound=Hashable)
+Stratum = TypeVar("Stratum", bound=Hashable)
 
 
-class Samples(Generic[Kind]):
+class Samples(Generic[Stratum]):
     """Count a stream's rows by kind, and draw a random sample of `size` rows (20) of each kind.
 
     Each row gets a random key, and a sample consists of its kind's rows with the smallest keys. It therefore
     does not depend on how the rows were divided into blocks.
     """
 
-    def __init__(self, kinds: Sequence[Kind], seed: int, *, size: int | None = None) -> None:
+    def __init__(self, kinds: Sequence[Stratum], seed: int, *, size: int | None = None) -> None:
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
         self._size = size or EXAMPLES
-        self._kept: dict[Kind, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
+        self._kept: dict[Stratum, list[tuple[float, dict[str, Any]]]] = {kind: [] for kind in kinds}
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
@@ -44,7 +44,7 @@ class Samples(Generic[Kind]):
             kept.sort(key=itemgetter(0))
             del kept[self._size :]
 
-    def rows(self, *columns: str) -> list[tuple[Kind, dict[str, Any]]]:
+    def rows(self, *columns: str) -> list[tuple[Stratum, dict[str, Any]]]:
         """The kind and the cells of each sampled row, sorted by kind, then by `columns`, if any are given."""
         return [
             (kind, row)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
@@ -97,7 +97,7 @@ def select_pairs(
     return result
 
 
-def _counts(samples: Samples[str], fails_both: npt.NDArray[np.int64]) -> dict[str, Any]:
+def _counts(samples: Samples[str], fails_both: Int64) -> dict[str, Any]:
     """The result of `select_pairs`; `fails_both` is int64 [reasons, reasons]."""
     reasons = list(samples.counts)
     return {

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces
@@ -199,7 +200,7 @@ def _parses(lines: Sequence[str], command: str) -> list[str]:
     return parses
 
 
-def _mean_and_std(moments: npt.NDArray[np.float64]) -> dict[str, float] | None:
+def _mean_and_std(moments: Float64) -> dict[str, float] | None:
     """Mean and standard deviation from the count, sum and sum of squares; None without values."""
     n, total, squares = moments.tolist()
     if not n:

@@ -46,7 +46,7 @@ Parsed = TypeVar("Parsed")
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class PairRows:
     """Rows `source, target, line`, followed by one number for each of `scores`."""
 
     rows: Iterator[tuple[Any, ...]]
@@ -97,12 +97,12 @@ def finite_score(value: object) -> float:
     raise RowError(f"the score {shown(value)} {cause}")
 
 
-def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> Rows:
+def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> PairRows:
     """Rows of a table whose cells are separated by tabs, without quoting."""
     lines = readable_lines(stream, label, unreadable)
     first = next(lines, None)
     if first is None:
-        return Rows(iter(()))
+        return PairRows(iter(()))
     header = first[1].split("\t")
     width, place, hint = len(header), f"{label}:{first[0]}", ""
     columns, scores = _named(columns)
@@ -133,7 +133,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         except RowError as error:
             raise RowError(f"{error}{hint}") from None
 
-    return Rows(parse_rows(lines, parse, label, unreadable), scores)
+    return PairRows(parse_rows(lines, parse, label, unreadable), scores)
 
 
 def jsonl_rows(
@@ -142,7 +142,7 @@ def jsonl_rows(
     languages: tuple[str, str],
     columns: Sequence[str],
     unreadable: UnreadableRows,
-) -> Rows:
+) -> PairRows:
     """Rows of a file with one JSON object per line; empty lines are skipped."""
     lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
     records = parse_rows(lines, _parse_json, label, unreadable)
@@ -152,9 +152,9 @@ def jsonl_rows(
             names, scores = found
             absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
             parse = partial(_json_row, names, absent)
-            return Rows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
+            return PairRows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
         unreadable.add(label, number, _missing(columns, languages, paths))
-    return Rows(iter(()))
+    return PairRows(iter(()))
 
 
 def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
@@ -191,7 +191,7 @@ def _json_row(
 
 def parquet_rows(
     path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: UnreadableRows
-) -> Rows:
+) -> PairRows:
     """Rows of a Parquet file; the line of each is its row number, from 1."""
     with open_parquet(path) as file:
         fields = _flattened(file.schema_arrow.empty_table(), path).schema
@@ -207,7 +207,7 @@ def parquet_rows(
     blocks = (pa.Table.from_batches([block]) for block in read_blocks(path, columns=names))
     tables = (_flattened(block, path) for block in blocks)
     rows = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
-    return Rows(parse_rows(enumerate(rows, start=1), partial(_row, names), str(path), unreadable), scores)
+    return PairRows(parse_rows(enumerate(rows, start=1), partial(_row, names), str(path), unreadable), scores)
 
 
 def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any, ...]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from paraphrastic.base.arrays import Int32, Int64
 from paraphrastic.base.units import split_marks
 
 Tokenizer = Literal["word", "treebank"]
@@ -24,12 +24,12 @@ class Tokens:
         words: the distinct words.
     """
 
-    ids: npt.NDArray[np.int32]
-    offsets: npt.NDArray[np.int64]
+    ids: Int32
+    offsets: Int64
     words: list[str]
 
     @property
-    def owners(self) -> npt.NDArray[np.int64]:
+    def owners(self) -> Int64:
         """Index of the text that each token belongs to: int64 [tokens]."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 

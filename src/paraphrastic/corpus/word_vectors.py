@@ -5,15 +5,13 @@ from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from scipy.sparse import csr_matrix
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.tokens import tokenize
 from paraphrastic.registry.archive import open_stream
-
-FloatArray = npt.NDArray[np.float32]
 
 _BLOCK_LINES = 10_000
 _LARGEST = float(np.finfo(np.float32).max)
@@ -57,7 +55,7 @@ class WordVectors:
 
     def _read(
         self, path: str | Path, lines: Iterator[tuple[int, bytes]], dim: int, only: Set[str] | None
-    ) -> Iterator[FloatArray]:
+    ) -> Iterator[Float32]:
         """Yield blocks of vectors, in the order in which their words are added to `self.words`."""
         while block := list(islice(lines, _BLOCK_LINES)):
             values = []
@@ -77,7 +75,7 @@ class WordVectors:
 
     def paraphrase_score(
         self, sources: pa.Array | Sequence[str], targets: pa.Array | Sequence[str]
-    ) -> FloatArray:
+    ) -> Float32:
         """Cosine of the two sentences' averaged word vectors: float32 [pairs] in [-1, 1].
 
         Words are split by `tokens.tokenize`. The score is NaN if a side has no known word, or if its word
@@ -86,7 +84,7 @@ class WordVectors:
         one, other = self._unit_sums(sources), self._unit_sums(targets)
         return np.clip(np.einsum("nd,nd->n", one, other), -1, 1)
 
-    def _unit_sums(self, texts: pa.Array | Sequence[str]) -> FloatArray:
+    def _unit_sums(self, texts: pa.Array | Sequence[str]) -> Float32:
         """Sums of the texts' word vectors, scaled to length one, or NaN: float32 [texts, dim]."""
         tokens = tokenize(texts)
         rows = np.array([self.words.get(word, -1) for word in tokens.words], np.int64)
@@ -97,11 +95,11 @@ class WordVectors:
         sums = counts @ vectors
         norms = np.linalg.norm(sums, axis=1, keepdims=True)
         norms[norms == 0] = np.nan
-        unit: FloatArray = sums / norms
+        unit: Float32 = sums / norms
         return unit
 
 
-def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) -> FloatArray:
+def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) -> Float32:
     if not values:
         return np.empty((0, dim), np.float32)
     try:

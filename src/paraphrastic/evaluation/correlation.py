@@ -4,11 +4,9 @@
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
-
-Float64 = npt.NDArray[np.float64]
 
 # Two points always lie on a line, so their correlation says nothing.
 MIN_PAIRS = 3

@@ -12,12 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int8, Int64
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.correlation import Float64
 from paraphrastic.evaluation.logistic import predict_labels
-from paraphrastic.evaluation.measurement import Bool, Int64
 from paraphrastic.evaluation.networks import SEED, Classes, predict_classes
-from paraphrastic.model.encoder import Float32
 
 FOLDS = 10
 # Values of C, the inverse of the penalty.
@@ -108,7 +106,7 @@ def _folds(labels: Int64, names: Sequence[str], at: str) -> Bool:
     return folds
 
 
-def _accuracies(predicted: npt.NDArray[np.int8], labels: Int64, tests: Bool) -> Float64:
+def _accuracies(predicted: Int8, labels: Int64, tests: Bool) -> Float64:
     """Accuracies [s, k] of the predictions [s, k, n]; `tests` [k, n] masks the rows to count for each k."""
     hits = predicted == labels
     return np.stack([hits[:, index, test].mean(axis=1) for index, test in enumerate(tests)], axis=1)

@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import read_csv, read_json, write_csv
-from paraphrastic.evaluation.correlation import Float64, spearman
+from paraphrastic.evaluation.correlation import spearman
 from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
+from paraphrastic.evaluation.percentages import percent
 from paraphrastic.evaluation.tables import sts_cells
-from paraphrastic.evaluation.uriel import KINDS, distances_to_english
+from paraphrastic.evaluation.uriel import DISTANCES, distances_to_english
 
 log = logging.getLogger(__name__)
 
 OVERLAP = "sp_overlap"
 LANGUAGE_COLUMNS = [
-    "system", "source", "data", "language", "pairs", OVERLAP, *KINDS,
+    "system", "source", "data", "language", "pairs", OVERLAP, *DISTANCES,
     "sts", "sts_low", "sts_high", "prefixed", "prefixed_low", "prefixed_high",
 ]  # fmt: skip
 CORRELATION_COLUMNS = [
@@ -35,7 +37,7 @@ THRESHOLD = 0.3
 SUBSETS = ("All Lang.", "Lang. (SP Ovl. ≤ 0.3)", "Lang. (SP Ovl. > 0.3)")
 MIN_LANGUAGES = 3
 # The names of the published columns: "language distance" in the paper is the featural distance.
-PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in KINDS}
+PREDICTORS = {kind: "language_distance" if kind == "featural" else f"{kind}_distance" for kind in DISTANCES}
 # Largest number of pairings of a permutation test; if there are more, random ones are drawn.
 _PERMUTATIONS = 9999
 
@@ -90,7 +92,7 @@ def tabulate_language_choice(
     languages = [overlap["language"] for overlap in overlaps]
     distances = distances_to_english(uriel, languages, max_bytes=max_bytes) if uriel else {}
     predictors = {OVERLAP: np.array([overlap[OVERLAP] for overlap in overlaps])}
-    for kind in KINDS if uriel else ():
+    for kind in DISTANCES if uriel else ():
         known = [distances[language].get(kind, np.nan) for language in languages]
         predictors[PREDICTORS[kind]] = np.array(known)
     rows = [
@@ -154,9 +156,9 @@ def _correlation(values: Float64, scores: Float64, name: str, samples: int) -> d
             return {}
     low, high = interval(bootstrap(row_spearman, values, scores, name=name, samples=samples))
     return {
-        "spearman": f"{100 * spearman(values, scores, name=name):.1f}",
-        "low": f"{100 * low:.1f}",
-        "high": f"{100 * high:.1f}",
+        "spearman": percent(spearman(values, scores, name=name)),
+        "low": percent(low),
+        "high": percent(high),
         "p": f"{permutation_p(values, scores, name=name):.3f}",
     }
 

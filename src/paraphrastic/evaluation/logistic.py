@@ -10,13 +10,11 @@ import logging
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot, softplus
 
-from paraphrastic.evaluation.measurement import Bool, Int64
-from paraphrastic.model.encoder import Float32
+from paraphrastic.base.arrays import Bool, Float32, Int8, Int64
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +38,7 @@ _MAX_HALVINGS = 40
 _BLOCK = 1 << 13
 
 
-def predict_labels(
-    features: Float32, labels: Int64, subsets: Bool, strengths: Sequence[float]
-) -> npt.NDArray[np.int8]:
+def predict_labels(features: Float32, labels: Int64, subsets: Bool, strengths: Sequence[float]) -> Int8:
     """Train a regression on each subset with each strength, and predict all rows with each regression.
 
     The objective is C times the sum of the rows' cross-entropies plus half the squared weights; the intercept
@@ -81,7 +77,7 @@ class _Regression:
         self.logits = torch.zeros((*shape, n), dtype=torch.float64)
         self.penalty = torch.zeros(d + 1, dtype=torch.float64)
 
-    def fit(self, strength: float) -> npt.NDArray[np.int8]:
+    def fit(self, strength: float) -> Int8:
         """Train on every subset, starting at the current weights; return the classes of all rows, [k, n]."""
         self.penalty[:-1] = 1 / strength
         active = torch.arange(len(self.subsets))

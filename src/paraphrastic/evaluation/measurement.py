@@ -9,13 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy import special
 
-from paraphrastic.evaluation.correlation import Float64, pearson, ranked, spearman
-
-Bool = npt.NDArray[np.bool_]
-Int64 = npt.NDArray[np.int64]
+from paraphrastic.base.arrays import Bool, Float64, Int64
+from paraphrastic.evaluation.correlation import pearson, ranked, spearman
 
 # A difference holds if its p is smaller than this.
 SIGNIFICANCE = 0.05

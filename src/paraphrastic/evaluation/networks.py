@@ -12,12 +12,11 @@ import polars as pl
 import torch
 from torch import nn
 
-from paraphrastic.evaluation.correlation import Float64, pearson
-from paraphrastic.evaluation.measurement import Int64
-from paraphrastic.model.encoder import Float32
+from paraphrastic.base.arrays import Float32, Float64, Int64
+from paraphrastic.evaluation.correlation import pearson
 
 # Features of rows, [n, d], and the scores or classes to predict from them, [n].
-Scores = tuple[Float32, Float64]
+Labelled = tuple[Float32, Float64]
 Classes = tuple[Float32, Int64]
 
 # SentEval's seed: for folds, for the initial weights of networks, and for the order of batches.
@@ -64,7 +63,7 @@ RELATEDNESS = Schedule(batch_size=64, epochs=50, max_epochs=1000, patience=3)
 PERCEPTRON = Schedule(batch_size=128, epochs=10, max_epochs=200, patience=3)
 
 
-def predict_scores(train: Scores, dev: Scores, test: Float32, *, at: str) -> tuple[Float64, float]:
+def predict_scores(train: Labelled, dev: Labelled, test: Float32, *, at: str) -> tuple[Float64, float]:
     """Predict relatedness with a softmax over five scores (Tai et al. 2015), as SentEval does.
 
     The network gives each score from 1 to 5 a probability and predicts their expectation. Adam minimises the

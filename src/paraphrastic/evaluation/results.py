@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json, write_json
-from paraphrastic.evaluation.correlation import Float64
 from paraphrastic.evaluation.measurement import Measurement, interval
 from paraphrastic.model.system import System
 

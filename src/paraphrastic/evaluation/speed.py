@@ -15,16 +15,15 @@ from typing import Any
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv, read_json, write_csv, write_json
+from paraphrastic.base.files import Json, read_csv, read_json, write_csv, write_json
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
 
 # The batch sizes of "Paraphrastic Representations at Scale", section 7, and of "Simple and Effective
 # Paraphrastic Similarity from Parallel Translations", section 4.1.
 BATCH_SIZES = (64, 128)
-COLUMNS = (
+SPEED_COLUMNS = (
     "system", "source", "dim", "device", "cores", "batch_size", "preprocessing", "sentences",
     "sentences_per_second",
 )  # fmt: skip
@@ -153,4 +152,4 @@ def tabulate_speed(measured: str | Path, published: str | Path, output: str | Pa
         speed = row["sentences"] / median(row["seconds"])
         printed = f"{speed:.0f}" if speed >= 100 else f"{speed:.1f}"
         rows.append({**row, "source": "measured", "sentences_per_second": printed})
-    write_csv(output, COLUMNS, rows)
+    write_csv(output, SPEED_COLUMNS, rows)

@@ -17,11 +17,9 @@ from typing import Any
 import numpy as np
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.files import Json, read_json, write_json
 from paraphrastic.model.system import Stages
 from paraphrastic.systems.open import open_system
-
-Json = dict[str, Any]
 
 
 def measure_job(

@@ -7,16 +7,17 @@ from typing import Literal
 
 import polars as pl
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.correlation import MIN_PAIRS
 from paraphrastic.evaluation.measurement import Measurement, correlations, mean_of
 from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTIONS, LICENSED, TRACKS, YEARS
+from paraphrastic.evaluation.tasks import BENCHMARK, BENCHMARK_PARTS, CAPTION_GENRE, LICENSED, TRACKS, YEARS
 from paraphrastic.evaluation.testsets import content_digest, read_testsets
-from paraphrastic.model.encoder import Float32, cosines
+from paraphrastic.model.encoder import cosines
 
-Task = Literal["sts", "xling_sts", "stsb"]
+StsTask = Literal["sts", "xling_sts", "stsb"]
 
 log = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ _SMT = "/".join(LICENSED)
 
 
 def evaluate_sts(
-    evaluation: Evaluation, testsets: Path, *, task: Task = "sts", tracks: Sequence[str] = ()
+    evaluation: Evaluation, testsets: Path, *, task: StsTask = "sts", tracks: Sequence[str] = ()
 ) -> None:
     """Evaluate on one kind of test sets; each set has measurements `pearson {name}` and `spearman {name}`.
 
@@ -111,7 +112,7 @@ def _benchmark(found: "_Scores") -> None:
 
 def _genres(found: "_Scores", name: str, scored: pl.DataFrame) -> None:
     """Measure captions and all other pairs of a dataset separately, as far as there are any."""
-    is_caption = pl.col("genre") == CAPTIONS
+    is_caption = pl.col("genre") == CAPTION_GENRE
     for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
         if len(pairs):
             found.measurements |= found.correlations(f"{name} {genre}", pairs)

@@ -10,8 +10,9 @@ import numpy as np
 
 from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.measurement import interval
+from paraphrastic.evaluation.percentages import percent, percent_cells
 from paraphrastic.evaluation.results import Result
-from paraphrastic.evaluation.tables import below_published, percent_cells, sts_cells, system_name
+from paraphrastic.evaluation.tables import below_published, sts_cells, system_name
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
 
 FILTER_STUDY_COLUMNS = [
@@ -152,7 +153,7 @@ def _difference(first: Result, second: Result) -> dict[str, str]:
         "datasets": str(len(names)),
         **percent_cells("difference", absolute, around, digits=2),
         **percent_cells("mean", values.mean(), interval(samples.mean(axis=0)), digits=2),
-        **{name: f"{100 * value:.2f}" for name, value in zip(names, values, strict=True)},
+        **{name: percent(value, 2) for name, value in zip(names, values, strict=True)},
         "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
         "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
     }

@@ -11,6 +11,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_csv, read_json, write_csv
 from paraphrastic.evaluation.layouts import LAYOUTS, Layout
 from paraphrastic.evaluation.measurement import Measurement, best, interval, mean_of
+from paraphrastic.evaluation.percentages import percent, percent_cells
 from paraphrastic.evaluation.results import Result
 
 # The row that gathers models is named after their encoder, followed by this.
@@ -151,7 +152,7 @@ def _row(name: str, cells: dict[str, str], figures: Mapping[str, Measurement | N
     found = {column: each for column, each in figures.items() if each is not None}
     if layout.prefix and len(found) > 1:
         found["avg"] = mean_of(list(found.values()))
-    numbers = {column: f"{100 * each.value:.{layout.digits}f}" for column, each in found.items()}
+    numbers = {column: percent(each.value, layout.digits) for column, each in found.items()}
     return _Row(name, cells | numbers, found)
 
 
@@ -230,7 +231,7 @@ def _intervals(row: _Row) -> Iterator[dict[str, str]]:
             "name": row.name,
             "row": row.group,
             "column": column,
-            **{key: "" if each is None else f"{100 * each:.4f}" for key, each in numbers.items()},
+            **{key: "" if each is None else percent(each, 4) for key, each in numbers.items()},
             "n": str(figure.n),
             "best": "yes" if column in row.best else "",
             "test_digest": figure.digest,
@@ -260,9 +261,3 @@ def sts_cells(path: Path, column: str = "sts") -> dict[str, str]:
     average = result["measurements"]["pearson avg"]
     about = {"system": system_name(result), "source": result["source"], "data": result["data"]}
     return about | percent_cells(column, average["value"], average["interval"])
-
-
-def percent_cells(column: str, value: float, interval: Sequence[float], *, digits: int = 1) -> dict[str, str]:
-    """A figure × 100 and the ends of its interval, in the columns `{column}`, `…_low` and `…_high`."""
-    numbers = zip(("", "_low", "_high"), (value, *interval), strict=True)
-    return {f"{column}{end}": f"{100 * each:.{digits}f}" for end, each in numbers}

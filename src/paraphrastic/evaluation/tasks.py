@@ -38,7 +38,7 @@ TRACKS = {
 # In the prepared test sets, STS Benchmark is one more year; genres are named as in its files.
 BENCHMARK = "stsb"
 BENCHMARK_PARTS = ("train", "dev", "test")
-CAPTIONS = "main-captions"
+CAPTION_GENRE = "main-captions"
 
 # The track on which models are chosen.
 DEVELOPMENT = "en-en"

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 import torch
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.evaluation.cross_validation import (
@@ -32,13 +33,12 @@ from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.evaluation.transfer_data import (
     LANGUAGES,
-    PARTS,
-    TASKS,
+    SPLITS,
+    TRANSFER_TASKS,
     Suite,
     TransferTask,
-    content_digest,
+    transfer_digest,
 )
-from paraphrastic.model.encoder import Float32
 from paraphrastic.model.system import System
 
 Measurements = dict[str, Measurement]
@@ -75,7 +75,7 @@ def evaluate_transfer(
         InputError: data are missing, too few, or lack a class; vectors are not finite or all the same.
     """
     system, samples = evaluation.system, evaluation.bootstrap_samples
-    named = {task.name: task for task in TASKS[suite]}
+    named = {task.name: task for task in TRANSFER_TASKS[suite]}
     chosen = [named[name] for name in tasks or named]
     everything, digests = read_testsets(testsets), read_json(evaluation.official)
     measurements: Measurements = {}
@@ -117,7 +117,7 @@ class _Data:
 
     def __init__(self, task: TransferTask, rows: pl.DataFrame, features: Float32, at: str) -> None:
         self.task, self.at = task, f"{at}: {task.name}"
-        self.digest = content_digest(task, rows)
+        self.digest = transfer_digest(task, rows)
         self._gold = rows["label" if task.classes else "score"].to_numpy()
         self._order = toolkit_order(rows, self._gold)
         self._parts, self._features = rows["part"].to_numpy(), features
@@ -141,7 +141,7 @@ class _Data:
 def _evaluate(data: _Data, suite: Suite, samples: int) -> tuple[Measurements, Details]:
     """Measurements of a task, and its entry in the result."""
     task, at = data.task, data.at
-    parts = {name: data.part(name) for name in PARTS[task.protocol]}
+    parts = {name: data.part(name) for name in SPLITS[task.protocol]}
     said: Details = {"n": {name: len(gold) for name, (_, gold) in parts.items()}}
     _, gold = parts["all" if task.protocol == "nested" else "test"]
     about: Details = {"name": task.name, "digest": data.digest, "samples": samples}

@@ -18,14 +18,14 @@ from paraphrastic.registry.archive import read_members
 
 log = logging.getLogger(__name__)
 
-MAX_BYTES = 1 << 30
+_MAX_BYTES = 1 << 30
 
 Suite = Literal["senteval", "polish"]
 # `nested` cross-validates all rows; `folds` cross-validates the training rows and has test rows of its own;
 # `split` has training, development and test rows; `relatedness` too, but with scores instead of classes.
 Protocol = Literal["nested", "folds", "split", "relatedness"]
 # The parts of the data that a protocol needs.
-PARTS: dict[Protocol, tuple[str, ...]] = {
+SPLITS: dict[Protocol, tuple[str, ...]] = {
     "nested": ("all",),
     "folds": ("train", "test"),
     "split": ("train", "dev", "test"),
@@ -58,7 +58,7 @@ QUESTIONS = ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM")
 _REVIEWS = ("0", "1", "2", "3")
 _TAGS = ("0", "1", "2", "3", "4", "5", "6", "7")
 
-TASKS: dict[Suite, tuple[TransferTask, ...]] = {
+TRANSFER_TASKS: dict[Suite, tuple[TransferTask, ...]] = {
     "senteval": (
         TransferTask("MR", "MR", "nested", _POLARITY),
         TransferTask("CR", "CR", "nested", _POLARITY),
@@ -226,7 +226,7 @@ def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:
         # macOS adds files of its own under the same names.
         return "__MACOSX" not in member.parts and any(member.match(name) for name in names)
 
-    members = read_members(archive, wanted, max_bytes=MAX_BYTES)
+    members = read_members(archive, wanted, max_bytes=_MAX_BYTES)
     for dataset, files in _SENTEVAL.items():
         for part, name, reader in files:
             content = next((members[member] for member in members if member.match(name)), None)
@@ -248,12 +248,12 @@ def _read_polish(files: Mapping[str, Sequence[Path]]) -> Iterator[pl.DataFrame]:
 def _frame(suite: Suite, dataset: str, part: str, reader: _Reader, file: LabelledFile) -> pl.DataFrame:
     if not file.content.strip():
         raise InputError(f"{file.name}: contains no sentence")
-    classes = next(task.classes for task in TASKS[suite] if task.dataset == dataset and task.classes)
+    classes = next(task.classes for task in TRANSFER_TASKS[suite] if task.dataset == dataset and task.classes)
     rows = pl.DataFrame(list(reader(file, classes)), schema=_SCHEMA)
     return rows.select(pl.lit(dataset).alias("dataset"), pl.lit(part).alias("part"), pl.all())
 
 
-def content_digest(task: TransferTask, rows: pl.DataFrame) -> str:
+def transfer_digest(task: TransferTask, rows: pl.DataFrame) -> str:
     """SHA-256 of a task's sentences and gold, whichever archive they came in.
 
     White space is ignored, because SentEval's script leaves the tokenization of sentences to the user.

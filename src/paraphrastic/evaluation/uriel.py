@@ -23,7 +23,7 @@ from paraphrastic.registry.archive import open_members
 
 log = logging.getLogger(__name__)
 
-KINDS = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
+DISTANCES = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
 ENGLISH = "eng"
 
 # Codes of macrolanguages, and the single language that corpora are in. URIEL may not know a macrolanguage
@@ -52,7 +52,7 @@ def distances_to_english(
     archive, (order, *_) = _of(files, ".zip"), [*(file for file in files if file.suffix == ".txt"), None]
     codes = _codes(_of(files, ".json"), languages)
     found: dict[str, dict[str, float]] = {language: {} for language in languages}
-    for kind in KINDS:
+    for kind in DISTANCES:
         name = f"{kind}_upper_round2_sparse.npz" if order else f"{kind.upper()}.csv"
         with open_members(archive, [name], max_bytes=max_bytes) as (stream,):
             label = f"{archive}: {name}"

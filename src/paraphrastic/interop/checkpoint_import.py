@@ -19,12 +19,13 @@ import numpy as np
 import numpy.typing as npt
 from sentencepiece import SentencePieceProcessor
 
+from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import new_folder, sha256
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
-from paraphrastic.model.encoder import Float32, SentenceEncoder
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import TOKENIZER, tensor_name
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.sentencepiece_models import UNKNOWN, add_unknown_pieces
@@ -185,7 +186,7 @@ class _Side:
 
     def table(
         self, processor: SentencePieceProcessor, *, lowercase: bool, zero_unknown: bool
-    ) -> tuple[Float32, npt.NDArray[np.bool_], Float32]:
+    ) -> tuple[Float32, Bool, Float32]:
         """Return embeddings by sentencepiece's ids, known pieces and the unknown vector for `AverageEncoder`.
 
         As in the original, a piece is lower-cased (`lowercase`) before it is looked up. A piece without a row

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Float32, Int8
 from paraphrastic.base.errors import InputError
-from paraphrastic.model.average import AverageEncoder, Int8, pack
-from paraphrastic.model.encoder import Float32, SentenceEncoder
+from paraphrastic.model.average import AverageEncoder, pack
+from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.sentencepiece_models import read_model_proto
 
 # Number of sentences that are embedded or cut at once.

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 import sentencepiece
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.parity import TOLERANCE, Other
 from paraphrastic.interop.tokenizer import complete_folder, write_tokenizer
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import Float32
 from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor
@@ -31,7 +31,7 @@ _MOST_ENTRIES = 1 << 25
 
 VECTORS = "vectors.txt"
 # GloVe's name for the vector of unknown words; here, sentences without known pieces have this vector.
-UNKNOWN = "<unk>"
+UNKNOWN_WORD = "<unk>"
 
 
 def write_folder(model: AverageEncoder, folder: Path) -> None:
@@ -196,11 +196,11 @@ def write_glove(model: AverageEncoder, folder: Path) -> None:
     form = " ".join(["%.9g"] * model.dim)
     with (folder / VECTORS).open("w", encoding="utf-8", newline="\n") as file:
         for row in np.flatnonzero(model.known):
-            if pieces[row].split() != [pieces[row]] or pieces[row] == UNKNOWN:
+            if pieces[row].split() != [pieces[row]] or pieces[row] == UNKNOWN_WORD:
                 raise InputError(f"the piece {pieces[row]!r} cannot begin a line of text")
             embedding = model.embeddings[row].astype(np.float32) * factors[row]
             file.write(f"{pieces[row]} {form % tuple(embedding.tolist())}\n")
-        file.write(f"{UNKNOWN} {form % tuple(model.unknown.tolist())}\n")
+        file.write(f"{UNKNOWN_WORD} {form % tuple(model.unknown.tolist())}\n")
     (folder / SENTENCEPIECE).write_bytes(processor.serialized_model_proto())
 
 
@@ -229,7 +229,7 @@ def in_glove(model: AverageEncoder, folder: Path) -> Other:
         means = np.zeros((len(sentences), model.dim), np.float32)
         for row, each in enumerate(pieces(sentences)):
             if each:
-                known = [vectors[piece] for piece in each if piece in vectors] or [vectors[UNKNOWN]]
+                known = [vectors[piece] for piece in each if piece in vectors] or [vectors[UNKNOWN_WORD]]
                 means[row] = np.mean(known, axis=0, dtype=np.float64)
         return means
 

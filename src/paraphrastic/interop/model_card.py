@@ -13,10 +13,11 @@ import yaml
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.config.architecture import Architecture, encoder_name
+from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import CARD, CONFIG
 
-Json = Mapping[str, Any]
+Content = Mapping[str, Any]
 Rows = Sequence[tuple[str, str]]
 
 # What the Hub calls a licence that is not on its list; the card has the training data's licences below.
@@ -130,7 +131,9 @@ def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
     return found[1] if found else "", [(title, "\n".join(lines).rstrip() + "\n") for title, lines in sections]
 
 
-def _rendered(kind: Literal["chosen", "import", "export"], config: Json, matter: str, **content: Any) -> str:
+def _rendered(
+    kind: Literal["chosen", "import", "export"], config: Content, matter: str, **content: Any
+) -> str:
     environment = jinja2.Environment(  # noqa: S701 - Markdown is not escaped as HTML is
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         trim_blocks=True,
@@ -143,7 +146,7 @@ def _rendered(kind: Literal["chosen", "import", "export"], config: Json, matter:
     return environment.get_template("model_card.md").render(about, encoder=encoder_name(config), **content)
 
 
-def _figures(result: Json) -> list[list[str]]:
+def _figures(result: Content) -> list[list[str]]:
     """Return rows of the table of scores: test set, statistic, its value × 100, interval, kind of data."""
     rows = []
     without = "".join(f" without {name.partition('/')[2]}" for name in result.get("missing", ()))
@@ -152,12 +155,13 @@ def _figures(result: Json) -> list[list[str]]:
         if name in _FIGURES or name.startswith(_TRACKS):
             average = f"STS 2012–2016{without}, average"
             named = average if testset == "avg" else f"STS {testset.replace('/', ' ')}"
-            value, low, high = (f"{100 * each:.1f}" for each in (measured["value"], *measured["interval"]))
-            rows.append([named, f"{_NAMES[statistic]} × 100", value, f"{low} to {high}", result["data"]])
+            around = bracketed([percent(end) for end in measured["interval"]])
+            value = percent(measured["value"])
+            rows.append([named, f"{_NAMES[statistic]} × 100", value, around, result["data"]])
     return rows
 
 
-def _index(config: Json, figures: Sequence[Sequence[str]]) -> Json:
+def _index(config: Content, figures: Sequence[Sequence[str]]) -> Content:
     """Return scores in the Hub's form; scores on the sample are left out, as they mean nothing elsewhere."""
     results = [
         {
@@ -171,7 +175,7 @@ def _index(config: Json, figures: Sequence[Sequence[str]]) -> Json:
     return {"model-index": [{"name": config["model"], "results": results}]} if results else {}
 
 
-def _matter(config: Json, more: Json | None = None) -> str:
+def _matter(config: Content, more: Content | None = None) -> str:
     """Return the front matter, which the Hub reads."""
     matter = {
         **({"language": list(config["languages"])} if config.get("languages") else {}),

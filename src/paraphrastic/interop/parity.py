@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import HAN
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import Float32, cosines
+from paraphrastic.model.encoder import cosines
 
 # Sentences in many languages and scripts, some of which are hard to cut in the same way.
 TEXT = Path(__file__).with_name("sentences.txt")

@@ -13,7 +13,7 @@ from sentencepiece import SentencePieceProcessor
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json, write_json
 from paraphrastic.interop.normalization import SPACE, Normalization, preparation
-from paraphrastic.model.files import CONFIG, ENCODER, MODULES, SENTENCEPIECE, TOKENIZER
+from paraphrastic.model.files import AVERAGE, CONFIG, MODULES, SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.pieces import is_cut_at_spaces
 from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
 
@@ -37,7 +37,7 @@ def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -
     """
     config = read_json(folder / CONFIG)
     try:
-        if config.get("encoder") != ENCODER:
+        if config.get("encoder") != AVERAGE:
             raise InputError("it consists of more than one average")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
         check()

@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Float32, Int8, UInt8
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS, spell
-from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
-from paraphrastic.model.files import ENCODER, SENTENCEPIECE, WEIGHTS
+from paraphrastic.model.encoder import SentenceEncoder, Vectors
+from paraphrastic.model.files import AVERAGE, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
 from paraphrastic.model.pieces import Cutter, Pieces
-
-Int8 = npt.NDArray[np.int8]
-UInt8 = npt.NDArray[np.uint8]
 
 
 class AverageEncoder(SentenceEncoder):
@@ -39,12 +37,12 @@ class AverageEncoder(SentenceEncoder):
         InputError: the sizes or types of the arguments do not fit together.
     """
 
-    kind = ENCODER
+    kind = AVERAGE
 
     def __init__(
         self,
         embeddings: npt.NDArray[Any],
-        known: npt.NDArray[np.bool_],
+        known: Bool,
         unknown: Float32,
         processor: sentencepiece.SentencePieceProcessor,
         config: Mapping[str, Any],

@@ -23,10 +23,11 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.model.encoder import Float32, SentenceEncoder, Vectors
-from paraphrastic.model.files import PARTS, tensor_name
+from paraphrastic.model.encoder import SentenceEncoder, Vectors
+from paraphrastic.model.files import COMPOSITE, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
 
@@ -51,7 +52,7 @@ class CompositeEncoder(SentenceEncoder):
         KeyError: a tensor or an entry of the configuration is missing.
     """
 
-    kind = PARTS
+    kind = COMPOSITE
 
     def __init__(
         self, tensors: Tensors, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]
@@ -162,7 +163,7 @@ class _Tokens:
     """
 
     units: Mapping[str, Pieces]
-    has_text: npt.NDArray[np.bool_]
+    has_text: Bool
     language: str | None
 
     def lists(self) -> list[list[int]]:

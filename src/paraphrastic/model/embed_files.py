@@ -22,7 +22,7 @@ from paraphrastic.registry.archive import open_stream
 _MAX_FILE_BYTES = 1 << 50
 
 # Called with the number of sentences or lines that are done.
-Progress = Callable[[int], None]
+OnSentences = Callable[[int], None]
 
 
 def embed_file(
@@ -35,7 +35,7 @@ def embed_file(
     batch: int = BLOCK_SENTENCES,
     dtype: npt.DTypeLike = np.float32,
     normalize: bool = False,
-    progress: Progress | None = None,
+    progress: OnSentences | None = None,
 ) -> int:
     """Embed a text file with one sentence per line; return the number of sentences.
 
@@ -77,7 +77,7 @@ def score_file(
     threads: int | None = None,
     batch: int = BLOCK_SENTENCES,
     on_error: Literal["stop", "skip"] = "stop",
-    progress: Progress | None = None,
+    progress: OnSentences | None = None,
 ) -> tuple[int, int]:
     """Score a TSV file with one sentence pair per line; return how many lines were scored and left out.
 

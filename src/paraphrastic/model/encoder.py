@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.kernels import cosine_rows
@@ -19,10 +20,8 @@ BLOCK_SENTENCES = 2048
 # Pairs that are scored at a time.
 BLOCK_PAIRS = 1 << 15
 
-Float32 = npt.NDArray[np.float32]
 # float32 or float16.
 Vectors = npt.NDArray[Any]
-Int64 = npt.NDArray[np.int64]
 
 
 class SentenceEncoder(ABC):
@@ -175,7 +174,7 @@ def _check_strings(sentences: Sequence[Any], place: str) -> None:
             raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
 
 
-def cosines(first: Float32, second: Float32) -> npt.NDArray[np.float64]:
+def cosines(first: Float32, second: Float32) -> Float64:
     """Cosine of row i of one matrix with row i of the other, [n]; 0 if a row is zero."""
     found = np.empty(len(first), np.float64)
     cosine_rows(first, second, found)

@@ -18,8 +18,8 @@ TOKENIZER, MODULES = "tokenizer.json", "modules.json"
 # The description of the model for people.
 CARD = "README.md"
 # Kinds of encoders, as `config.json` names them: a single average, or the models of `model.composite`.
-ENCODER = "averaged_subwords"
-PARTS = "parts"
+AVERAGE = "averaged_subwords"
+COMPOSITE = "parts"
 
 # Entries of an average's `config.json` for model2vec: it should neither normalize vectors nor truncate texts.
 _MODEL2VEC = {"normalize": False, "max_length": None}
@@ -30,7 +30,7 @@ class ModelFiles:
     """The content of a model folder, which training can write without the code that embeds sentences.
 
     Attributes:
-        kind: kind of the encoder, `ENCODER` or `PARTS`.
+        kind: kind of the encoder, `AVERAGE` or `COMPOSITE`.
         dimension: dimension of the sentence vectors.
         tensors: the content of `model.safetensors`, as `AverageEncoder` or `CompositeEncoder` takes it.
         sentencepiece: the serialized sentencepiece model, or the first one if there are several.
@@ -51,7 +51,7 @@ class ModelFiles:
             temporary.write_bytes(self.sentencepiece)
         digests = {name: sha256(folder / name) for name in (WEIGHTS, SENTENCEPIECE)}
         about: dict[str, Any] = {"encoder": self.kind, "dimension": self.dimension}
-        if self.kind == ENCODER:
+        if self.kind == AVERAGE:
             about |= _MODEL2VEC
         write_json(folder / CONFIG, {**about, **self.config, **about, "sha256": digests})
 

@@ -16,7 +16,7 @@ from paraphrastic.base.files import read_json, sha256
 from paraphrastic.base.text import folding_errors
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.files import CONFIG, ENCODER, PARTS, SENTENCEPIECE, WEIGHTS, ModelFiles
+from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, SENTENCEPIECE, WEIGHTS, ModelFiles
 
 # The models that come with the package, each in a folder of its name; docs/models.md says how they were made.
 SHIPPED = Path(__file__).parents[1] / "models"
@@ -38,7 +38,7 @@ def open_files(files: ModelFiles) -> SentenceEncoder:
     """
     tensors, config = files.tensors, files.config
     processor = sentencepiece.SentencePieceProcessor(model_proto=files.sentencepiece)
-    if files.kind == ENCODER:
+    if files.kind == AVERAGE:
         embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
         return AverageEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
     # A late import, since a single average needs none of it.
@@ -106,8 +106,8 @@ def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
 def _read_config(path: Path) -> dict[str, Any]:
     """Read `config.json`, and bring keys of earlier versions into their present form."""
     config = read_json(path)
-    if not isinstance(config, dict) or config.get("encoder") not in (ENCODER, PARTS):
-        raise InputError(f"{path}: does not describe a model of the kind {ENCODER} or {PARTS}")
+    if not isinstance(config, dict) or config.get("encoder") not in (AVERAGE, COMPOSITE):
+        raise InputError(f"{path}: does not describe a model of the kind {AVERAGE} or {COMPOSITE}")
     config = {"unit": "subword", "segmentation": {}, "folding": {}, **config}
     if "structure" in config:
         config["architecture"] = config.pop("structure")

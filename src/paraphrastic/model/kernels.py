@@ -12,14 +12,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.jit import jit_exactly, jit_sum
-
-UInt8 = npt.NDArray[np.uint8]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
-UInt64 = npt.NDArray[np.uint64]
-Float32 = npt.NDArray[np.float32]
-Bool = npt.NDArray[np.bool_]
 
 # Constants of FNV-1a, a hash that costs next to nothing while the end of a word is searched for.
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
@@ -185,7 +179,7 @@ def _product(first: Float32, second: Float32) -> float:
 
 
 @jit_exactly
-def cosine_rows(first: Float32, second: Float32, cosines: npt.NDArray[np.float64]) -> None:
+def cosine_rows(first: Float32, second: Float32, cosines: Float64) -> None:
     """Write the cosine of row i of one matrix with row i of the other; 0 if a row is zero."""
     for i in range(len(first)):
         norms = np.sqrt(_product(first[i], first[i]) * _product(second[i], second[i]))

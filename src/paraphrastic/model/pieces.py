@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Int32, Int64, UInt8, UInt64
 from paraphrastic.base.units import spell
 from paraphrastic.model import kernels
-from paraphrastic.model.kernels import Bool, Int32, Int64, UInt8, UInt64
+from paraphrastic.model.sentencepiece_models import SPACE
 
 # Normalizations that sentencepiece ships. None of them joins a space with the character next to it.
 NORMALIZATIONS = ("nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity")
-_SPACE = "▁"
 # A table that remembers more words than this is emptied.
 MAX_WORDS = 1 << 18
 # Words with more bytes than this are not remembered, since they hardly ever recur.
@@ -179,10 +179,10 @@ def is_cut_at_spaces(processor: sentencepiece.SentencePieceProcessor) -> bool:
     pieces = processor.id_to_piece(list(range(processor.get_piece_size())))
     return (
         # There is one sign before each word, whatever the number of spaces, and none after a word.
-        processor.normalize(" a  b ") == f"{_SPACE}a{_SPACE}b"
+        processor.normalize(" a  b ") == f"{SPACE}a{SPACE}b"
         and _normalization_is_known(processor.serialized_model_proto())
         # User-defined symbols may contain the sign or a space.
-        and not any(_SPACE in piece[1:] or " " in piece for piece in pieces)
+        and not any(SPACE in piece[1:] or " " in piece for piece in pieces)
     )
 
 

@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from paraphrastic.base.arrays import Int64
 from paraphrastic.config.architecture import Part
-
-Int64 = npt.NDArray[np.int64]
 
 
 class _Lstm(torch.autograd.Function):

@@ -27,7 +27,8 @@ UNKNOWN = "UUUNKKK"
 MAX_FOREIGN_PERCENT = 1.0
 # Below the scores of the pieces: readers that ignore types then take one spelling for a run, not several.
 _SCORE = -100.0
-_SPACE = "▁"
+# What sentencepiece writes for a space.
+SPACE = "▁"
 
 
 def read_model_proto(content: bytes) -> ModelProto:
@@ -86,7 +87,7 @@ def add_unknown_pieces(
     for spelling in new:
         model.pieces.add(piece=spelling, score=_SCORE, type=model.SentencePiece.UNUSED)
     extended = SentencePieceProcessor(model_proto=model.SerializeToString())
-    if _SPACE not in known or processor.encode(new) != extended.encode(new):
+    if SPACE not in known or processor.encode(new) != extended.encode(new):
         raise InputError(
             f"the sentencepiece model cannot tell unknown pieces of the vocabulary, such as {new[0]!r}, from "
             "others: its type must be unigram or bpe, and it needs a piece for a space"

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-
-Float32 = npt.NDArray[np.float32]
 
 # Turns sentences and the code of their language, which some models need, into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str], str | None], Float32]

@@ -6,15 +6,16 @@ from typing import Literal
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import Entries, Float64, Int64
+from paraphrastic.neighbours.kernels import Entries
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import direction_entries
 
 Margin = Literal["ratio", "distance", "cosine"]
 NEIGHBOURS = 4
 # Number of sentences embedded at once: 34 MB of vectors at 1,024 dimensions.
-EMBEDDED_ROWS = 8192
+EMBEDDED_SENTENCES = 8192
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class MinedPairs:
 
 
 def embed_entries(
-    encoder: System,
+    system: System,
     sentences: Sequence[str],
     language: str | None,
     *,
@@ -46,10 +47,10 @@ def embed_entries(
     Raises:
         InputError: a vector is not finite; the message says with `name` where the sentences come from.
     """
-    entries = np.empty((len(sentences), encoder.dim), np.int16 if in_16_bits else np.float32)
-    for start in range(0, len(sentences), EMBEDDED_ROWS):
-        block = sentences[start : start + EMBEDDED_ROWS]
-        vectors = encoder.embed_finite(block, language, name=name)
+    entries = np.empty((len(sentences), system.dim), np.int16 if in_16_bits else np.float32)
+    for start in range(0, len(sentences), EMBEDDED_SENTENCES):
+        block = sentences[start : start + EMBEDDED_SENTENCES]
+        vectors = system.embed_finite(block, language, name=name)
         entries[start : start + len(block)] = direction_entries(vectors, in_16_bits=in_16_bits)
         if progress:
             progress((start + len(block)) / len(sentences))

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Float64, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products
-from paraphrastic.neighbours.kernels import Entries, Float32, Float64, encode, normalize, reach
+from paraphrastic.neighbours.kernels import Entries, encode, normalize, reach
 
 # Rounding unit of single precision: half the distance between 1 and the next number.
 _UNIT = 2.0**-24
@@ -114,13 +115,11 @@ class IntegerBound(Bound):
         return found
 
 
-def _integer_products(rows: npt.NDArray[np.int8], columns: npt.NDArray[np.int8]) -> npt.NDArray[np.int32]:
+def _integer_products(rows: Int8, columns: Int8) -> Int32:
     """Return the products of all rows, [n, dim], and all columns, [m, dim]: int32 [n, m]."""
     import torch
 
-    found: npt.NDArray[np.int32] = torch._int_mm(
-        torch.from_numpy(rows), torch.from_numpy(columns).t()
-    ).numpy()
+    found: Int32 = torch._int_mm(torch.from_numpy(rows), torch.from_numpy(columns).t()).numpy()
     return found
 
 
@@ -139,7 +138,7 @@ def _pays_in_8_bits(dim: int, pairs: float) -> bool:
     return pairs * dim >= least and has_8_bit_products()
 
 
-def sample(n: int, size: int) -> npt.NDArray[np.int64]:
+def sample(n: int, size: int) -> Int64:
     """Draw at most `size` different indices below n, always the same ones."""
     return np.random.default_rng(0).choice(n, min(n, size), replace=False)
 

@@ -18,14 +18,14 @@ from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import embed_entries
 from paraphrastic.neighbours.duplicates import near_duplicates
 from paraphrastic.neighbours.kernels import NOTHING
-from paraphrastic.neighbours.mine_files import MAX_BYTES, Progress
+from paraphrastic.neighbours.mine_files import MAX_VECTOR_BYTES, OnProgress
 
 # Stands for the text of a blank line.
 _BLANK = -1
 
 
 def dedup_file(
-    encoder: System,
+    system: System,
     source: str,
     output: str,
     *,
@@ -33,7 +33,7 @@ def dedup_file(
     report: str | None = None,
     language: str | None = None,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> tuple[int, int]:
     """Remove near duplicates in meaning from a text file; return how many lines were kept and left out.
 
@@ -41,17 +41,17 @@ def dedup_file(
     whose cosine with this line's vector reaches the threshold. All other lines are written in their order,
     byte for byte. Blank lines are not sentences and are kept.
 
-    Vectors that take more than `MAX_BYTES` are held in 16 bits, which keeps cosines to four digits.
+    Vectors that take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps cosines to four digits.
 
     Args:
-        encoder: embeds the sentences.
+        system: embeds the sentences.
         source: input file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
         output: file for the lines that are kept; `-` is standard output.
         threshold: lowest cosine of near duplicates, above 0 and at most 1.
         report: TSV file without a header. It has, in order, a line `cosine TAB line TAB kept line TAB
             sentence TAB kept sentence` for each line left out. The kept line is the first near one; equal
             texts have the cosine 1; line numbers start at 1. `-` is standard output.
-        language: language of the sentences, for an encoder that asks for it.
+        language: language of the sentences, for a system that asks for it.
         threads: number of threads; it does not change the result.
         progress: is called now and then with the current task and the share of it that is done.
 
@@ -71,11 +71,11 @@ def dedup_file(
     ):
         texts, first_lines, members = _read(opened, source)
         x = embed_entries(
-            encoder,
+            system,
             texts,
             language,
             name=source,
-            in_16_bits=4 * encoder.dim * len(texts) > MAX_BYTES,
+            in_16_bits=4 * system.dim * len(texts) > MAX_VECTOR_BYTES,
             progress=progress and partial(progress, f"embedding {source}"),
         )
         found = near_duplicates(

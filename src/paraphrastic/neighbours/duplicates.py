@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Bool, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.neighbours.bounds import Bound, bound_for_threshold
-from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, first_near
+from paraphrastic.neighbours.kernels import NOTHING, Entries, first_near
 from paraphrastic.neighbours.nearest import ROUNDING
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite, single, two_axes
@@ -46,7 +47,7 @@ class _Rows:
     norms: Float64
     vectors: npt.NDArray[Any]
 
-    def __getitem__(self, chosen: slice | npt.NDArray[np.bool_]) -> "_Rows":
+    def __getitem__(self, chosen: slice | Bool) -> "_Rows":
         return _Rows(self.indices[chosen], self.entries[chosen], self.norms[chosen], self.vectors[chosen])
 
 

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.neighbours.bounds import Bound
-from paraphrastic.neighbours.kernels import NOTHING, Float32
+from paraphrastic.neighbours.kernels import NOTHING
 from paraphrastic.neighbours.matrix_search import BLOCK_NUMBERS, search
 from paraphrastic.neighbours.nearest import ROUNDING, Neighbours
 from paraphrastic.neighbours.parts import slices

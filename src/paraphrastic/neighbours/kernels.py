@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Float64, Int8, Int32, Int64
 from paraphrastic.base.jit import jit, jit_sum
 
 # Rows of vectors: float32, or int16 if memory is short.
 Entries = npt.NDArray[Any]
-Int64 = npt.NDArray[np.int64]
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
 # Number of products that are compared with their bars at once, before any is looked at alone.
-CHUNK = 64
+COMPARED_PRODUCTS = 64
 # Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
 _LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
 
@@ -55,7 +53,7 @@ def normalize(entries: Entries, norms: Float64, units: Float32) -> None:
 
 
 @jit_sum
-def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
+def _error(unit: Float32, codes: Int8, scale: Any) -> float:
     """Return the length of the difference between a vector and its codes times the scale."""
     total = 0.0
     for d in range(len(unit)):
@@ -65,7 +63,7 @@ def _error(unit: Float32, codes: npt.NDArray[np.int8], scale: Any) -> float:
 
 
 @jit
-def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors: Float32) -> None:
+def encode(units: Float32, codes: Int8, scales: Float32, errors: Float32) -> None:
     """Write vectors, [n, dim], as integer codes times a scale, and the length of each one's error, [n]."""
     for i in range(len(units)):
         largest = np.float32(0)
@@ -80,7 +78,7 @@ def encode(units: Float32, codes: npt.NDArray[np.int8], scales: Float32, errors:
 
 @jit
 def reach(
-    products: npt.NDArray[np.int32], scales: Float32, errors: Float32,
+    products: Int32, scales: Float32, errors: Float32,
     column_scales: Float32, column_errors: Float32, out: Float32,
 ) -> None:  # fmt: skip
     """Write upper bounds on cosines, from the products of the vectors' codes, [n, m], to `out`, [n, m].
@@ -173,8 +171,8 @@ def offer_block(
         bar = np.float32(np.inf)
         if len(cosines) > 0:
             bar = np.float32(max(cosines[i, last], lowest) - slack)
-        for start in range(0, columns, CHUNK):
-            stop = min(columns, start + CHUNK)
+        for start in range(0, columns, COMPARED_PRODUCTS):
+            stop = min(columns, start + COMPARED_PRODUCTS)
             if not any_reaches_either(products[i, start:stop], bar, column_bars[start:stop]):
                 continue
             for j in range(start, stop):
@@ -266,10 +264,10 @@ def first_near(
     for r in range(len(rows)):
         i = rows[r]
         end = r if own else len(columns)
-        for start in range(0, end, CHUNK):
+        for start in range(0, end, COMPARED_PRODUCTS):
             if found[i] >= 0:
                 break
-            stop = min(end, start + CHUNK)
+            stop = min(end, start + COMPARED_PRODUCTS)
             if not any_reaches(products[r, start:stop], bar):
                 continue
             for j in range(start, stop):

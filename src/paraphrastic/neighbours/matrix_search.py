@@ -7,10 +7,10 @@ from itertools import zip_longest
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import available_cores
 from paraphrastic.neighbours.bounds import whole_bound
-from paraphrastic.neighbours.kernels import Float32
 from paraphrastic.neighbours.nearest import FEW, ROUNDING, Columns, Neighbours
 from paraphrastic.neighbours.parts import multiplying_workers, slices
 from paraphrastic.neighbours.vectors import Matrix, single, two_axes

@@ -11,14 +11,14 @@ from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed
 from paraphrastic.neighbours.nearest import nearest_neighbours
 
 # Vectors that take more memory than this are held in 16 bits.
-MAX_BYTES = 2 << 30
+MAX_VECTOR_BYTES = 2 << 30
 
 # Is called with the current task and the share of it that is done.
-Progress = Callable[[str, float], None]
+OnProgress = Callable[[str, float], None]
 
 
 def mine_files(
-    encoder: System,
+    system: System,
     source: str,
     target: str,
     output: str,
@@ -29,25 +29,25 @@ def mine_files(
     languages: tuple[str | None, str | None] = (None, None),
     line_numbers: bool = False,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> int:
     """Mine translations from two text files with one sentence per line; return the number of pairs.
 
-    Vectors of both files that together take more than `MAX_BYTES` are held in 16 bits, which keeps cosines to
-    four digits.
+    Vectors of both files that together take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps
+    cosines to four digits.
 
     Writes lines `score TAB source TAB target`, best first, without a header. A repeated sentence counts once,
     with its first line. Blank lines and white space around a sentence are ignored.
 
     Args:
-        encoder: embeds both languages.
+        system: embeds both languages.
         source: file, plain or compressed (gzip, bzip2, Zstandard); `-` is standard input.
         target: file, in the same formats; only one of the two can be standard input.
         output: TSV file; `-` is standard output.
         k: number of neighbours that a pair's cosine is compared with, or all sentences of a smaller file.
         margin: how pairs are scored; see `best_pairs`.
         min_score: pairs with a lower score are left out.
-        languages: codes of the two sides, for an encoder that asks for them.
+        languages: codes of the two sides, for a system that asks for them.
         line_numbers: whether to add two columns with the line numbers in the files.
         threads: number of threads.
         progress: is called now and then with the current task and the share of it that is done.
@@ -61,14 +61,14 @@ def mine_files(
     # The output is opened first: if it cannot be written, that is reported before hours of work are lost.
     with text_output(output) as file:
         sides = [_read_sentences(path) for path in (source, target)]
-        n_bytes = 4 * encoder.dim * sum(map(len, sides))
+        n_bytes = 4 * system.dim * sum(map(len, sides))
         x, y = (
             embed_entries(
-                encoder,
+                system,
                 list(sentences),
                 language,
                 name=path,
-                in_16_bits=n_bytes > MAX_BYTES,
+                in_16_bits=n_bytes > MAX_VECTOR_BYTES,
                 progress=progress and partial(progress, f"embedding {path}"),
             )
             for sentences, path, language in zip(sides, (source, target), languages, strict=True)

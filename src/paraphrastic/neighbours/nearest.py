@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic.neighbours.bounds import Bound, bound_for_neighbours
-from paraphrastic.neighbours.kernels import NOTHING, Entries, Float64, Int64, merge, offer_block, offer_rows
+from paraphrastic.neighbours.kernels import NOTHING, Entries, merge, offer_block, offer_rows
 from paraphrastic.neighbours.parts import multiplying_workers, share, slices
 from paraphrastic.neighbours.vectors import require_finite
 

@@ -4,13 +4,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-from paraphrastic.base.threads import Workers
-
-Part = TypeVar("Part")
+from paraphrastic.base.threads import Item, Workers
 
 
 class _SingleThreaded:
@@ -57,7 +55,7 @@ def slices(n: int, size: int, start: int = 0) -> list[slice]:
     return [slice(first, min(n, first + size)) for first in range(start, n, size)]
 
 
-def share(workers: Workers, parts: Iterable[Part], task: Callable[[Part, int], None]) -> None:
+def share(workers: Workers, parts: Iterable[Item], task: Callable[[Item, int], None]) -> None:
     """Call `task(part, thread index)` for all parts, which the threads take in order, one at a time."""
     left = iter(parts)
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.system import System
-from paraphrastic.neighbours.kernels import Float32, Int64
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
-from paraphrastic.neighbours.mine_files import Progress
+from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.nearest import Neighbours
 from paraphrastic.neighbours.vectors import Matrix, VectorFile
 
@@ -22,7 +22,7 @@ Finder = Callable[[Float32], Neighbours]
 
 
 def search_files(
-    encoder: System,
+    system: System,
     index: str,
     queries: str,
     output: str,
@@ -33,7 +33,7 @@ def search_files(
     language: str | None = None,
     with_faiss: bool = False,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: OnProgress | None = None,
 ) -> int:
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
@@ -42,14 +42,14 @@ def search_files(
     columns hold the query's and the row's sentence. Blank lines find nothing and are never found.
 
     Args:
-        encoder: the encoder that made the vectors.
+        system: the system that made the vectors.
         index: `.npy` file of vectors, or an index that FAISS saved, whose name ends with `.faiss`.
         queries: text, one sentence per line, plain or compressed; `-` is standard input.
         output: TSV file; `-` is standard output.
         sentences: text whose line i is the sentence of row i.
         k: number of rows to find per query.
         min_score: rows with a lower score are left out.
-        language: language of the queries, for an encoder that asks for it.
+        language: language of the queries, for a system that asks for it.
         with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
         threads: number of threads.
         progress: is called now and then with the current task and the share of it that is done.
@@ -66,15 +66,15 @@ def search_files(
         tell = progress and partial(progress, "searching")
         matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
         rows, dim = matrix.shape
-        if dim != encoder.dim:
+        if dim != system.dim:
             raise InputError(
-                f"{index} has vectors of {dim} dimensions, but those of {encoder.label} have {encoder.dim}"
+                f"{index} has vectors of {dim} dimensions, but those of {system.label} have {system.dim}"
             )
         if sentences is not None and (lines := sum(1 for _ in read_sentences(sentences))) != rows:
             raise InputError(f"{sentences} has {lines} lines, but {index} has {rows} rows")
         stream = read_sentences(queries)
         while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
-            found = find(encoder.embed_finite(group, language, name=queries))
+            found = find(system.embed_finite(group, language, name=queries))
             texts = None if sentences is None else _chosen_lines(sentences, found.indices)
             for query, rank in np.argwhere(found.indices >= 0).tolist():
                 row = int(found.indices[query, rank])

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.neighbours.kernels import Entries, Float32, Float64
+from paraphrastic.neighbours.kernels import Entries
 
 _LARGEST = 32767
 # Types of number that a file of vectors can hold, and the header reader of each version of its format.

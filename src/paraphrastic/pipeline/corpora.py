@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import definitions_needed
 from paraphrastic.config.local_files import opus_corpora
 from paraphrastic.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile, read_registry
 
-Json = dict[str, Any]
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
 # A function that a rule uses as an input or params function.
@@ -114,8 +114,8 @@ class Corpora:
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
 
-    def mined_encoder_files(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of the encoder that mines paraphrases; none if it has only a name."""
+    def mining_system_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of the system that mines paraphrases; none if it has only a name."""
         encoder = self.config["mined"][wildcards.mined]["encoder"]
         if isinstance(encoder, str):
             return [f"results/models/{encoder}/{name}" for name in MODEL_FILES]

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import is_trained, pair_of
 from paraphrastic.config.validation import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
-from paraphrastic.pipeline.corpora import MODEL_FILES, Json, OfWildcards, Wildcards, folder_files
+from paraphrastic.pipeline.corpora import MODEL_FILES, OfWildcards, Wildcards, folder_files
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
 
@@ -80,8 +81,8 @@ class Evaluations:
         external: Mapping[str, Any] | None = self.config["systems"].get(system)
         return external or self.config["definitions"][self.untrained.get(system, system)]
 
-    def encoder(self, system: str) -> Any:
-        """Return a system's encoder in the form that `open_system` takes."""
+    def place(self, system: str) -> Any:
+        """Return where a system is, in the form that `open_system` takes."""
         if system in self.config["systems"]:
             entry = self.entry(system)
             kind = next(kind for kind in SYSTEM_KINDS if entry.get(kind))
@@ -90,12 +91,12 @@ class Evaluations:
         return f"results/untrained/{model}" if model else f"results/models/{system}"
 
     def files(self, system: str) -> list[str]:
-        """Return the files of a system's encoder; none if it has only a name."""
-        encoder = self.encoder(system)
-        if isinstance(encoder, str):
-            return [f"{encoder}/{name}" for name in MODEL_FILES]
-        place = next(iter(encoder.values()))
-        return folder_files(place) if isinstance(place, str) else [place["sentences"], place["vectors"]]
+        """Return the files of a system; none if it has only a name."""
+        place = self.place(system)
+        if isinstance(place, str):
+            return [f"{place}/{name}" for name in MODEL_FILES]
+        given = next(iter(place.values()))
+        return folder_files(given) if isinstance(given, str) else [given["sentences"], given["vectors"]]
 
     def knows(self, system: str, *languages: str) -> bool:
         """Whether a system knows languages; other people's know all unless the configuration says which."""
@@ -232,7 +233,7 @@ class Evaluations:
 
     # Speed.
 
-    def speed_encoders(self, wildcards: Wildcards) -> list[str]:
+    def speed_systems(self, wildcards: Wildcards) -> list[str]:
         """Return the files of all systems whose speed is measured."""
         return [file for system in self.systems_of("speed") for file in self.files(system)]
 

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
 from paraphrastic.config.definitions import pair_of, selection_kind, sweep_runs
 from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, setting_name, variants
-from paraphrastic.pipeline.corpora import Corpora, Json, OfWildcards, Wildcards
+from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards
 
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}

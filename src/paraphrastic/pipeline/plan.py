@@ -17,7 +17,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_csv, write_json
 from paraphrastic.config.check import DEFAULT_CONFIG, read_config
 from paraphrastic.pipeline.estimate import duration, in_columns, size
-from paraphrastic.pipeline.sizes import KEPT, Job, Run, Sizes
+from paraphrastic.pipeline.sizes import KEPT, Job, PlannedRun, Sizes
 
 # Seconds of processor time: per job before its step begins, and for Snakemake per run and per job.
 STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.34
@@ -63,7 +63,7 @@ def planned_run(
     targets: Iterable[str] = (),
     cores: int = 1,
     everything: bool = False,
-) -> Run:
+) -> PlannedRun:
     """Return the run that `snakemake` would start here; with `everything`, as if no results existed.
 
     Raises:
@@ -97,9 +97,9 @@ def planned_run(
         return _run(workflow._workflow)
 
 
-def _run(workflow: Any) -> Run:
+def _run(workflow: Any) -> PlannedRun:
     corpora = workflow.globals["corpora"]
-    run = Run(corpora.config, corpora.datasets, corpora.opus_corpora)
+    run = PlannedRun(corpora.config, corpora.datasets, corpora.opus_corpora)
     places: dict[Any, int] = {}
     for level in workflow.dag.toposorted():
         for job in sorted(level, key=lambda job: (job.rule.name, job.format_wildcards("{wildcards}"))):
@@ -218,7 +218,9 @@ class Plan:
     assumed: list[str]
 
 
-def make_plan(run: Run, *, cores: int, by: str, pairs: Mapping[str, int], kept: Mapping[str, float]) -> Plan:
+def make_plan(
+    run: PlannedRun, *, cores: int, by: str, pairs: Mapping[str, int], kept: Mapping[str, float]
+) -> Plan:
     """Plan a run on a number of cores; `pairs` and `kept` are as in `Sizes`, `by` is a key of `BY`.
 
     Raises:

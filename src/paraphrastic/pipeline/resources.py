@@ -89,7 +89,7 @@ NEEDS = {
     "plot": Need(105, 0.6),
 }
 # What weights and word vectors add to a step that loads them.
-WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
+LOADED_WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
 # Steps that load one model, whose weights come on top.
 _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task in TASKS)}
@@ -222,7 +222,7 @@ class Needs:
                 return NEEDS["merge_near_duplicates" if near else step].of(megabytes(input))
             case "measure_similarity":
                 shard_mb = megabytes(input.pairs) / config["shards"]
-                return NEEDS[step].of(shard_mb) + WEIGHTS.of(megabytes(input.encoder))
+                return NEEDS[step].of(shard_mb) + LOADED_WEIGHTS.of(megabytes(input.system))
             case "train_vocabulary":
                 return vocabulary_need(models.definition(wildcards), megabytes(input))
             case "train_model":
@@ -231,16 +231,16 @@ class Needs:
             case "evaluate_bucc":
                 entry = evaluations.entry(wildcards.system)
                 dimension = entry["training"]["dimension"] if "training" in entry else _DIMENSION
-                weights = WEIGHTS.of(self.weights_mb(wildcards.system))
+                weights = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
                 return bucc_need(dimension, megabytes(input.sentences)) + weights
             case "measure_speed":
                 # Systems run one after the other, so the largest one determines the memory.
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
                 settings = config["evaluation"]["speed"]
-                return speed_measuring_need(settings, len(sizes)) + WEIGHTS.of(max(sizes))
+                return speed_measuring_need(settings, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
-            return NEEDS[step] + WEIGHTS.of(self.weights_mb(system))
+            return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system))
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
 
     def weights_mb(self, system: str) -> float:

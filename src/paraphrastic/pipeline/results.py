@@ -5,17 +5,18 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
-from paraphrastic.pipeline.corpora import Json, Wildcards
+from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
 # Number of languages in the paper's correlations; correlations over fewer languages are not compared.
 PAPER_LANGUAGES = 46
 
 
-def samples_of(results: Iterable[str]) -> list[str]:
+def sample_files(results: Iterable[str]) -> list[str]:
     """Return the files of resamples beside results."""
     return [path.removesuffix(".json") + ".npz" for path in results]
 

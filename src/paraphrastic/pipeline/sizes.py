@@ -20,7 +20,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows
 from paraphrastic.config.architecture import vocabularies
 from paraphrastic.corpus.blocks import open_parquet
-from paraphrastic.corpus.tables import Rows, jsonl_rows, parquet_rows, tsv_rows
+from paraphrastic.corpus.tables import PairRows, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.pipeline import estimate
 from paraphrastic.pipeline.resources import Megabytes, Need, megabytes_on_disk, weights_mb
@@ -93,7 +93,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PlannedRun:
     """A run: the checked configuration, all data sets by name, corpora of OPUS by path, and the jobs.
 
     Each job comes after those that it waits for.
@@ -116,7 +116,7 @@ class Sizes:
         assumed: other data sets of unknown size that were found.
     """
 
-    run: Run
+    run: PlannedRun
     pairs: Mapping[str, int] = field(default_factory=dict)
     kept: Mapping[str, float] = field(default_factory=dict)
     unknown: set[str] = field(default_factory=set)
@@ -252,7 +252,7 @@ def extracted_mb(kind: str, path: str | Path, file: RemoteFile) -> float | None:
     return _written_mb(found) / share if found else None
 
 
-def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[Rows, float]:
+def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[PairRows, float]:
     """Return the rows at the beginning of a file of a sampled kind, and their share of all rows."""
     path, sides, ignored = Path(path), (file.languages[0], file.languages[-1]), _Ignored(0)
     found: list[tuple[Any, ...]] = []
@@ -264,7 +264,7 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[Rows, flo
             with open_parquet(path) as opened:
                 total = opened.metadata.num_rows
             rows = parquet_rows(path, sides, file.members, ignored)
-            rows = Rows(islice(rows.rows, _PARQUET_ROWS), rows.scores)
+            rows = PairRows(islice(rows.rows, _PARQUET_ROWS), rows.scores)
         else:
             content, share = _beginning(path)
             stream, label = BytesIO(content), str(path)
@@ -273,12 +273,12 @@ def first_rows(kind: str, path: str | Path, file: RemoteFile) -> tuple[Rows, flo
             elif kind == "jsonl":
                 rows = jsonl_rows(stream, label, sides, file.members, ignored)
             else:
-                rows = Rows(tmx_rows(stream, label, sides, ignored))
+                rows = PairRows(tmx_rows(stream, label, sides, ignored))
         scores = rows.scores
         found.extend(rows.rows)
     if total:
         share = min(1.0, len(found) / total)
-    return Rows(iter(found), scores), share
+    return PairRows(iter(found), scores), share
 
 
 def _beginning(path: Path) -> tuple[bytes, float]:

@@ -35,7 +35,7 @@ _TAR_HEADERS = (
 )
 _MAX_HEADER_BYTES = 1 << 20
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
-_COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 # A check reads at most so many times the file's size, but at least so many bytes. No text packs tighter.
 _MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
 _DAMAGE = (
@@ -130,7 +130,7 @@ def check_whole(path: str | Path, name: str) -> None:
     cannot be unpacked within bounds, that is another `InputError`.
     """
     path, name = Path(path), name.lower()
-    if not name.endswith((".zip", *_TAR_SUFFIXES, *_COMPRESSED_SUFFIXES)):
+    if not name.endswith((".zip", *_TAR_SUFFIXES, *COMPRESSED_SUFFIXES)):
         return
     bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
     magic = _first_bytes(path)

@@ -20,7 +20,14 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.registry.archive import DamagedError, check_whole
 from paraphrastic.registry.datasets import RemoteFile, address_error
-from paraphrastic.registry.http import CHUNK, LEAST_BYTES, Part, RefusedError, TransientError, receive
+from paraphrastic.registry.http import (
+    CHUNK_BYTES,
+    LEAST_BYTES,
+    PartialFile,
+    RefusedError,
+    TransientError,
+    receive,
+)
 from paraphrastic.registry.lock import expected_digest, lock_path, write_lock
 
 MANUAL = Path("resources/manual")
@@ -59,7 +66,7 @@ def fetch(
     else:
         sources = [(str(by_hand), by_hand)]
 
-    def obtain(location: str | Path, part: Part, expected: str | None) -> str:
+    def obtain(location: str | Path, part: PartialFile, expected: str | None) -> str:
         """Fill `part`, and return the sha256 of its content."""
         if isinstance(location, Path):
             _copy(location, part)
@@ -161,7 +168,7 @@ def _verified(file: RemoteFile, destination: Path, by_hand: Path | None) -> str 
     return expected if expected is not None and all(sha256(path) == expected for path in held) else None
 
 
-def _copy(source: Path, part: Part) -> None:
+def _copy(source: Path, part: PartialFile) -> None:
     part.clear()
     if not source.is_file():
         raise RefusedError("not a file" if source.exists() else "no such file")
@@ -170,10 +177,10 @@ def _copy(source: Path, part: Part) -> None:
     except OSError as error:
         raise RefusedError(str(error.strerror)) from None
     with stream:
-        part.append(lambda: stream.read(CHUNK))
+        part.append(lambda: stream.read(CHUNK_BYTES))
 
 
-def _check(part: Part, file: RemoteFile, expected: str | None, destination: Path) -> str:
+def _check(part: PartialFile, file: RemoteFile, expected: str | None, destination: Path) -> str:
     """Check a finished partial file and return its sha256; if it is not as expected, empty it.
 
     If no digest is known yet, an empty or damaged file is a `TransientError`: otherwise its lock would insist
@@ -205,7 +212,7 @@ def _check(part: Part, file: RemoteFile, expected: str | None, destination: Path
 
 
 @contextmanager
-def _exclusive(path: Path) -> Iterator[Part]:
+def _exclusive(path: Path) -> Iterator[PartialFile]:
     """Open the partial file for appending once no other process holds it; an empty file is removed again."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -222,7 +229,7 @@ def _exclusive(path: Path) -> Iterator[Part]:
     except OSError as error:
         raise InputError(f"{path}: cannot be opened for writing: {error.strerror}") from None
     with stream:
-        part = Part(stream)
+        part = PartialFile(stream)
         try:
             yield part
         finally:

@@ -27,7 +27,7 @@ from paraphrastic.base.files import write_json
 
 # A server that sends fewer bytes than this within the timeout counts as silent.
 LEAST_BYTES = 1000
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+)")
 _WORTH_RETRYING = (408, 425, 429)
 
@@ -136,7 +136,7 @@ class _Session(requests.Session):
         return target
 
 
-class Part:
+class PartialFile:
     """A partial file, opened without a buffer, and the note beside it on the origin of its bytes."""
 
     def __init__(self, stream: FileIO) -> None:
@@ -173,7 +173,7 @@ class Part:
             return None  # absent or damaged: the file is fetched from its beginning
 
 
-def receive(address: str, part: Part, *, size: int | None, timeout: float) -> None:
+def receive(address: str, part: PartialFile, *, size: int | None, timeout: float) -> None:
     """Complete `part` with the content of the http(s) `address`, after the bytes that it already has.
 
     `size` is the expected length in bytes, and `timeout` the longest silence in seconds. Raises a
@@ -190,7 +190,7 @@ def receive(address: str, part: Part, *, size: int | None, timeout: float) -> No
         with _failures_named(timeout), _opened("GET", address, headers, timeout) as response:
             total = _begin(response, address, part, origin, size)
             # Write whatever has arrived, so that a stall loses nothing.
-            part.append(lambda: response.raw.read1(CHUNK, decode_content=False))
+            part.append(lambda: response.raw.read1(CHUNK_BYTES, decode_content=False))
     except _BrokenOffError:
         if total is None:
             raise
@@ -253,7 +253,11 @@ def _failures_named(timeout: float) -> Iterator[None]:
 
 
 def _begin(
-    response: requests.Response, address: str, part: Part, origin: tuple[str, int] | None, size: int | None
+    response: requests.Response,
+    address: str,
+    part: PartialFile,
+    origin: tuple[str, int] | None,
+    size: int | None,
 ) -> int | None:
     """Decide from the response's head whether to continue or empty `part`; return the length, if known."""
     status, headers = response.status_code, response.headers

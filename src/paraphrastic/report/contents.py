@@ -1,4 +1,4 @@
-"""The chapters and parts of the page in their order, with their titles and captions."""
+"""The chapters and sections of the page in their order, with their titles and captions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from paraphrastic.evaluation.layouts import LAYOUTS
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Section:
     """A table, its pictures, or both.
 
     Attributes:
-        name: name of the table in the pipeline, also used in the part's anchor on the page.
-        title: heading of the part.
+        name: name of the table in the pipeline, also used in the section's anchor on the page.
+        title: heading of the section.
         caption: what the table shows, for its Markdown and LaTeX; empty if there is no table.
         figures: pattern of the pictures in the folder of figures: `{name}.svg` if None, no pictures if empty.
         table: whether there is a table.
@@ -29,12 +29,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """Parts that belong together; `lead` tells the reader what they show."""
+    """Sections that belong together; `lead` tells the reader what they show."""
 
     name: str
     title: str
     lead: str
-    parts: Sequence[Part]
+    sections: Sequence[Section]
 
 
 CHAPTERS = (
@@ -46,8 +46,8 @@ CHAPTERS = (
         "A figure is bold, and filled in the pictures, if it is better than all others and the difference "
         "holds.",
         (
-            *(Part(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
-            Part(
+            *(Section(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
+            Section(
                 "dataset_differences",
                 "How systems differ from data set to data set",
                 "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
@@ -62,27 +62,27 @@ CHAPTERS = (
         "Where the training pairs come from, what the filters left of them, and which of them were too "
         "close to the test sets.",
         (
-            Part(
+            Section(
                 "funnel",
                 "The filter funnel",
                 "Pairs that were read, dropped by the first filter that rejects them, dropped as duplicates, "
                 "as contaminated or over the cap, and kept",
             ),
-            Part(
+            Section(
                 "filter_overlap",
                 "Pairs that two filters drop",
                 "Pairs that both filters reject; on the diagonal, all pairs that the filter rejects, "
                 "whatever the other filters do",
                 figures="",
             ),
-            Part(
+            Section(
                 "corpora",
                 "Statistics of the corpora",
                 "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
                 "entropies in nats; means have their standard deviations",
                 figures="",
             ),
-            Part(
+            Section(
                 "contamination",
                 "Contamination",
                 "Selected pairs with a sentence of a test set, exactly the same in normal form or nearly the "
@@ -96,21 +96,21 @@ CHAPTERS = (
         "Training",
         "Every run of every model's sweep, the run that became the model, and the effect of single settings.",
         (
-            Part(
+            Section(
                 "sweep",
                 "The sweeps",
                 "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep; it decides "
                 "which run is chosen",
             ),
-            Part("training", "Training curves", figures="training/*/*.svg", table=False),
-            Part(
+            Section("training", "Training curves", figures="training/*/*.svg", table=False),
+            Section(
                 "studies",
                 "Studies of single settings",
                 "Pearson's r × 100 of models that differ only in the setting: on STS 2017 en-en, and on "
                 "average on STS 2012–2016 with its 95 % interval",
                 figures="",
             ),
-            Part(
+            Section(
                 "filter_study",
                 "What models learn from each part of a ranking",
                 "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
@@ -124,7 +124,7 @@ CHAPTERS = (
         "Choice of a language",
         "Whether another language helps English more if it is more similar to English.",
         (
-            Part(
+            Section(
                 "language_choice",
                 "Models of English and another language",
                 "Models of English and another language: overlap of the two languages' pieces, distances "
@@ -132,7 +132,7 @@ CHAPTERS = (
                 "interval, both when pieces with the same spelling share an embedding and when the pieces of "
                 "the other language have a prefix",
             ),
-            Part(
+            Section(
                 "language_choice_correlations",
                 "What their scores correlate with",
                 "Spearman's ρ × 100, over languages, between the average on STS 2012–2016 and the overlap or "
@@ -147,7 +147,7 @@ CHAPTERS = (
         "Speed",
         "Measured on the machine of this run; published figures come from the papers' machines.",
         (
-            Part(
+            Section(
                 "speed",
                 "Sentences embedded per second",
                 "Sentences embedded per second in batches of sentences of about the same length: published, "
@@ -157,4 +157,6 @@ CHAPTERS = (
     ),
 )
 # Captions of all tables, by name.
-CAPTIONS = {part.name: part.caption for chapter in CHAPTERS for part in chapter.parts if part.table}
+CAPTIONS = {
+    section.name: section.caption for chapter in CHAPTERS for section in chapter.sections if section.table
+}

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
-from paraphrastic.report.contents import CHAPTERS, Chapter, Part
+from paraphrastic.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic.report.provenance import NAME as PROVENANCE
 from paraphrastic.report.summary import (
     read_headline,
@@ -44,9 +44,9 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A part of a chapter, with the table and the pictures that exist."""
+    """A section of a chapter, with the table and the pictures that exist."""
 
-    part: Part
+    section: Section
     caption: str
     table: Table | None
     pictures: list[tuple[str, Picture]]
@@ -84,11 +84,11 @@ def write_report(
             *(page.brief("Number of training pairs", read_pairs, "funnel") or []),
             *(page.brief("Best speed", read_speed, "speed") or []),
         ],
-        "chapters": [(chapter, list(page.parts(chapter))) for chapter in chapters],
+        "chapters": [(chapter, list(page.sections(chapter))) for chapter in chapters],
         "ledger": page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv"),
         "provenance": page.attempt("Provenance", summarise_provenance, folder / PROVENANCE),
         "missing": page.missing,
-        "titles": {part.name: part.title for chapter in chapters for part in chapter.parts},
+        "titles": {section.name: section.title for chapter in chapters for section in chapter.sections},
     }
     with atomic_output(output) as temporary:
         temporary.write_text(_rendered(content), encoding="utf-8")
@@ -122,57 +122,61 @@ class _Page:
 
     def others(self) -> Iterator[Chapter]:
         """A chapter with the tables that belong to no other, if there are any."""
-        known = {part.name for chapter in CHAPTERS for part in chapter.parts} | {LEDGER}
+        known = {section.name for chapter in CHAPTERS for section in chapter.sections} | {LEDGER}
         paths = sorted((self.folder / "tables").glob("*.csv"))
         names = [path.stem for path in paths if path.stem not in known and self._is_there(path.stem)]
         if names:
             figures = self.folder / "figures"
-            parts = [
-                Part(name, words(name), figures=None if (figures / f"{name}.svg").exists() else "")
+            sections = [
+                Section(name, words(name), figures=None if (figures / f"{name}.svg").exists() else "")
                 for name in names
             ]
-            yield Chapter("more", "More", "Other tables of this run.", parts)
+            yield Chapter("more", "More", "Other tables of this run.", sections)
 
-    def parts(self, chapter: Chapter) -> Iterator[_Shown]:
-        """The parts of a chapter that have a table or a picture."""
-        for part in chapter.parts:
-            path = self.folder / "tables" / f"{part.name}.csv"
-            is_there = self._is_there(part.name)
-            if part.table and not is_there:
-                self.missing.append((part.title, self.absent.get(part.name) or f"{path} does not exist"))
+    def sections(self, chapter: Chapter) -> Iterator[_Shown]:
+        """The sections of a chapter that have a table or a picture."""
+        for section in chapter.sections:
+            path = self.folder / "tables" / f"{section.name}.csv"
+            is_there = self._is_there(section.name)
+            if section.table and not is_there:
+                self.missing.append(
+                    (section.title, self.absent.get(section.name) or f"{path} does not exist")
+                )
             intervals = path.parent / "intervals" / path.name
-            read = partial(read_table, intervals=intervals if part.intervals and intervals.exists() else None)
-            table = self.attempt(part.title, read, path) if is_there else None
-            pictures = list(self._pictures(part))
+            read = partial(
+                read_table, intervals=intervals if section.intervals and intervals.exists() else None
+            )
+            table = self.attempt(section.title, read, path) if is_there else None
+            pictures = list(self._pictures(section))
             if table or pictures:
-                yield _Shown(part, self._caption(part), table, pictures)
+                yield _Shown(section, self._caption(section), table, pictures)
 
     def _is_there(self, table: str) -> bool:
         """Whether a table exists and belongs to this run, not to an earlier run with other settings."""
         is_wanted = self.captions is None or table in self.captions
         return is_wanted and (self.folder / "tables" / f"{table}.csv").exists()
 
-    def _pictures(self, part: Part) -> Iterator[tuple[str, Picture]]:
+    def _pictures(self, section: Section) -> Iterator[tuple[str, Picture]]:
         figures = self.folder / "figures"
-        pattern = f"{part.name}.svg" if part.figures is None else part.figures
+        pattern = f"{section.name}.svg" if section.figures is None else section.figures
         if not pattern:
             return
         # A picture is named by its path in the folder.
         every = {path.relative_to(figures).with_suffix(""): path for path in sorted(figures.glob(pattern))}
         wanted = self.figures
         found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
-        if not found and (self._is_there(part.name) or not part.table):
-            self.missing.append((f"{part.title}: picture", f"{figures / pattern} does not exist"))
+        if not found and (self._is_there(section.name) or not section.table):
+            self.missing.append((f"{section.title}: picture", f"{figures / pattern} does not exist"))
         for place, path in found.items():
             name = ", ".join(place.parts[1:])
-            label = f"{part.title}{name and ': '}{name}"
-            if picture := self.attempt(f"{part.title}: picture", partial(embed_svg, label=label), path):
+            label = f"{section.title}{name and ': '}{name}"
+            if picture := self.attempt(f"{section.title}: picture", partial(embed_svg, label=label), path):
                 yield name, picture
 
-    def _caption(self, part: Part) -> str:
-        if self.captions is not None or not part.table:
-            return (self.captions or {}).get(part.name, "")
-        path = self.folder / "tables" / f"{part.name}.md"
+    def _caption(self, section: Section) -> str:
+        if self.captions is not None or not section.table:
+            return (self.captions or {}).get(section.name, "")
+        path = self.folder / "tables" / f"{section.name}.md"
         try:
             return path.read_text(encoding="utf-8").partition("\n")[0]
         except (OSError, ValueError):

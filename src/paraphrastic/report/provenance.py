@@ -6,7 +6,6 @@ these to the files that their steps read, and so on down to the data.
 
 import importlib.metadata
 import json
-import logging
 import platform
 import time
 from collections.abc import Mapping, Sequence
@@ -23,8 +22,6 @@ _RESULTS = "results"
 _FORMAT = 1
 # Keys that a result takes over from the record of its step.
 _OF_STEP = ("step", "host", "seconds", "commit", "code", "config", "seed")
-
-_log = logging.getLogger(__name__)
 
 
 def write_provenance(

@@ -1,14 +1,12 @@
 """Tables as Markdown for reading, and as LaTeX for papers."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from paraphrastic.base.files import atomic_output
-from paraphrastic.report.tables import Notes, number
-
-Row = Mapping[str, str]
+from paraphrastic.report.tables import Notes, Row, number
 
 _LATEX = str.maketrans(
     {
@@ -68,7 +66,7 @@ def _cells(
         entry, note = escaped(row[column]), notes.of(row, column)
         if entry and note.best:
             entry = bold.format(entry)
-        return entry + (small.format(escaped(str(note))) if entry and str(note) else "")
+        return entry + (small.format(escaped(f" {note}")) if entry and str(note) else "")
 
     return [[cell(row, column) for column in row] for row in rows]
 

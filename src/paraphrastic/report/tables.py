@@ -2,11 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_csv
+from paraphrastic.evaluation.percentages import bracketed
+
+# A row of a CSV file, by the names of the columns.
+Row = Mapping[str, str]
 
 _WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
 
@@ -29,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DisplayedRow:
     """A row and its source: `measured`, `untrained`, `published` or empty."""
 
     cells: Sequence[Cell]
@@ -42,7 +46,7 @@ class Table:
 
     columns: Sequence[str]
     numeric: Sequence[bool]
-    groups: Mapping[str, Sequence[Row]]
+    groups: Mapping[str, Sequence[DisplayedRow]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,8 @@ class Note:
     group: str = ""
 
     def __str__(self) -> str:
-        deviation = f" ± {self.deviation}" if self.deviation else ""
-        return f"{deviation} [{', '.join(self.interval)}]" if self.interval else ""
+        deviation = f"± {self.deviation}" if self.deviation else ""
+        return " ".join(filter(None, [deviation, bracketed(self.interval) if self.interval else ""]))
 
 
 class Notes:
@@ -83,12 +87,12 @@ class Notes:
     def __bool__(self) -> bool:
         return bool(self._notes)
 
-    def of(self, row: Mapping[str, str], column: str) -> Note:
+    def of(self, row: Row, column: str) -> Note:
         """The note on the figure in this row and column; an empty note if there is none."""
         key = row.get("system", ""), row.get("source", ""), row.get("pair", ""), column
         return self._notes.get(key, Note())
 
-    def group(self, row: Mapping[str, str]) -> str:
+    def group(self, row: Row) -> str:
         """The paper and the table that a row is printed in; empty if the row is not published."""
         return next((group for column in row if (group := self.of(row, column).group)), "")
 
@@ -133,17 +137,19 @@ def read_table(path: Path, intervals: Path | None = None) -> Table:
     # If one number of a column is large, all its numbers get thousands separators.
     large = {name for name in columns if any(re.fullmatch(r"\d{5,}", row[name]) for row in rows)}
     numeric = [all(number(row[name]) is not None for row in rows if row[name]) for name in columns]
-    groups: dict[str, list[Row]] = {}
+    groups: dict[str, list[DisplayedRow]] = {}
     # The sort is stable: this run's rows keep their order, above the published ones.
     for row in sorted(rows, key=lambda row: row.get("source") == "published"):
         cells = [
             _cell(row, name, spans.get(name, ()), notes.of(row, name), name in large) for name in columns
         ]
-        groups.setdefault(_title(row, notes.group(row)), []).append(Row(cells, row.get("source", "")))
+        groups.setdefault(_title(row, notes.group(row)), []).append(
+            DisplayedRow(cells, row.get("source", ""))
+        )
     return Table([words(name) for name in columns], numeric, groups)
 
 
-def _title(row: Mapping[str, str], group: str) -> str:
+def _title(row: Row, group: str) -> str:
     source = row.get("source")
     if source is None:
         return ""
@@ -165,16 +171,14 @@ def _spans(names: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return spans
 
 
-def _cell(row: Mapping[str, str], name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
-    deviation, ends = note.deviation, note.interval
+def _cell(row: Row, name: str, span: Sequence[str], note: Note, large: bool) -> Cell:
     around = [row[each] for each in span if row[each]]
     if len(around) == 1:
-        deviation = around[0]
+        note = replace(note, deviation=around[0])
     elif around:
-        deviation, ends = "", tuple(around)
-    written = " ".join(filter(None, [deviation and f"± {deviation}", " – ".join(ends)]))
+        note = replace(note, interval=tuple(around))
     text = readable(row[name], large=large)
-    return Cell(text, number(row[name]), written.replace("-", "−"), note.best)
+    return Cell(text, number(row[name]), str(note).replace("-", "−"), note.best)
 
 
 def readable(text: str, *, large: bool = True) -> str:

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.lines import text_lines
-from paraphrastic.model.encoder import Float32
 from paraphrastic.model.system import Embed, Stages, System
 
 # Seconds to wait for the Hugging Face Hub, which is asked once. The libraries would retry for every file.

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.threads import in_blocks
 from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import BLOCK_SENTENCES, Float32, SentenceEncoder
-from paraphrastic.model.files import CONFIG, ENCODER, PARTS
+from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
+from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, MODULES
 from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.pieces import Pieces
 from paraphrastic.model.system import Stages, System
 from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors
-
-# A file in every folder that sentence-transformers saved.
-_MODULES = "modules.json"
 
 
 def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") -> System:
@@ -122,11 +120,11 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
-        if isinstance(config, dict) and config.get("encoder") in (ENCODER, PARTS):
+        if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE):
             return system_of(open_folder(folder), threads=threads, device=device or "cpu")
-        if not (folder / _MODULES).is_file():
+        if not (folder / MODULES).is_file():
             raise InputError(
-                f"{folder}: neither a model folder nor one of sentence-transformers: {_MODULES} is missing"
+                f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"
             )
     try:
         return open_sentence_transformer(str(place), threads=threads, device=device)

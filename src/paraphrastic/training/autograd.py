@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from paraphrastic.base.arrays import Bool, Float32, Int64
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import margin_loss
 from paraphrastic.training.settings import TrainingSettings
@@ -60,9 +60,7 @@ class AutogradEngine:
         places = torch.from_numpy(np.argsort(order, kind="stable")).to(self.device)
         return torch.nn.functional.normalize(torch.cat(blocks)[places])
 
-    def step(
-        self, sentences: Sentences, chosen: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_]
-    ) -> float:
+    def step(self, sentences: Sentences, chosen: Int64, valid: Bool) -> float:
         """Train on one mini-batch of n pairs and return its loss.
 
         Args:
@@ -86,7 +84,7 @@ class AutogradEngine:
         self.steps_done += 1
         return loss.item()
 
-    def weights(self) -> dict[str, npt.NDArray[np.float32]]:
+    def weights(self) -> dict[str, Float32]:
         """Copies of the current parameters, by name."""
         parameters = self.encoder.named_parameters()
         return {name: parameter.detach().cpu().numpy().copy() for name, parameter in parameters}

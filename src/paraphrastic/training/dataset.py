@@ -26,6 +26,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.units import spell
@@ -39,8 +40,6 @@ TOKENS_PER_READ = 1 << 20
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 # Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
 
@@ -130,13 +129,13 @@ def encode_dataset(
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
-        encoders = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
+        tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
         for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
             columns = [column.to_pylist() for column in batch.columns]
-            for encoder in encoders:
-                encoder.append(columns)
-        for encoder in encoders:
-            encoder.finish(pairs)
+            for tokenizer in tokenizers:
+                tokenizer.append(columns)
+        for tokenizer in tokenizers:
+            tokenizer.finish(pairs)
 
 
 class _UnitTokenizer:
@@ -265,7 +264,7 @@ class UnitTable:
         return len(self.pieces) + len(self.sizes)
 
     @property
-    def second(self) -> npt.NDArray[np.bool_]:
+    def second(self) -> Bool:
         """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
         unknown = np.arange(len(self.sizes)) > 0
         return np.concatenate([self.pieces >= self.sizes[0], unknown])

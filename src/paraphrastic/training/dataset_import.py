@@ -13,10 +13,11 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
-from paraphrastic.training.dataset import SIDES, Int32, Sentences, append_sentences, create_side, write_pieces
+from paraphrastic.training.dataset import SIDES, Sentences, append_sentences, create_side, write_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import sentencepiece
 import torch
 from torch import Tensor, nn
 
+from paraphrastic.base.arrays import Bool, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.corpus.word_vectors import WordVectors
@@ -82,7 +82,7 @@ class RecurrentEmbeddings(_Embeddings):
 
     def __init__(
         self, n_rows: int, embedding: int, dimension: int, *, part: Part,
-        second: npt.NDArray[np.bool_] | None, seed: int, scramble: float, **table: Any,
+        second: Bool | None, seed: int, scramble: float, **table: Any,
     ) -> None:  # fmt: skip
         super().__init__(n_rows, embedding, seed=seed, **table)
         self.second = second
@@ -178,7 +178,7 @@ def initial_encoder(
     return TrainableEncoder(parts, inputs, combine=architecture.combine)
 
 
-def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[npt.NDArray[np.int64]], a: float) -> None:
+def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[Int64], a: float) -> None:
     """Multiply each row of averaged embeddings by its smooth inverse frequency, a / (a + p).
 
     `counts` says how often each row of each unit occurs. In a sum, frequent rows would drown the others

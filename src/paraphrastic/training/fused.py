@@ -3,20 +3,20 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import fused_kernels as kernels
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import Float32, Int32, Int64, Missed, Parameters, Step, gather
+from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
 
 CACHE_LINE = 64
 # Columns per cache line.
-COLUMNS = CACHE_LINE // 4
+CACHE_LINE_COLUMNS = CACHE_LINE // 4
 LARGEST_BLOCK = 256
 SMALLEST_BLOCK = 64
 # Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
@@ -36,7 +36,7 @@ class FusedEngine:
         self.workers = workers
         rows, self.dimension = table.shape
         # Padded, so that every row starts a cache line; the added columns stay zero.
-        self.width = -(-self.dimension // COLUMNS) * COLUMNS
+        self.width = -(-self.dimension // CACHE_LINE_COLUMNS) * CACHE_LINE_COLUMNS
         self.edges = _edges(self.width)
         self.parameters = Parameters(*(_zeros(rows * self.width) for _ in range(3)))
         self.parameters.table.reshape(rows, -1)[:, : self.dimension] = table.numpy()
@@ -57,7 +57,7 @@ class FusedEngine:
         self._share(n, kernels.normalize, vectors, squares)
         return torch.from_numpy(vectors)[:, : self.dimension]
 
-    def step(self, sentences: Sentences, chosen: Int64, valid: npt.NDArray[np.bool_]) -> float:
+    def step(self, sentences: Sentences, chosen: Int64, valid: Bool) -> float:
         """Train on one mini-batch; see `AutogradEngine.step`."""
         n, blocks = len(chosen) // 4, len(self.edges) - 1
         step = self._next_step()
@@ -136,9 +136,9 @@ def _edges(width: int) -> Int64:
 
     Blocks are whole cache lines, about equally wide. If the width allows, their number is a multiple of four.
     """
-    lines = width // COLUMNS
+    lines = width // CACHE_LINE_COLUMNS
     blocks = min(-(-width // SMALLEST_BLOCK), 4 * -(-width // (4 * LARGEST_BLOCK)))
-    return np.arange(blocks + 1) * lines // blocks * COLUMNS
+    return np.arange(blocks + 1) * lines // blocks * CACHE_LINE_COLUMNS
 
 
 def _zeros(size: int) -> Float32:

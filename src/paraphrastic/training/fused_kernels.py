@@ -21,10 +21,10 @@ the factor c_(j+1) · … · c_k, and the row the factor c_1 · … · c_k.
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Float64, Int32, Int64
 from paraphrastic.base.jit import jit, jit_sum, prefetch
-from paraphrastic.training.sparse_rows import Float32, Int32, Int64, MiniBatch, Missed, Parameters, Step
+from paraphrastic.training.sparse_rows import MiniBatch, Missed, Parameters, Step
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 # 0.9^400 is 5e-19: later steps have no effect in single precision.
@@ -40,7 +40,6 @@ PRODUCTS = 7
 # Entries per cache line, and how many rows ahead of the current one are prefetched.
 LINE, AHEAD = 16, 1
 
-Float64 = npt.NDArray[np.float64]
 
 _COUNT = np.arange(BIASED_STEPS + HORIZON + 2)
 with np.errstate(divide="ignore"):

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
@@ -31,8 +31,8 @@ LINES_AN_EPOCH = 100
 # the optimizer of a run, embed sentences, return copies of the parameters (`weights`), and save and restore
 # their state. Asking for weights or state does not change a digit of what follows.
 Engine = FusedEngine | AutogradEngine
-Rows = npt.NDArray[np.int64]
-Weights = Mapping[str, npt.NDArray[np.float32]]
+Indices = Int64
+Weights = Mapping[str, Float32]
 Score = Callable[[Weights], float]
 
 
@@ -78,7 +78,7 @@ def megabatches(
         yield Sentences.concatenate(list(rest)), megabatch_size(batches_read, settings)
 
 
-class Run:
+class TrainingRun:
     """One training run, which continues from its last checkpoint if there is one."""
 
     def __init__(
@@ -131,7 +131,7 @@ class Run:
             progress.line_pairs += len(pairs)
             report.step(len(pairs))
 
-    def _losses(self, sentences: Sentences, batches: Sequence[Rows]) -> Iterator[float]:
+    def _losses(self, sentences: Sentences, batches: Sequence[Indices]) -> Iterator[float]:
         """Train on the mini-batches of a mega-batch and yield the loss of each."""
         if isinstance(self.engine, DeviceEngine):
             losses, with_negative = self.engine.train(sentences)
@@ -143,12 +143,12 @@ class Run:
         for pairs in batches:
             yield self._step(self.engine, sentences, negatives, pairs)
 
-    def _mine(self, sentences: Sentences) -> Rows:
+    def _mine(self, sentences: Sentences) -> Indices:
         """Find the negatives of a mega-batch's sentences with the current parameters, without dropout."""
         vectors, search = self.engine.embed(sentences), self.settings.negative_search
         return hardest_negatives(vectors, fingerprints(sentences), self.workers, **search)
 
-    def _step(self, engine: Engine, sentences: Sentences, negatives: Rows, pairs: Rows) -> float:
+    def _step(self, engine: Engine, sentences: Sentences, negatives: Indices, pairs: Indices) -> float:
         """Train on one mini-batch of the mega-batch and return its loss."""
         own = np.concatenate([pairs, pairs + len(sentences) // 2])
         chosen = negatives[own]

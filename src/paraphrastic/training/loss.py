@@ -3,17 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn.functional import cosine_similarity
 
+from paraphrastic.base.arrays import Bool, Float64
 from paraphrastic.base.jit import jit
 
 # As in torch's cosine_similarity.
 COSINE_EPSILON = 1e-8
-
-Float64 = npt.NDArray[np.float64]
 
 
 def margin_loss(vectors: Sequence[Tensor], valid: Tensor, *, margin: float) -> Tensor:
@@ -48,9 +46,7 @@ def cosine(product: float, square: float, other_square: float) -> tuple[float, f
 
 
 @jit
-def loss_and_factors(
-    products: Float64, valid: npt.NDArray[np.bool_], margin: float, factors: Float64
-) -> float:
+def loss_and_factors(products: Float64, valid: Bool, margin: float, factors: Float64) -> float:
     """The margin loss, and its gradient as factors of the sentences' vectors.
 
     Args:

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.model.files import ENCODER, PARTS, ModelFiles, tensor_name
+from paraphrastic.model.files import AVERAGE, COMPOSITE, ModelFiles, tensor_name
 from paraphrastic.training.dataset import UnitTable
 
-Float32 = npt.NDArray[np.float32]
 # A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
-Tables = tuple[Float32, npt.NDArray[np.bool_], Float32]
+PieceTable = tuple[Float32, Bool, Float32]
 
 
 def model_files(
@@ -37,7 +37,7 @@ def model_files(
     if architecture.averaged and not architecture.separate:
         (tables,) = tables_by_language(weights["parts.0.table"], units[0])
         tensors = dict(zip(("embeddings", "known", "unknown"), tables, strict=True))
-        return ModelFiles(ENCODER, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
+        return ModelFiles(AVERAGE, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
     languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
     found: dict[str, npt.NDArray[Any]] = {}
     for unit, place, proto in others:
@@ -58,12 +58,12 @@ def model_files(
     dimensions = [part.dimension or dimension for part in architecture.parts]
     total = sum(dimensions) if architecture.combine == "concatenate" else dimensions[0]
     config = {**config, "architecture": architecture.to_json()}
-    return ModelFiles(PARTS, total, found, first[2], config)
+    return ModelFiles(COMPOSITE, total, found, first[2], config)
 
 
-def tables_by_language(table: Float32, unit: UnitTable) -> list[Tables]:
+def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
     """Reorder a table by piece id, into one table or one per language; pieces without a row get zeros."""
-    found: list[Tables] = []
+    found: list[PieceTable] = []
     start = 0
     for number, size in enumerate(unit.sizes):
         rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))

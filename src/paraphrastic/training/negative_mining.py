@@ -9,6 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.dataset import Sentences
@@ -16,17 +17,16 @@ from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
 # Rows and columns of the similarity matrix that a thread holds at a time; they should fit into its cache.
-BLOCK_ROWS = 256
+SIMILARITY_ROWS = 256
 BLOCK_COLUMNS = 1024
 # Rows of the matrix held at a time on a device: 100 MB with 12,800 columns in bfloat16.
 DEVICE_ROWS = 4096
 # Columns whose maximum is taken in one go.
-CHUNK = 128
+MAXIMUM_COLUMNS = 128
 # Vectors sampled to choose the scale of int8. Few normally distributed entries exceed four deviations.
 _SAMPLE = 64
 _TYPICAL = 4.0
 
-Int64 = npt.NDArray[np.int64]
 # Highest similarities, and the sentences that have them.
 Found = tuple[npt.NDArray[Any], Int64]
 
@@ -71,7 +71,7 @@ def hardest_negatives(
     copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    size = max(1, min(BLOCK_ROWS, -(-n // 8)))
+    size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
 
@@ -139,7 +139,7 @@ _LOWEST: dict[torch.dtype, Any] = {
 def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
     """Similarities of all rows to all columns, as numbers that sort as the similarities do."""
     if rows.dtype == torch.int8:
-        products: npt.NDArray[np.int32] = torch._int_mm(rows, columns.T).numpy()
+        products: Int32 = torch._int_mm(rows, columns.T).numpy()
         return products
     similarity = rows @ columns.T
     if similarity.dtype == torch.float32:
@@ -159,7 +159,7 @@ def _in_eight_bits(vectors: Tensor, workers: Workers) -> Tensor:
     return found
 
 
-def _largest(sample: npt.NDArray[np.float32]) -> float:
+def _largest(sample: Float32) -> float:
     """The value that becomes 127 in int8, chosen so that int8 is nearest to the vectors on average.
 
     Entries above this value are cut off, which costs much if they are frequent. The larger it is, the more
@@ -177,9 +177,7 @@ def _largest(sample: npt.NDArray[np.float32]) -> float:
 
 
 @jit
-def quantize(
-    source: npt.NDArray[np.float32], scale: Any, start: int, stop: int, target: npt.NDArray[np.int8]
-) -> None:
+def quantize(source: Float32, scale: Any, start: int, stop: int, target: Int8) -> None:
     """Write rows `start` to `stop` of `source`, times `scale`, as the nearest integers from -127 to 127."""
     bound = np.float32(127.0)
     for i in range(start, stop):
@@ -199,7 +197,7 @@ def order_bits(bits: npt.NDArray[np.int16]) -> None:
 @jit
 def scan(
     similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
-    has_copy: npt.NDArray[np.bool_], source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
+    has_copy: Bool, source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
     row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
 ) -> None:  # fmt: skip
     """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
@@ -239,9 +237,9 @@ def scan(
                 ):
                     similarity[i, j] = lowest
         highest, place = lowest, 0
-        for chunk in range(0, columns, CHUNK):
+        for chunk in range(0, columns, MAXIMUM_COLUMNS):
             # A slice, since the compiler compares several numbers at once only if no index can be negative.
-            part = similarity[i, chunk : min(columns, chunk + CHUNK)]
+            part = similarity[i, chunk : min(columns, chunk + MAXIMUM_COLUMNS)]
             top = lowest
             for j in range(len(part)):
                 top = max(top, part[j])

@@ -5,9 +5,9 @@ from typing import Any, Literal, TypedDict
 
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
-Engine = Literal["auto", "fused", "autograd"]
+EngineName = Literal["auto", "fused", "autograd"]
 Device = Literal["auto", "cpu", "cuda"]
-Schedule = Literal["constant", "linear"]
+LearningRateSchedule = Literal["constant", "linear"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
@@ -39,12 +39,12 @@ class TrainingSettings:
     dropout: float
     optimizer: Optimizer
     learning_rate: float
-    learning_rate_schedule: Schedule
+    learning_rate_schedule: LearningRateSchedule
     weight_decay: float
     negatives: Negatives
     exclude_duplicates: bool
     mining_precision: MiningPrecision
-    engine: Engine
+    engine: EngineName
     device: Device = "cpu"
     shuffle_window: int
     initial_vectors: str | None = None

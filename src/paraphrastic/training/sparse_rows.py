@@ -3,13 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from paraphrastic.base.arrays import Float32, Int32, Int64
 from paraphrastic.base.jit import jit
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-Int64 = npt.NDArray[np.int64]
 
 
 class Parameters(NamedTuple):
@@ -39,7 +35,7 @@ class Step(NamedTuple):
 class Missed(NamedTuple):
     """The steps that rows have missed, in arrays with one entry per row; see `training.fused_kernels`."""
 
-    steps: npt.NDArray[np.int64]
+    steps: Int64
     """The number k of steps."""
     movement: Float32
     """N."""

@@ -21,7 +21,7 @@ from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
@@ -33,18 +33,16 @@ from paraphrastic.training.encoder import (
     use_word_vectors,
 )
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, Run, Weights
+from paraphrastic.training.loop import Engine, TrainingRun, Weights
 from paraphrastic.training.model_files import model_files
 from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
-from paraphrastic.training.settings import Engine as EngineName
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.settings import EngineName, TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-CPU = torch.device("cpu")
 
 Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
@@ -172,7 +170,7 @@ def train_model(
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
-        run = Run(pairs, settings, workers, engine, checkpoints)
+        run = TrainingRun(pairs, settings, workers, engine, checkpoints)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import sentencepiece
 
+from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.units import spell
@@ -81,7 +81,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
 
 def spelled_alike(
     source: sentencepiece.SentencePieceProcessor, target: sentencepiece.SentencePieceProcessor
-) -> npt.NDArray[np.int32]:
+) -> Int32:
     """Ids in both vocabularies of every piece that both spell alike, [k, 2]."""
     ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
     spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))

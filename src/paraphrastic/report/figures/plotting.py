@@ -7,15 +7,15 @@ from typing import Any, Literal
 
 import matplotlib
 import numpy as np
-import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import atomic_output
 
 
-def numbers(rows: Sequence[Mapping[str, str]], column: str) -> npt.NDArray[np.float64]:
+def numbers(rows: Sequence[Mapping[str, str]], column: str) -> Float64:
     """The numbers in a column, [rows]; an empty cell is NaN."""
     return np.array([float(row[column] or "nan") for row in rows])
 
@@ -38,7 +38,7 @@ def plot_panels(
 
 def plot_squares(
     axes: Axes,
-    values: npt.NDArray[np.float64],
+    values: Float64,
     lines: Sequence[str],
     columns: Sequence[str],
     *,

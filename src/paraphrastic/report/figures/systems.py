@@ -1,6 +1,6 @@
 """Pictures that compare systems: their figures with intervals, and their speed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +10,7 @@ from matplotlib.ticker import EngFormatter
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
-from paraphrastic.report.tables import read_rows
-
-Row = Mapping[str, str]
+from paraphrastic.report.tables import Row, read_rows
 
 # Sources of figures: colour, and a mark that can be recognised without colour.
 _SOURCES = {

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from paraphrastic.base.arrays import Float32
 from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.formulas import (
     Rates,
@@ -19,12 +18,10 @@ from paraphrastic.training.device.formulas import (
     step_constants,
     terms,
 )
-from paraphrastic.training.device.sparse_rows import Bags, MiniBatch, MiniBatches
+from paraphrastic.training.device.sparse_rows import Bags, MiniBatchBags, MiniBatches
 from paraphrastic.training.fused_kernels import HORIZON
 from paraphrastic.training.negative_mining import hardest_on_device, sentence_fingerprints
 from paraphrastic.training.settings import TrainingSettings
-
-Float32 = npt.NDArray[np.float32]
 
 # Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
 COPIED_ROWS = 4096
@@ -188,7 +185,7 @@ class DeviceEngine:
 
     def _step(
         self,
-        batch: MiniBatch,
+        batch: MiniBatchBags,
         valid: Tensor,
         missed: Tensor,
         times: tuple[Tensor, Tensor] | None,

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 # Tokens in a part of a row's sum. Parts are summed separately, so that no row waits for a more frequent one.
-CHUNK = 16
+SUMMED_TOKENS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Bags:
 
 
 @dataclass(frozen=True, slots=True)
-class MiniBatch:
+class MiniBatchBags:
     """One mini-batch of n pairs; its sentences are s, t, t′ and s′ of the first pair, then of the next.
 
     The gradients of a row are summed over each part of its tokens, and then over the parts.
@@ -89,7 +89,7 @@ class MiniBatches:
         starts = new.nonzero().squeeze(1)
         place = new.cumsum(0) - 1
         position = places - starts[place]
-        cuts = (position % CHUNK == 0).nonzero().squeeze(1)
+        cuts = (position % SUMMED_TOKENS == 0).nonzero().squeeze(1)
         cut_place = place[cuts]
         self.rows, self.batch = key[starts] % n_rows, key[starts] // n_rows
         first_cuts = torch.searchsorted(cut_place, torch.arange(len(starts), device=device))
@@ -123,12 +123,12 @@ class MiniBatches:
         before[1:] = torch.where(row.diff() == 0, batch[:-1] + 1, 0)
         return torch.empty_like(before).scatter_(0, order, before)
 
-    def __iter__(self) -> Iterator[MiniBatch]:
+    def __iter__(self) -> Iterator[MiniBatchBags]:
         for now, after in zip(self.bounds, self.bounds[1:], strict=False):
             sentences, tokens, rows, parts = (
                 slice(start, stop) for start, stop in zip(now, after, strict=True)
             )
-            yield MiniBatch(
+            yield MiniBatchBags(
                 self.rows[rows],
                 rows,
                 Bags(self.slot[tokens], self.sentence_begins[sentences]),
