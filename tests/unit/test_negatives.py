@@ -108,6 +108,14 @@ def test_copies_are_barred_as_in_training(model: Path) -> None:
     assert (barred.negative, barred.cosine) == (None, None)
 
 
+def test_both_sides_may_be_in_one_language(model: Path) -> None:
+    encoder = load_model(model)
+    encoder.config = {**encoder.config, "languages": ["en"]}
+    read = [("the dog", "the cat"), ("the house", "the tree")]
+    found = choose_negatives(encoder, read, [], megabatch=[1], batch_size=8)
+    assert [each.negative for each in found] == ["the tree", "the cat"]
+
+
 @pytest.mark.parametrize(
     ("content", "more", "cause"),
     [

@@ -75,7 +75,7 @@ class Schema:
     """
 
     def __init__(self, path: Path) -> None:
-        root = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        root = yaml.safe_load(path.read_text(encoding="utf-8"))
         self._definitions: Json = root.pop("$defs")
         # The possible kinds of corpora come from the registry's table of kinds.
         self._definitions["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
