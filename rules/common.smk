@@ -13,7 +13,7 @@ from paraphrastic.base.code_version import code_version
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
 from paraphrastic.config.architecture import architecture_of
-from paraphrastic.config.check import check_config
+from paraphrastic.config.check import check_config, read_config
 from paraphrastic.config.definitions import mining_system
 from paraphrastic.config.validation import MEASURES
 from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
@@ -36,6 +36,10 @@ envvars:
 
 
 try:
+    if workflow.is_main_process:
+        # Snakemake would silently take the last value of a key that a file gives twice.
+        given = (*workflow.configfiles, *workflow.overwrite_configfiles)
+        read_config([Path(os.path.relpath(file)) for file in given])
     if not workflow.is_main_process and (copied := os.environ[SETTINGS]):
         config.clear()
         config.update(read_json(copied))

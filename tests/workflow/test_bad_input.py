@@ -192,6 +192,16 @@ def test_a_bad_configuration_stops_before_anything_runs(
     assert not (pipeline / "resources").exists()
 
 
+def test_a_key_that_is_given_twice(pipeline: Path) -> None:
+    (pipeline / "config.yaml").write_text(CONFIG + "training: {epochs: 2}\n")
+    run = snakemake(pipeline, "--configfile", "config.yaml", "--", PAIRS)
+    assert run.returncode != 0
+    lines = CONFIG.splitlines()
+    first = 1 + next(number for number, line in enumerate(lines) if line.startswith("training:"))
+    message = f"config.yaml:{len(lines) + 1}: not YAML: the key 'training' is already given in line {first}"
+    assert message in run.stdout.splitlines()
+
+
 def test_the_small_corpus_of_these_tests_is_good(pipeline: Path, prepare: Prepare) -> None:
     opus(prepare)
     write_zip(pipeline / "mine/en-xx.txt.zip", ENGLISH, FOREIGN)

@@ -100,8 +100,17 @@ def test_examples_run(own_finished: Path, monkeypatch: pytest.MonkeyPatch, lines
             path.unlink()
 
 
-@pytest.mark.parametrize("command", ["embed", "score", "search", "dedup", "mine", "plan", "new"])
+# Examples of `corpora` and `links` need a network; test_opus.py and test_links.py run these commands instead.
+COMMANDS_WITH_EXAMPLES = (
+    *("embed", "score", "search", "dedup", "mine", "negatives"),
+    *("new", "config", "plan", "report", "verify"),
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS_WITH_EXAMPLES)
 def test_examples_of_help_run(own_finished: Path, command: str) -> None:
+    # The reader's own settings.
+    (own_finished / "mine.yaml").write_text("seed: 2\n")
     run = [sys.executable, "-m", "paraphrastic.cli"]
     page = subprocess.run([*run, command, "--help"], capture_output=True, text=True, check=True).stdout
     example = page.split("example:\n")[1].split("\n\n")[0]
