@@ -9,7 +9,15 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from pipelines import MakeOnce, SampleRun, children_seconds, copy_pipeline, machine_slowness, snakemake
+from pipelines import (
+    MakeOnce,
+    SampleRun,
+    children_seconds,
+    copy_pipeline,
+    keep_compiled,
+    machine_slowness,
+    snakemake,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -89,6 +97,7 @@ def sample_run(made_once: MakeOnce) -> SampleRun:
         run = snakemake(folder / "pipeline", *SampleRun.TARGETS)
         seconds = children_seconds() - started
         assert run.returncode == 0, run.stdout
+        keep_compiled(folder / "pipeline")
         times = {"processor_seconds": seconds, "slowness": (slowness + machine_slowness()) / 2}
         (folder / "times.json").write_text(json.dumps(times))
 

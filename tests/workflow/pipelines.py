@@ -36,6 +36,15 @@ def copy_pipeline(folder: Path) -> Path:
     return folder
 
 
+def keep_compiled(folder: Path) -> None:
+    """Keep what numba has compiled in a copy, so that neither tests nor later copies compile it again."""
+    for compiled in (folder / "src").rglob("*.nb[ic]"):
+        own = ROOT / compiled.relative_to(folder)
+        if not own.exists():
+            own.parent.mkdir(exist_ok=True)
+            shutil.copy2(compiled, own)
+
+
 def configure(folder: Path, path: str, value: object) -> None:
     """Set an entry of the default configuration of the pipeline in `folder`, such as `training.epochs`."""
     file = folder / "config/config.yaml"
