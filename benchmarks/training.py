@@ -52,7 +52,7 @@ from paraphrastic.training.device.selection import choose_device, held_device
 from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, Run
+from paraphrastic.training.loop import Engine, TrainingRun
 from paraphrastic.training.negative_mining import fingerprints, hardest_negatives, precision_on
 from paraphrastic.training.progress import Report
 from paraphrastic.training.settings import TrainingSettings
@@ -354,7 +354,9 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
         engine = build_engine(
             initial_encoder(pairs.units, settings, Architecture()), settings, workers, steps=0
         )
-        run = Run(pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity=""))
+        run = TrainingRun(
+            pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity="")
+        )
         # Half of the steps fall into the first window, and M has already reached its final size.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,21 @@ def test_nothing_imports_in_a_circle() -> None:
         pytest.fail(" imports ".join(reversed(error.args[1])))
 
 
-PAGE = (PACKAGE.parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
+ROOT = PACKAGE.parents[1]
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+# Programs that nothing imports, so that no other test notices names that are gone from the library.
+PROGRAMS = sorted([*(ROOT / "benchmarks").glob("*.py"), *(ROOT / "docs").glob("*.py")])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
+def test_what_a_program_imports_is_there(program: Path) -> None:
+    for node in ast.walk(ast.parse(program.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] == "paraphrastic":
+            for alias in node.names:
+                module = f"{node.module}.{alias.name}"
+                assert module in MODULES or hasattr(import_module(str(node.module)), alias.name), module
 
 
 def test_the_page_of_the_architecture_draws_these_floors() -> None:
