@@ -8,6 +8,7 @@ import sentencepiece
 from small_corpus import sentence_pairs, write_pairs, write_training_data
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.training import dataset
 from paraphrastic.training.dataset import (
     PAIRS_PER_BLOCK,
     PairDataset,
@@ -34,6 +35,19 @@ def test_take_part_and_concatenate_are_those_of_lists() -> None:
     assert listed(sentences.part(1, 3)) == [[], [3]]
     assert listed(Sentences.concatenate([sentences.part(0, 1), flat([9])])) == [[1, 2], [9]]
     assert len(sentences.take(np.array([], np.int64))) == 0
+
+
+@pytest.mark.parametrize("sides", [(), ("source",), ("target",)])
+def test_counts_are_those_of_all_tokens_however_many_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sides: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(dataset, "TOKENS_PER_READ", 7)
+    data, _ = write_training_data(tmp_path, sentence_pairs(50))
+    with PairDataset(data) as pairs:
+        read = dict(zip(("source", "target"), pairs.read(0, len(pairs)), strict=True))
+        tokens = np.concatenate([read[side].tokens for side in sides or read])
+        (counts,) = pairs.counts(*sides)
+        assert counts.tolist() == [(tokens == row).sum() for row in range(pairs.units[0].n_rows)]
 
 
 def test_fingerprints_are_equal_for_equal_sentences_only() -> None:

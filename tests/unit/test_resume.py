@@ -19,10 +19,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, stopped, train_model, training_inputs, write_data
 
 from paraphrastic.base.files import sha256
+from paraphrastic.training import train
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import megabatches
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.settings import EngineName, TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)
 
@@ -221,6 +222,23 @@ def test_a_checkpoint_of_other_data_is_not_used(
     assert sha256(train_model(other, tmp_path / "model", SETTINGS)) == sha256(
         train_model(other, tmp_path / "whole", SETTINGS)
     )
+
+
+@pytest.mark.parametrize(("engine", "used"), [("fused", True), ("autograd", False)])
+def test_threads_count_only_where_they_change_the_digits(
+    data: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    engine: EngineName,
+    used: bool,
+) -> None:
+    caplog.set_level(logging.INFO)
+    settings = replace(SETTINGS, engine=engine)
+    stopped(data, tmp_path / "model", settings, monkeypatch, step=30)
+    train.train_model(training_inputs(data, settings), tmp_path / "model", threads=2)
+    assert ("continuing after" in caplog.text) == used
+    assert ("other settings or data" in caplog.text) != used
 
 
 def test_the_rest_of_an_epoch_is_what_it_would_have_been(tmp_path: Path) -> None:

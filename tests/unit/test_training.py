@@ -247,3 +247,19 @@ def test_the_precision_that_auto_chose_is_used_and_written_down(
     assert load_model(chosen.parent).config["training"]["mining_precision"] == used
     for name in ("model.safetensors", "config.json"):
         assert (chosen.parent / name).read_bytes() == (given.parent / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("megabatch", "told"),
+    [(4, None), (13, None), (14, "M grows only to 13 instead of 14 in 64 mini-batches")],
+)
+def test_a_megabatch_that_is_never_reached_is_told(
+    data: tuple[Path, Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    megabatch: int,
+    told: str | None,
+) -> None:
+    # An epoch of 500 pairs has 16 mini-batches of 32, and M grows by one every five.
+    train_model(data, tmp_path / "model", replace(SETTINGS, megabatch=megabatch))
+    assert [message for message in caplog.messages if "grows" in message] == ([told] if told else [])
