@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,25 +56,45 @@ def faulty(
         extract_corpus="ballast = b'x' * 800_000_000; import time; time.sleep(8)",
         train_language_id="import time; time.sleep(300 if snakemake.resources.runtime == 1 else 0)",
     )
+    attempts = ("--set-resources", "train_language_id:runtime=attempt")
+    with started(cluster, folder, *attempts, "--", EXTRACTED, LANGUAGE_ID) as process:
+        yield folder, process
+
+
+@pytest.fixture(scope="module")
+def without_tables(
+    cluster: Cluster, finished_once: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
+    """Start a run that makes all tables, figures and the page of a copy of the finished run."""
+    folder = Path(shutil.copytree(finished_once, tmp_path_factory.mktemp("tables") / "pipeline"))
+    for made in ("results/tables", "results/figures"):
+        shutil.rmtree(folder / made)
+    with started(cluster, folder, "--", "paper_tables", "results/report.html") as process:
+        yield folder, process
+
+
+@contextmanager
+def started(cluster: Cluster, folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        [*SNAKEMAKE, "--set-resources", "train_language_id:runtime=attempt", "--", EXTRACTED, LANGUAGE_ID],
+        [*SNAKEMAKE, *arguments],
         cwd=folder,
         env=cluster.environment(),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     ) as process:
-        yield folder, process
+        yield process
         process.kill()
 
 
+@pytest.mark.usefixtures("without_tables")
 def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
     cluster: Cluster,
     finished_once: Path,
     faulty: tuple[Path, subprocess.Popen[str]],
     tmp_path: Path,
 ) -> None:
-    # Both runs go side by side: the faulty one mostly waits for a time limit of at least a minute.
+    # All runs go side by side, since they mostly wait: the faulty one for a time limit of at least a minute.
     folder = prepare(tmp_path / "pipeline")
     run = cluster.run(*SNAKEMAKE, "--", RESULT, cwd=folder)
     assert run.returncode == 0, run.stdout
@@ -104,19 +125,17 @@ def test_failed_jobs_get_more_memory_and_time_and_two_nodes_the_same_digits(
 
 
 def test_a_few_short_jobs_make_all_tables_figures_and_the_page(
-    cluster: Cluster, finished_once: Path, tmp_path: Path
+    cluster: Cluster, finished_once: Path, without_tables: tuple[Path, subprocess.Popen[str]]
 ) -> None:
-    folder = Path(shutil.copytree(finished_once, tmp_path / "pipeline"))
-    for made in ("results/tables", "results/figures"):
-        shutil.rmtree(folder / made)
-    run = cluster.run(*SNAKEMAKE, "--", "paper_tables", "results/report.html", cwd=folder)
-    assert run.returncode == 0, run.stdout
+    folder, process = without_tables
+    output, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, output
     for table in (finished_once / "results/tables").glob("*.csv"):
         assert (folder / "results/tables" / table.name).read_bytes() == table.read_bytes()
     jobs = cluster.ended(folder)
     assert {job["Partition"] for job in jobs} == {"short"}
     assert len(jobs) <= 12
-    assert run.stdout.count("Finished jobid") > 40
+    assert output.count("Finished jobid") > 40
 
 
 def test_a_killed_run_goes_on_where_it_was(cluster: Cluster, tmp_path: Path) -> None:
