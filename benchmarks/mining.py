@@ -1,13 +1,13 @@
 """Speed of mining: `python benchmarks/mining.py [--repeats N] [--threads N] [--clock cpu]`.
 
-Looks for the 4 nearest neighbours of sentences in both directions. In the same run, it is done by a plain
-reference, which makes the whole matrix by numpy and takes the highest entries of its rows and of its columns,
-and by FAISS's exact index of either side, where it is installed. Sentences are averages of 14 random vectors
-drawn by Zipf's law, the rare ones weighing more, and translations share half of them. Writes
+Finds the 4 nearest neighbours of sentences in both directions. The same run also times a plain reference,
+which computes the whole matrix with numpy and takes the highest entries of its rows and columns, and FAISS's
+exact index of each side, if FAISS is installed. A sentence is the weighted average of 14 random vectors that
+are drawn by Zipf's law, with higher weights for rare ones. Translations share half of them. Writes
 results/benchmarks/mining.json.
 
-With --sentences N, the time and the memory that mining two files of so many sentences takes, in a process of
-its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
+With --sentences N, measures instead the time and the memory of mining two files of N sentences in a process
+of its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
 """
 
 import argparse

@@ -36,7 +36,8 @@ _TAR_HEADERS = (
 _MAX_HEADER_BYTES = 1 << 20
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# A check reads at most this many times the file's size, but at least this many bytes. No text compresses better.
+# A check reads at most this many times the size of the file, but at least this many bytes, since no text
+# compresses better.
 _MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
 _DAMAGE = (
     EOFError,
