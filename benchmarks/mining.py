@@ -47,7 +47,7 @@ def main() -> None:
         return
     figures: dict[str, Any] = {}
     for n, dimension in [(600, 32)] if options.quick else CASES:
-        name = f"{n} sentences a side, {dimension} dimensions"
+        name = f"{n} sentences per side, {dimension} dimensions"
         figures[name] = measure(n, dimension, options)
         report(name, figures[name])
     about = {"clock": options.clock, "threads": options.threads}
@@ -133,7 +133,7 @@ def measure_files(options: argparse.Namespace) -> None:
         with ProcessPoolExecutor(1, mp_context=context) as process:
             arguments = [*map(str, paths), str(Path(folder, "mined.tsv")), options.dimension, options.threads]
             figures = process.submit(mine_alone, *arguments).result()
-    print(f"{options.sentences:,} sentences a side, {options.dimension} dimensions: "
+    print(f"{options.sentences:,} sentences per side, {options.dimension} dimensions: "
           f"{figures['seconds'] / 60:.1f} minutes, {figures['peak_mb']:,.0f} MB at most, "
           f"{figures['imported_mb']:,.0f} MB before it began")  # fmt: skip
     about = {"sentences": options.sentences, "dimension": options.dimension, "threads": options.threads}

@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of both engines")
     add_clock(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: on a GPU")
-    parser.add_argument("--memory-pairs", type=int, help="measure memory on so many pairs instead")
+    parser.add_argument("--memory-pairs", type=int, help="measure memory on this many pairs instead")
     parser.add_argument("--window", type=int, default=SETTINGS.shuffle_window, help="pairs shuffled together")
     parser.add_argument("--steps", type=int, default=400, help="mini-batches with --memory-pairs")
     parser.add_argument("--quick", action="store_true", help="small dimensions and mega-batches")
@@ -132,7 +132,7 @@ def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]
                 name = f"{dimension} dimensions, M {megabatch}, dropout {dropout}, {precision}"
                 row = measure_on(device, settings, rows=options.rows, repeats=options.repeats)
                 figures[name] = row
-                print(f"{name}: {row['pairs_per_second']:,.0f} pairs/s; µs a pair: mine {row['mine']:.2f}  "
+                print(f"{name}: {row['pairs_per_second']:,.0f} pairs/s; µs per pair: mine {row['mine']:.2f}  "
                       f"step {row['step']:.2f}, at best {row['mine_floor']:.2f} and {row['step_floor']:.2f}"
                       )  # fmt: skip
         about = {"device": torch.cuda.get_device_name(device), "rows": options.rows}
