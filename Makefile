@@ -1,4 +1,4 @@
-# The two commands of a newcomer: `make results` and `make test`. `make help` lists the others.
+# Newcomers need two commands, `make results` and `make test`. `make help` lists the others.
 SHELL := bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
@@ -11,12 +11,12 @@ help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 # uv installs the pinned packages, and knows where PyTorch's builds are: `make install TORCH=auto` takes the
-# one for the GPU of the machine. pip would bring gigabytes for GPUs. A build for processors in a folder that
-# pip is told to look in (`find-links`) comes first, so that no network is needed for it.
+# one for the GPU of the machine. pip would install gigabytes for GPUs. If a folder in pip's setting
+# `find-links` has a build for processors, that one is used, so that no network is needed for it.
 TORCH ?= cpu
 UV_PIP = $(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python
 
-# Each job is a process of its own, and would compile all that it imports again if Python kept nothing.
+# Each job is a process of its own. If Python kept no compiled modules, each would compile all its imports again.
 unexport PYTHONDONTWRITEBYTECODE
 
 $(BIN)/uv: requirements/uv.txt

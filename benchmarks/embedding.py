@@ -1,9 +1,9 @@
 """Speed of embedding: `python benchmarks/embedding.py [--text FILE] [--repeats N] [--dimension D]`.
 
-Embeds the sentences of a text file, one a line, from raw text to an array of vectors: by this library, by
-sentence-transformers and model2vec with the same model folder, and by a plain reference, sentencepiece and a
-padded batch in torch, all in the same run. The model has a vocabulary of the text and random embeddings.
-Writes results/benchmarks/embedding.json.
+Embeds the sentences of a text file, one per line, from raw text to an array of vectors. In the same run, this
+is done with this library, with sentence-transformers and model2vec, which load the same model folder, and
+with a plain reference (sentencepiece and padded batches in torch). The model's vocabulary is learned from the
+text, and its embeddings are random. Writes results/benchmarks/embedding.json.
 """
 
 import argparse

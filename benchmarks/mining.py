@@ -1,13 +1,13 @@
 """Speed of mining: `python benchmarks/mining.py [--repeats N] [--threads N] [--clock cpu]`.
 
-Looks for the 4 nearest neighbours of sentences in both directions. In the same run, it is done by a plain
-reference, which makes the whole matrix by numpy and takes the highest entries of its rows and of its columns,
-and by FAISS's exact index of either side, where it is installed. Sentences are averages of 14 random vectors
-drawn by Zipf's law, the rare ones weighing more, and translations share half of them. Writes
+Finds the 4 nearest neighbours of sentences in both directions. The same run also times a plain reference,
+which computes the whole matrix with numpy and takes the highest entries of its rows and columns, and FAISS's
+exact index of each side, if FAISS is installed. A sentence is the weighted average of 14 random vectors that
+are drawn by Zipf's law, with higher weights for rare ones. Translations share half of them. Writes
 results/benchmarks/mining.json.
 
-With --sentences N, the time and the memory that mining two files of so many sentences takes, in a process of
-its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
+With --sentences N, measures instead the time and the memory of mining two files of N sentences in a process
+of its own, from reading them to writing the pairs. Writes results/benchmarks/mining_files.json.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main() -> None:
         return
     figures: dict[str, Any] = {}
     for n, dimension in [(600, 32)] if options.quick else CASES:
-        name = f"{n} sentences a side, {dimension} dimensions"
+        name = f"{n} sentences per side, {dimension} dimensions"
         figures[name] = measure(n, dimension, options)
         report(name, figures[name])
     about = {"clock": options.clock, "threads": options.threads}
@@ -133,7 +133,7 @@ def measure_files(options: argparse.Namespace) -> None:
         with ProcessPoolExecutor(1, mp_context=context) as process:
             arguments = [*map(str, paths), str(Path(folder, "mined.tsv")), options.dimension, options.threads]
             figures = process.submit(mine_alone, *arguments).result()
-    print(f"{options.sentences:,} sentences a side, {options.dimension} dimensions: "
+    print(f"{options.sentences:,} sentences per side, {options.dimension} dimensions: "
           f"{figures['seconds'] / 60:.1f} minutes, {figures['peak_mb']:,.0f} MB at most, "
           f"{figures['imported_mb']:,.0f} MB before it began")  # fmt: skip
     about = {"sentences": options.sentences, "dimension": options.dimension, "threads": options.threads}

@@ -1,14 +1,14 @@
 """Speed of search and deduplication: `python benchmarks/search.py [--repeats N] [--threads N] [--clock cpu]`.
 
-Looks for the 10 nearest rows of a matrix, for one query, for some and for many, and for near duplicates
-among sentences, each by a plain reference beside it in the same run: products of blocks by numpy, the highest
-entries of each, and for near duplicates what is above the threshold, in the order of the sentences. FAISS's
-exact index is measured too, where it is installed: with the time to make it of vectors in memory, as ours
-needs no index, and without. Sentences are as in `mining.py`; of those that are
-deduplicated, a fifth are earlier ones with one token replaced. Writes results/benchmarks/search.json.
+Finds the 10 nearest rows of a matrix for one query, for some and for many, and near duplicates among
+sentences. The same run also times a plain reference, which multiplies blocks with numpy and takes the highest
+products of each or, for near duplicates, those above the threshold, in the order of the sentences. If FAISS
+is installed, its exact index is measured too, both with and without the time to build it, since ours needs no
+index. Sentences are made as in `mining.py`. For deduplication, a fifth of them are copies of earlier ones
+with one token replaced. Writes results/benchmarks/search.json.
 
-With --sentences N, the time and the memory that deduplicating a file of so many sentences takes, in a process
-of its own, from reading it to writing it. Writes results/benchmarks/dedup_file.json.
+With --sentences N, measures instead the time and the memory of deduplicating a file of N sentences in a
+process of its own, from reading the file to writing it. Writes results/benchmarks/dedup_file.json.
 """
 
 import argparse

@@ -25,7 +25,7 @@ def search_options(description: str, *, threads: str) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="searches, of which the median counts")
     parser.add_argument("--threads", type=int, default=2, help=threads)
     add_clock(parser)
-    parser.add_argument("--sentences", type=int, help="measure files of so many sentences instead")
+    parser.add_argument("--sentences", type=int, help="measure files of this many sentences instead")
     parser.add_argument("--dimension", type=int, default=300, help="with --sentences")
     parser.add_argument("--quick", action="store_true", help="few sentences")
     parser.add_argument("--output", help="JSON of all figures")

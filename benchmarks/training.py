@@ -1,18 +1,18 @@
 """Speed of training: `python benchmarks/training.py [--repeats N] [--threads N] [--clock cpu] [--device D]`.
 
-Trains on sentences drawn at random by Zipf's law, with translations that share half of their tokens, and
-measures whole mega-batches: the fused engine in each precision of mining, and a plain reference beside it in
-the same run (autograd without padding, torch's dense Adam, the product and its two maxima by torch). The
-fused engine's steps are counted from 20,000: in a long run, corrections of bias have died out.
-Writes results/benchmarks/training.json.
+Trains on random sentences, whose tokens follow Zipf's law and whose translations share half of their tokens,
+and measures whole mega-batches. The fused engine is measured in each precision of mining, and a plain
+reference beside it in the same run (autograd without padding, torch's dense Adam, torch's matrix product and
+its two maxima). The fused engine's steps are counted from 20,000, since bias corrections have died out for
+most of a long run. Writes results/benchmarks/training.json.
 
-With --device cuda, the same on a GPU, in each precision of mining: the engine for GPUs alone, whole
-mega-batches and their two parts, and beside them what a pair would take at best by the bandwidth and the
-product that are measured in the same run. Writes results/benchmarks/training_gpu.json.
+With --device cuda, measures the engine for GPUs in each precision of mining: whole mega-batches, their two
+parts, and the least time that a pair could take with the bandwidth and the matrix product that are measured
+in the same run. Writes results/benchmarks/training_gpu.json.
 
-With --memory-pairs N, memory instead: a process of its own trains on so many pairs from shortly before the
-end of the first window into the second one, by the loop of the pipeline with its checkpoints, and the most
-memory that it ever had is compared to table and moments. Writes results/benchmarks/training_memory.json.
+With --memory-pairs N, measures memory instead. A process of its own trains on N pairs with the pipeline's
+loop and checkpoints, from shortly before the end of the first window into the second one. Its peak memory is
+compared with the size of the table and the moments. Writes results/benchmarks/training_memory.json.
 """
 
 import argparse
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2, help="of both engines")
     add_clock(parser)
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="cuda: on a GPU")
-    parser.add_argument("--memory-pairs", type=int, help="measure memory on so many pairs instead")
+    parser.add_argument("--memory-pairs", type=int, help="measure memory on this many pairs instead")
     parser.add_argument("--window", type=int, default=SETTINGS.shuffle_window, help="pairs shuffled together")
     parser.add_argument("--steps", type=int, default=400, help="mini-batches with --memory-pairs")
     parser.add_argument("--quick", action="store_true", help="small dimensions and mega-batches")
@@ -132,7 +132,7 @@ def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]
                 name = f"{dimension} dimensions, M {megabatch}, dropout {dropout}, {precision}"
                 row = measure_on(device, settings, rows=options.rows, repeats=options.repeats)
                 figures[name] = row
-                print(f"{name}: {row['pairs_per_second']:,.0f} pairs/s; µs a pair: mine {row['mine']:.2f}  "
+                print(f"{name}: {row['pairs_per_second']:,.0f} pairs/s; µs per pair: mine {row['mine']:.2f}  "
                       f"step {row['step']:.2f}, at best {row['mine_floor']:.2f} and {row['step_floor']:.2f}"
                       )  # fmt: skip
         about = {"device": torch.cuda.get_device_name(device), "rows": options.rows}

@@ -15,7 +15,7 @@ LINES = 20_000
 NOISE_BITEXT = {"copy": 0.007, "wrong_language": 0.007, "mismatch": 0.007, "short": 0.006, "long": 0.003}
 NOISE_PARAPHRASES = {"wrong_language": 0.03, "near_copy": 0.03, "mismatch": 0.03, "short": 0.025}
 DUPLICATES = {"bitext": 0.02, "paraphrases": 0.025}
-# the filters of the papers draw the line at 0.7; nothing in the sample stands near it
+# the filters of the papers draw the line at 0.7; nothing in the sample is near it
 CLEAN_OVERLAP, COPY_OVERLAP = 0.6, 0.8
 ENDINGS = ("too", "as well", "indeed", "though", "of course")
 

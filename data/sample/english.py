@@ -59,7 +59,7 @@ def be(tense: str, person: int, many: bool) -> str:
 
 @cache
 def comparative(adjective: str) -> str:
-    """The comparative of an adjective, with an ending where it is short."""
+    """The comparative of an adjective, with an ending if it is short."""
     if adjective == "little":
         return "smaller"
     groups = len(re.findall(r"[aeiou]+", re.sub(r"e$", "", adjective)))

@@ -74,7 +74,7 @@ class French(Grammar):
     language = "fr"
 
     def phrase(self, noun: Noun, *, partitive: bool = True, negated: bool = False) -> tuple[str, bool]:
-        """A noun phrase and whether it is feminine; a bare noun has its partitive article where asked for."""
+        """A noun phrase and whether it is feminine; a bare noun has its partitive article if asked for."""
         if noun.is_pronoun:
             return PRONOUNS[noun.concept], noun.concept == "she"
         form = self.pick(noun.concept)

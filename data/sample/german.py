@@ -6,7 +6,7 @@ from grammar import Grammar, has_passive
 from lexicon import CONCEPTS, read_irregular
 from meaning import Clause, Noun, Sentence
 
-# third person singular of the present where the stem changes, and participle
+# third person singular of the present if the stem changes, and participle
 STRONG = read_irregular("de")
 WITH_SEIN = {"rennen", "laufen", "schwimmen", "sterben", "verschwinden", "stürzen", "hin|fallen", "an|kommen",
              "ein|treffen", "springen", "hüpfen", "gehen", "reisen", "eilen", "zurück|kehren",
@@ -36,7 +36,7 @@ EIN_WORDS = {
     "their": "ihr",
     "no": "kein",
 }
-WITHOUT_ENDING = (("nom", "m"), ("nom", "n"), ("acc", "n"))  # where ein and its like have none
+WITHOUT_ENDING = (("nom", "m"), ("nom", "n"), ("acc", "n"))  # ein and similar words have no ending in these
 CONTRACTIONS = (("in dem", "im"), ("an dem", "am"), ("in das", "ins"), ("an das", "ans"), ("zu dem", "zum"),
                 ("zu der", "zur"), ("von dem", "vom"))  # fmt: skip
 
@@ -244,7 +244,7 @@ class German(Grammar):
         return present(base, *person), prefix and f"{prefix}|"
 
     def infinitive(self, verb: str, *, zu: bool = False) -> str:
-        """The infinitive, with zu where asked for."""
+        """The infinitive, with zu if asked for."""
         prefix, base = split(verb)
         if not zu:
             return prefix + base

@@ -10,7 +10,7 @@ FOLDER = Path(__file__).parent / "lexicon"
 
 @dataclass(frozen=True)
 class Concept:
-    """One meaning with its wordings in each language; the notation of the forms is told in README.md."""
+    """One meaning with its wordings in each language; README.md explains the notation of the forms."""
 
     key: str
     category: str

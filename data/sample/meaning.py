@@ -143,7 +143,7 @@ def dress_noun(rng: Random, concept: Concept, *, adjective: float = 0.25, plain:
 
 
 def draw_adjective(rng: Random, letter: str, *, without: str = "") -> str:
-    """An adjective that suits the class, or an empty string where none does."""
+    """An adjective that suits the class, or an empty string if none does."""
     fitting = [key for key in fitting_adjectives(letter) if key != without]
     return rng.choice(fitting) if fitting else ""
 
@@ -156,7 +156,7 @@ def fitting_adjectives(letter: str) -> list[str]:
 
 @cache
 def fitting_verbs(subjects: str, objects: str) -> list[Concept]:
-    """The verbs that take one of the classes as subject and, where they have an object, as object."""
+    """The verbs that take one of the classes as subject and, if they have an object, as object."""
     return [
         verb
         for verb in BY_CATEGORY["verb"]

@@ -17,7 +17,7 @@ ARTICLES = {"def": ("el", "la", "los", "las"), "indef": ("un", "una", "unos", "u
 
 
 def irregular(verb: str, form: str, regular: str = "") -> str:
-    """An irregular form or stem of a verb, or the regular one where the table has none."""
+    """An irregular form or stem of a verb, or the regular one if the table has none."""
     return IRREGULAR.get(verb, {}).get(form) or regular
 
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What became of a job of PBS, in Snakemake's words: status.sh JOB
+# Tell the state of a PBS job in Snakemake's words: status.sh JOB
 # The history of finished jobs (qstat -x) is kept for two weeks by default.
 qstat -x -f "$1" | awk '
   $1 == "job_state" { state = $3 }

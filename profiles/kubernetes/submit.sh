@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Make a Job of a script and print its name: submit.sh CORES MB MINUTES SCRIPT
-# The volume of the claim is mounted where it is here, and this folder is on it. The time is that of the step: a
-# deadline of the Job would run while it waits for a node, or for its image.
+# Make a Job that runs a script, and print its name: submit.sh CORES MB MINUTES SCRIPT
+# The volume of the claim is mounted at the same path as on this machine, and this folder is on it. The time limit
+# applies to the step alone: a deadline of the Job would also count the time that it waits for a node or its image.
 set -euo pipefail
 : "${PARAPHRASTIC_IMAGE:?an image with Python and the pinned requirements}"
 : "${PARAPHRASTIC_CLAIM:?a claim of a volume that all nodes can write}"

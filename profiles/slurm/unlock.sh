@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The way back after Snakemake was killed, in the pipeline's folder: profiles/slurm/unlock.sh
-# Cancels the jobs that its runs left in Slurm's queue, waits for their end, and unlocks the folder.
+# Run this in the pipeline's folder after Snakemake was killed: profiles/slurm/unlock.sh
+# It cancels the jobs that runs in this folder left in Slurm's queue, waits for their end, and unlocks the folder.
 set -euo pipefail
 runs=$(grep -hos '^SLURM run ID: .*' .snakemake/log/*.log | sed 's/.*: //' | sort -u | paste -sd,) || runs=
 if [ -n "$runs" ]; then

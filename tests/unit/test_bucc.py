@@ -245,7 +245,7 @@ def test_vectors_that_mine_nothing(tmp_path: Path, embed, message: str) -> None:
 def test_few_gold_pairs(tmp_path: Path) -> None:
     """One gold pair is refused. If one half of the sentences has both, the other learns no threshold."""
     testset = prepared(tmp_path, "de-1\tTom\n", "en-1\tTom\n", "de-1\ten-1\n")
-    with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs, at least 2 are needed"):
+    with pytest.raises(InputError, match="BUCC de-en: there are 1 gold pairs; at least 2 are needed"):
         evaluate_bucc(Evaluation(ENCODER, tmp_path / "r.json", UNKNOWN, **OPTIONS), {"de-en": testset})
     shown = set()
     for order in itertools.permutations(range(4)):

@@ -174,7 +174,7 @@ def test_a_damaged_record_is_one_line(tmp_path: Path, text: str, capsys: pytest.
         ("data", None, "data are not listed by their paths"),
         ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which cannot be a file"),
         ("results", {"a.csv": []}, "its entry on a.csv is incomplete"),
-        ("written", None, "its entry on who wrote it is incomplete"),
+        ("written", None, "its entry `written` is incomplete"),
     ],
 )
 def test_a_record_of_another_shape_is_one_line(

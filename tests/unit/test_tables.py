@@ -55,7 +55,12 @@ def test_a_row_of_all_models_has_each_language_from_its_own(tmp_path: Path) -> N
     rows, intervals = tabulated(tmp_path, systems)
     header = (tmp_path / "t.csv").read_text().splitlines()[0]
     assert header == "system,source,data,dim,ar-ar,ar-en,es-es,es-en,en-en,tr-en"
-    assert [row["system"] for row in rows] == ["P-SP, one model a language", "P-SP en", "P-SP ar", "P-SP es"]
+    assert [row["system"] for row in rows] == [
+        "P-SP, one model per language",
+        "P-SP en",
+        "P-SP ar",
+        "P-SP es",
+    ]
     together, english, arabic, spanish = rows
     assert together["dim"] == "300"
     assert together["ar-en"] == arabic["ar-en"] != ""

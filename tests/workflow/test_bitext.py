@@ -24,7 +24,7 @@ def rows(folder: Path, table: str) -> list[dict[str, str]]:
 
 def test_models_are_evaluated_on_their_languages(finished_once: Path) -> None:
     table = {(row["system"], row["source"]): row for row in rows(finished_once, "tatoeba")}
-    assert {name for name, _ in table} == {"P-SP de", "P-SP es", "P-SP fr", "P-SP, one model a language"}
+    assert {name for name, _ in table} == {"P-SP de", "P-SP es", "P-SP fr", "P-SP, one model per language"}
     for language in ("de", "es", "fr"):
         trained, untrained = (table[f"P-SP {language}", source] for source in ("measured", "untrained"))
         assert {code for code in ("de", "es", "fr") if trained[code]} == {language}

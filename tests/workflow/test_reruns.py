@@ -144,7 +144,7 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
     ("file", "old", "new", "expected"),
     [
         ("training/loop.py", '"""The training loop', '"""A training loop', set()),
-        ("evaluation/tables.py", "one model a language", "a model a language", {"tabulate_systems"}),
+        ("evaluation/tables.py", "one model per language", "a model per language", {"tabulate_systems"}),
         ("corpus/filters.py", "\nTOKENS = ", "\nEXTRA = 1\nTOKENS = ", {"select_pairs"}),
     ],
 )

@@ -78,8 +78,8 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
 
 def model(*, of_others: bool = False) -> Argument:
     """`--model`: a model of ours or, with `of_others`, also another encoder."""
-    named = ", or a name on the Hugging Face Hub" if of_others else ""
-    help = f"folder of a model, or en for the one that comes with the package{named}"
+    named = ", a name on the Hugging Face Hub" if of_others else ""
+    help = f"folder of a model{named}, or en for the one that comes with the package"
     return argument("--model", required=True, metavar="MODEL", help=help)
 
 

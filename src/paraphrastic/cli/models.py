@@ -156,7 +156,9 @@ without any known piece, whose vector is zero here.
         help="languages of the model, such as en or fr-en; in the order of the columns of the training data "
         "if the model has separate parameters for its two sides",
     ),
-    cli.flag("--tokenized", "promise sentences that the Moses tokenizer has cut, which some models need"),
+    cli.flag(
+        "--tokenized", "sentences will be given as the Moses tokenizer cuts them, which some models need"
+    ),
 )
 def import_checkpoint(output: str, **options: Any) -> None:
     """Write a model folder of a model that the original code trained."""

@@ -164,8 +164,8 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.choice(
         "--margin",
         ("ratio", "distance", "cosine"),
-        "how to score a pair: ratio or distance of its cosine to those of the neighbours, or the cosine "
-        "alone (default: ratio)",
+        "how to score a pair: the ratio or the difference between its cosine and the mean cosine with the "
+        "neighbours, or the cosine alone (default: ratio)",
     ),
     cli.counted("--k", "number of nearest neighbours (default: 4)", 4),
     cli.min_score("pairs"),

@@ -27,7 +27,7 @@ Afterwards, a configuration can use the names:
     cli.several(
         "--estimate", "NAME", "instead of the list, estimate disk, memory and time for these corpora"
     ),
-    cli.argument("--mirror", help="folder or address of a mirror, where https://HOST/PATH is HOST/PATH"),
+    cli.argument("--mirror", help="folder or address of a mirror, which has https://HOST/PATH as HOST/PATH"),
     cli.flag("--refresh", "fetch the list again, with newer versions of corpora"),
 )
 def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> None:
@@ -68,7 +68,7 @@ exit status is 1 if an address is dead or changed. Run the command in the folder
 """,
     cli.several("--datasets", "NAME", "check only these data sets (default: all)"),
     cli.file("--registry", "the registry (default: config/datasets.tsv)", default="config/datasets.tsv"),
-    cli.argument("--mirror", help="folder or address of a mirror, where https://HOST/PATH is HOST/PATH"),
+    cli.argument("--mirror", help="folder or address of a mirror, which has https://HOST/PATH as HOST/PATH"),
 )
 def links(datasets: list[str], registry: str, mirror: str | None) -> None:
     """Print the addresses that have no file, or another one than the registry says."""

@@ -31,7 +31,7 @@ _TYPES = {
     "string": "text",
 }
 
-# What text that matches a pattern of the schema is.
+# Descriptions, for messages, of the text that matches each pattern of the schema.
 PATTERNS = {
     r"^[a-z]{2,3}$": "a language code, which has two or three small letters, such as de",
     r"^[a-z]{2,3}-[a-z]{2,3}$": "a pair of language codes, such as de-en",
@@ -58,7 +58,7 @@ def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterato
     # Make `$` match only at the end of the text; in Python it also matches before a final newline.
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
         words = PATTERNS.get(pattern, f"text that matches {pattern}")
-        # If a key was read as true or false, it is text by now.
+        # YAML reads some keys, such as `no`, as booleans, which have become text by now.
         hint = _boolean_hint(value == "True") if value in ("False", "True") else ""
         yield ValidationError(f"{shown(value)} is not {words}{hint}")
 

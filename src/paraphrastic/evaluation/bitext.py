@@ -155,7 +155,7 @@ class _Data:
         self.gold = np.unique(self.keys(*ends))
         if len(self.gold) < MIN_GOLD:
             raise InputError(
-                f"BUCC {pair}: there are {len(self.gold)} gold pairs, at least {MIN_GOLD} are needed"
+                f"BUCC {pair}: there are {len(self.gold)} gold pairs; at least {MIN_GOLD} are needed"
             )
         self.about = {
             "sentences": dict(zip(self.languages, map(len, sides), strict=True)),

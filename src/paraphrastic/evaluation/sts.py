@@ -127,7 +127,7 @@ def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) ->
     for part in BENCHMARK_PARTS:
         pairs = parts[part].drop_nulls("gold")
         if len(pairs) < MIN_PAIRS:
-            raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs, at least {MIN_PAIRS} are needed")
+            raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs; at least {MIN_PAIRS} are needed")
         found.pairs[f"{BENCHMARK}/{part}"] = pairs
         rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
         features[part] = pair_features(*found.vectors(rows[part], ("en", "en")))

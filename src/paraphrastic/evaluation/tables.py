@@ -15,7 +15,7 @@ from paraphrastic.evaluation.percentages import percent, percent_cells
 from paraphrastic.evaluation.results import Result
 
 # The row that gathers models is named after their encoder, followed by this.
-GATHERED = "one model a language"
+GATHERED = "one model per language"
 INTERVAL_COLUMNS = [
     "name", "system", "source", "data", "row", "column", "value", "low", "high", "deviation", "n", "best",
     "test_digest", "model_digest", "group", "without",

@@ -126,7 +126,7 @@ class _Data:
         """Features, and classes or scores, of a part; an `InputError` if nothing can be learned from them."""
         rows = self._order[self._parts[self._order] == name]
         if len(rows) < 2:
-            raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}, at least 2 are needed")
+            raise InputError(f"{self.at}: part {name!r}: rows: {len(rows)}; at least 2 are needed")
         features, gold = self._features[rows], self._gold[rows]
         if not np.ptp(features, axis=0).any():
             raise InputError(

@@ -18,7 +18,7 @@ from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor
 
-# Cosines may differ by this much if the table is float16, since other libraries' vectors are then, too.
+# Cosines may differ by this much if the table is float16, since other libraries then have float16 vectors.
 _HALF_TOLERANCE = 1e-3
 
 GRAPH = "model.onnx"

@@ -42,7 +42,7 @@ def embed_entries(
     in_16_bits: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Entries:
-    """Embed sentences and return `direction_entries` of their vectors, [n, dim], if wanted in 16 bits.
+    """Embed sentences and return `direction_entries` of their vectors, [n, dim], in 16 bits if wanted.
 
     Raises:
         InputError: a vector is not finite; the message says with `name` where the sentences come from.

@@ -17,7 +17,8 @@ Entries = npt.NDArray[Any]
 
 # Stands for the index of a neighbour if there is none.
 NOTHING = -1
-# Number of products that are compared with their bars at once, before any is looked at alone.
+# Number of products that are compared with their bars together. They are looked at one by one only if one of
+# them reaches its bar.
 COMPARED_PRODUCTS = 64
 # Between these squared lengths, single precision neither overflows nor loses digits of small numbers.
 _LEAST_SQUARE, _LARGEST_SQUARE = 1e-20, 1e30
@@ -132,7 +133,7 @@ def any_reaches(products: Float32, bar: Any) -> bool:
 
 @jit
 def any_reaches_either(products: Float32, bar: Any, bars: Float32) -> bool:
-    """Whether any product, [n], reaches the bar or its own one of `bars`, [n]."""
+    """Whether any product, [n], reaches the common bar or its own entry of `bars`, [n]."""
     count = np.int32(0)
     for j in range(len(products)):
         count += np.int32((products[j] >= bar) | (products[j] >= bars[j]))

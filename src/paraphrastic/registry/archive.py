@@ -23,7 +23,7 @@ from paraphrastic.base.errors import InputError, on_one_line
 _Archive = zipfile.ZipFile | tarfile.TarFile
 
 _READ_BYTES = 1 << 16
-# No corpus has as many files. Even empty ones cost memory for their names.
+# No corpus has so many files. Even empty ones cost memory for their names.
 _MAX_MEMBERS = 100_000
 # Long names and attributes in a tar, which `tarfile` reads into memory before anyone can check them.
 _TAR_HEADERS = (
@@ -36,7 +36,8 @@ _TAR_HEADERS = (
 _MAX_HEADER_BYTES = 1 << 20
 _TAR_SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# A check reads at most so many times the file's size, but at least so many bytes. No text packs tighter.
+# A check reads at most this many times the size of the file, but at least this many bytes, since no text
+# compresses better.
 _MAX_RATIO, _MIN_BOUND = 1000, 1 << 30
 _DAMAGE = (
     EOFError,

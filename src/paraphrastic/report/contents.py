@@ -43,8 +43,8 @@ CHAPTERS = (
         "Evaluation",
         "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
         "resamples of the test data; after ± is the deviation over training runs if there are several. "
-        "A figure is bold, and filled in the pictures, if it is better than all others and the difference "
-        "holds.",
+        "A figure is bold, and filled in the pictures, if it is significantly better than all "
+        "others.",
         (
             *(Section(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
             Section(

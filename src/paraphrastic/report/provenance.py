@@ -141,7 +141,7 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: is not a record of results that this version can read")
     said = content["written"]
     if not isinstance(said, dict) or not {"time", "host", "platform", "commit", "python"} <= set(said):
-        raise InputError(f"{path}: its entry on who wrote it is incomplete")
+        raise InputError(f"{path}: its entry `written` is incomplete")
     of_file = {"results": {"sha256", "bytes", "time", "data", *_OF_STEP}, "data": {"sha256", "bytes"}}
     for group, keys in of_file.items():
         if not isinstance(content[group], dict):

@@ -29,7 +29,7 @@ def render_table(
     """Write a table as Markdown and as LaTeX (booktabs), with columns of figures aligned to the right.
 
     With `intervals`, each figure is followed by its deviation over training runs, if there are several, and
-    its 95 % interval. It is bold if it is the best of its column and the differences hold. In LaTeX,
+    its 95 % interval. It is bold if it is significantly better than all others of its column. In LaTeX,
     published rows stand under the name of their paper. Empty columns are left out. A table wider than a page
     is scaled to fit; a long one continues on the next page.
 

@@ -23,7 +23,7 @@ class Cell:
         text: the text to show.
         value: the number that rows are sorted by; None if the entry is not a number.
         note: how certain a figure is: its deviation and its interval.
-        best: whether the figure is better than all others, and the differences hold.
+        best: whether the figure is significantly better than all others.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Note:
     Attributes:
         deviation: standard deviation over training runs; empty if there is one run.
         interval: ends of the 95 % interval, low and high; empty for a published figure.
-        best: whether the figure is better than all others, and the differences hold.
+        best: whether the figure is significantly better than all others.
         group: the paper and the table that a published figure is printed in.
     """
 

@@ -23,27 +23,29 @@ class Progress:
     epoch: int = 0
     """Epochs that are done."""
     pairs_read: int = 0
-    """Pairs read of the epoch that is not done."""
+    """Pairs that were read in the current epoch."""
     batches_read: int = 0
     """Mini-batches of the whole run."""
     seconds: float = 0.0
-    """Spent, also by processes that were killed, up to what they saved."""
+    """Time of the run, with that of killed processes up to their last checkpoint."""
     epoch_loss: float = 0.0
-    """Sum over the pairs that were read of the epoch."""
+    """Sum of the losses of these pairs."""
     with_negative: int = 0
-    """Sentences of the epoch that had a negative."""
+    """Number of sentences in the current epoch that had a negative."""
     line_loss: float = 0.0
-    """Sum over the pairs since the last line of the history; the next two are of that line, too."""
+    """Sum of the losses of the pairs since the last line of the history."""
     line_pairs: int = 0
+    """Number of these pairs."""
     line_seconds: float = 0.0
+    """Value of `seconds` at that line."""
     history_bytes: int = 0
-    """Size of the history."""
+    """Size of the history's file."""
     development: float | None = None
     """The last score."""
     best: float | None = None
     """The best score."""
     since_best: int = 0
-    """Scores since then."""
+    """Number of scores since the best one."""
 
 
 class Checkpoints:

@@ -15,7 +15,7 @@ class EarlyStopping(TypedDict):
     """When to stop early; the parameters with the best score on the development data are kept."""
 
     patience: int
-    """Scores in a row that are not better than the best one, after which training stops."""
+    """Training stops after this many scores in a row that are not better than the best one."""
     every: float
     """Epochs from one score to the next."""
 

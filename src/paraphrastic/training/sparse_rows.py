@@ -20,16 +20,16 @@ class Step(NamedTuple):
     """Everything that a step of the optimizer depends on, except the gradient."""
 
     number: int
-    """The steps count from 1."""
+    """The number of the step, counted from 1."""
     learning_rate: float
     """The rate of the first step."""
     steps: int
-    """The learning rate falls to zero over so many steps; 0 if it does not fall."""
+    """The number of steps over which the learning rate falls to zero; 0 if it does not fall."""
     weight_decay: float
     seed: int
     """The seed of dropout."""
     dropped: int
-    """So many entries of 65,536 are left out by dropout."""
+    """Dropout leaves out this many of 65,536 entries."""
 
 
 class Missed(NamedTuple):
@@ -38,11 +38,11 @@ class Missed(NamedTuple):
     steps: Int64
     """The number k of steps."""
     movement: Float32
-    """N."""
+    """N, the sum of the n_j."""
     mean: Float32
-    """d̄."""
+    """d̄, the weighted mean of the d_j."""
     variance: Float32
-    """s², or a negative number if the sum must be computed term by term."""
+    """s², the variance of the d_j, or a negative number if the sum must be computed term by term."""
     decay: Float32
     """c_1 · … · c_k, the factor of the row."""
     decay1: Float32
@@ -61,7 +61,7 @@ class MiniBatch(NamedTuple):
     offsets: Int64
     """Sentence i is `tokens[offsets[i]:offsets[i + 1]]`."""
     starts: Int64
-    """Occurrences of `rows[i]` are `starts[i]` to `starts[i + 1]` of `order`."""
+    """The occurrences of `rows[i]` are `order[starts[i]:starts[i + 1]]`."""
     order: Int32
     """Places in `tokens`."""
     sentences: Int32

@@ -92,7 +92,7 @@ def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
 
 
 def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
-    """Plot a square for every two filters: how many of the pairs dropped by the row's the column's drops."""
+    """Plot a square for every two filters: the share of the row's pairs that the column's filter drops."""
     both = np.zeros((len(reasons), len(reasons)), np.int64)
     for pair in pairs:
         if pair["filter"] in reasons:

@@ -20,7 +20,7 @@ _MEASURES = {
     "translation_score": ("translation score", "#009e73", "^"),
 }
 _TEST_SETS = {
-    "development": "STS 2017 en-en, by which the best is chosen",
+    "development": "STS 2017 en-en, on which the best is chosen",
     "sts": "STS 2012–2016, average",
 }
 # Wieting et al. 2019 saw two clusters of languages, one on either side of this overlap.

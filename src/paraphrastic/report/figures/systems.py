@@ -24,7 +24,7 @@ def plot_systems(intervals: str | Path, outputs: Sequence[str | Path], *, title:
     """Plot a panel for each column (and row) of a table: the figures of all systems with 95 % intervals.
 
     `intervals` is the file of intervals of `tabulate_systems`; published figures have no interval. A mark is
-    filled if its figure is better than all others and the differences hold. `title` says what is measured.
+    filled if its figure is significantly better than all others. `title` says what is measured.
     """
     rows = read_rows(intervals)
     systems = list(dict.fromkeys((row["system"], row["source"]) for row in rows))

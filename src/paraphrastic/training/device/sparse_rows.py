@@ -32,19 +32,19 @@ class MiniBatchBags:
     rows: Tensor
     """int64 [rows], the distinct rows of the table."""
     part: slice
-    """Where they are among those of all mini-batches."""
+    """The position of these rows among the rows of all mini-batches."""
     sentences: Bags
-    """By sentence, places in `rows`."""
+    """For each sentence, the places of its tokens in `rows`."""
     shares: Tensor
-    """float32 [4n, 1], a token's in its sentence."""
+    """float32 [4n, 1], the weight of a token in each sentence."""
     sentence: Tensor
-    """[tokens], of each token."""
+    """int64 [tokens], the sentence of each token."""
     tokens: Bags
-    """By part of a row's tokens, these."""
+    """For each part of a row's tokens, the tokens in it."""
     token_sentences: Bags
-    """The same by their sentences."""
+    """For each such part, the sentences of these tokens."""
     parts: Bags
-    """By row, the parts."""
+    """For each row, its parts."""
 
 
 class MiniBatches:
