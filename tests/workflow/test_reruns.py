@@ -97,6 +97,16 @@ def test_a_script_is_run_again_when_its_code_changes_only(finished: Path, edit: 
     assert "encode_dataset" not in plan
 
 
+@pytest.mark.parametrize(("asked", "limited"), [((), False), (("--max-jobs-per-timespan", "50/1s"), True)])
+def test_jobs_per_second_are_limited_only_if_asked_for(
+    pipeline: Path, asked: tuple[str, ...], limited: bool
+) -> None:
+    run = snakemake(pipeline, "--verbose", *asked, "--", "resources/downloads/sample_sts/STS.zip")
+    assert run.returncode == 0, run.stdout
+    assert ("Submitting maximum 50 job(s)" in run.stdout) == limited
+    assert ("Submitting maximum" in run.stdout) == limited
+
+
 def test_until_a_step(pipeline: Path) -> None:
     plan = planned(pipeline, "--until", "merge_pairs")
     assert {"extract_corpus", "select_pairs", "merge_pairs"} <= plan.rules
