@@ -24,13 +24,6 @@ from paraphrastic.pipeline.resources import Needs
 from paraphrastic.pipeline.results import Results, sample_files
 from paraphrastic.report.contents import CAPTIONS
 
-# With a limit on jobs per second, each look of Snakemake's scheduler at its jobs makes it look again a second later, and
-# each finished job adds one more look per second: after 300 jobs, this takes a third of a core. Other limits than
-# Snakemake's default stay.
-limit = workflow.scheduling_settings and workflow.scheduling_settings.max_jobs_per_timespan
-if limit and (limit.max_jobs, limit.timespan) == (100, 1):
-    workflow.scheduling_settings.max_jobs_per_timespan = None
-
 # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
 if workflow.is_main_process:
     settings, settings_path = settings_copy(config)

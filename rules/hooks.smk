@@ -6,6 +6,12 @@ from paraphrastic.pipeline.hooks import download_estimate, future_files_warning,
 
 
 onstart:
+    # With a limit on jobs per second, each look of Snakemake's scheduler at its jobs makes it look again a second
+    # later, and each finished job adds one more look per second: after 300 jobs, this takes a third of a core.
+    # Other limits than Snakemake's default stay.
+    limit = workflow.scheduler.job_rate_limiter
+    if limit and (limit.max_jobs, limit.timespan) == (100, 1):
+        workflow.scheduler.job_rate_limiter = None
     # The jobs of a cluster are runs of their own, which must not do this again.
     if workflow.is_main_process:
         try:
