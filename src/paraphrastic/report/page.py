@@ -16,6 +16,7 @@ from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.evaluation.percentages import bracketed
 from paraphrastic.report.contents import CHAPTERS, Chapter, Section
 from paraphrastic.report.provenance import NAME as PROVENANCE
 from paraphrastic.report.summary import (
@@ -192,6 +193,7 @@ def _rendered(content: Mapping[str, object]) -> str:
         lstrip_blocks=True,
     )
     environment.filters["json"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
+    environment.filters["bracketed"] = bracketed
     environment.filters["bytes"] = lambda number: f"{number:,}"
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
