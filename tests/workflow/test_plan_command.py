@@ -42,11 +42,13 @@ def test_the_sample_takes_what_was_planned(sample_run: SampleRun, pipeline: Path
     files = [path for part in ("results", "resources") for path in (sample_run.folder / part).rglob("*")]
     written = sum(path.stat().st_size for path in files if path.is_file() and "logs" not in path.parts)
     assert 1 / 1.5 <= total["disk_gb"] / (written / 1e9) <= 1.5
+    # Snakemake looks at the memory of a job now and then, which says little about steps that take a second.
+    (training,) = [row for row in told["rows"] if row["name"] == "train_model"]
     measured = []
-    for path in (sample_run.folder / "results/benchmarks").rglob("*.tsv"):
+    for path in (sample_run.folder / "results/benchmarks/train_model").rglob("*.tsv"):
         with path.open(encoding="utf-8", newline="") as file:
             measured += [float(row["max_rss"]) / 1e3 for row in csv.DictReader(file, delimiter="\t")]
-    assert 1 / 1.5 <= total["memory_gb"] / max(measured) <= 1.5
+    assert 1 / 1.5 <= training["memory_gb"] / max(measured) <= 1.5
     # Both cores are busy, except near the end of the run.
     assert total["core_hours"] / 2 <= told["wall_hours"] <= total["core_hours"]
 
