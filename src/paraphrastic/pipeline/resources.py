@@ -140,7 +140,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     tables = 3 + (settings["early_stopping"] is not None)
     window = min(pairs, settings["shuffle_window"])
     vectors = 2 * megabatch * settings["batch_size"] * dimension * 4
-    mb = 570 + tables * weights_mb(definition) + 260e-6 * window + 2e-6 * vectors
+    mb = 760 + tables * weights_mb(definition) + 260e-6 * window + 2e-6 * vectors
     parts = [
         8.2e-3 * (dimension / 300) ** 2 if part.recurrent else 95e-6 * dimension / 300
         for part in architecture.parts
