@@ -40,7 +40,7 @@ try:
         # Snakemake would silently take the last value of a key that a file gives twice.
         given = (*workflow.configfiles, *workflow.overwrite_configfiles)
         read_config([Path(os.path.relpath(file)) for file in given])
-    if not workflow.is_main_process and (copied := os.environ[SETTINGS]):
+    elif copied := os.environ[SETTINGS]:
         config.clear()
         config.update(read_json(copied))
     checked, datasets = check_config(

@@ -44,6 +44,9 @@ def corpus(n: int, *, seed: int = 0) -> list[str]:
     return sentences
 
 
+SENTENCES = corpus(1500)
+
+
 def train_sentencepiece(sentences: Sequence[str], path: Path, **options: Any) -> Path:
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(

@@ -10,8 +10,21 @@ from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
 from web_server import Server
 
+from original_code import SENTENCES, Original, train_sentencepiece
 from paraphrastic import load_model
 from paraphrastic.model.average import AverageEncoder
+
+
+@pytest.fixture(scope="session")
+def sp_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sentencepiece model of a checkpoint of the original code."""
+    return train_sentencepiece(SENTENCES, tmp_path_factory.mktemp("sp") / "paranmt.model")
+
+
+@pytest.fixture(scope="session")
+def original(sp_model: Path) -> Original:
+    """The original code's encoder, which writes its checkpoints."""
+    return Original(sp_model, SENTENCES)
 
 
 @pytest.fixture(scope="session")

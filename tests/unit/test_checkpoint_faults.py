@@ -12,22 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from original_code import UNKNOWN, Original, corpus, train_sentencepiece
+from original_code import SENTENCES, UNKNOWN, Original, train_sentencepiece
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.interop.checkpoint_import import open_checkpoint
-
-SENTENCES = corpus(1500)
-
-
-@pytest.fixture(scope="module")
-def sp_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train_sentencepiece(SENTENCES, tmp_path_factory.mktemp("sp") / "paranmt.model")
-
-
-@pytest.fixture(scope="module")
-def original(sp_model: Path) -> Original:
-    return Original(sp_model, SENTENCES)
 
 
 class Bomb:

@@ -15,7 +15,7 @@ import sentencepiece
 import torch
 import yaml
 
-from original_code import RARE, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
+from original_code import RARE, SENTENCES, UNKNOWN, Original, corpus, train_sentencepiece, vocabulary_of
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
@@ -26,7 +26,6 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 
-SENTENCES = corpus(1500)
 # These texts have capitals, old and new runs of unknown characters, text that normalization turns into
 # known pieces, every kind of white space, and words that look like the names of pieces.
 HARD = [
@@ -44,16 +43,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def sp_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return train_sentencepiece(SENTENCES, tmp_path_factory.mktemp("sp") / "paranmt.model")
-
-
-@pytest.fixture(scope="module")
-def original(sp_model: Path) -> Original:
-    return Original(sp_model, SENTENCES)
 
 
 def test_training_text_has_runs_of_unknown_characters(sp_model: Path) -> None:
