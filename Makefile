@@ -68,6 +68,19 @@ results: .venv/installed  ## train and evaluate the sample's models: results/tab
 report: .venv/installed  ## all tables and figures of the sample, and a page that shows them: results/report.html
 	$(BIN)/snakemake --cores all all paper_tables results/report.html
 
+# The four papers' configurations on small data, each in a folder of its own. MIRROR has the data; without it, they
+# are downloaded.
+PAPERS = paper papers/paranmt50m papers/simple_effective papers/mined_paraphrases
+
+.PHONY: papers
+papers: .venv/installed-all  ## every table of the papers on small stand-in data, within 90 minutes: results/papers/
+	for paper in $(PAPERS); do \
+	  name=$${paper##*/} && folder=results/papers/$$name && mkdir -p $$folder && ln -sfn "$(CURDIR)/config" $$folder/config \
+	    && $(BIN)/snakemake --cores all --directory $$folder \
+	      --configfile config/$$paper.yaml config/papers/scaled/$$name.yaml \
+	      $(if $(MIRROR),--config mirror=$(abspath $(MIRROR))) -- paper_tables results/report.html || exit; \
+	done
+
 # Processes that run tests side by side, each with one thread.
 WORKERS ?= $(shell nproc)
 PYTEST = PATH="$(CURDIR)/$(BIN):$$PATH" OMP_NUM_THREADS=1 $(BIN)/python -m pytest

@@ -39,22 +39,17 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import (
-    SIDES,
-    PairDataset,
-    Sentences,
-    UnitTable,
-    append_sentences,
-    create_side,
-)
+from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable, append_sentences, create_side
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, held_device
 from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
+from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, TrainingRun
-from paraphrastic.training.negative_mining import fingerprints, hardest_negatives, precision_on
+from paraphrastic.training.negative_mining import hardest_negatives, precision_on
 from paraphrastic.training.progress import Report
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import build_engine
 

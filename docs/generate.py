@@ -28,7 +28,17 @@ TABLES = {
     "A definition": ("#definition",),
     "A corpus by its path": ("#corpus",),
     "Mined paraphrases": ("mined", "#mined"),
-    "Data": ("registry", "mirror", "language_id", "word_vectors", "max_member_bytes", "shards", "extraction"),
+    "Data": (
+        "registry",
+        "mirror",
+        "sample",
+        "licences",
+        "language_id",
+        "word_vectors",
+        "max_member_bytes",
+        "shards",
+        "extraction",
+    ),
     "Text and selection": (
         "text",
         "selection",
@@ -36,13 +46,21 @@ TABLES = {
         "near_duplicates",
         "contamination",
         "max_pairs",
+        "pairs_per_group",
     ),
     "Vocabulary and encoder": ("vocabulary", "encoder"),
     "A part of an encoder": ("#part",),
     "Training": ("recipe", "training", "sweep"),
     "Evaluation": ("evaluation",),
     "Other people's encoders": ("systems", "#system"),
-    "Statistics and studies": ("statistics", "filter_study", "studies", "#study", "language_choice"),
+    "Statistics and studies": (
+        "statistics",
+        "filter_study",
+        "studies",
+        "#study",
+        "negatives",
+        "language_choice",
+    ),
 }
 # What stands before the keys of a definition of the schema.
 PREFIXES = {"#mined": "mined.{corpus}.", "#system": "systems.{name}.", "#study": "studies.{name}."}

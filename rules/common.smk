@@ -21,7 +21,7 @@ from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
 from paraphrastic.pipeline.models import Models
 from paraphrastic.pipeline.resources import Needs
-from paraphrastic.pipeline.results import Results, sample_files
+from paraphrastic.pipeline.results import Results, configs_below, sample_files
 from paraphrastic.report.contents import CAPTIONS
 
 # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
@@ -50,7 +50,8 @@ try:
     corpora = Corpora(config, datasets, ancient)
     models = Models(corpora)
     evaluations = Evaluations(models)
-    results = Results(evaluations, Path(workflow.basedir))
+    configs = configs_below([*workflow.configfiles, *workflow.overwrite_configfiles], workflow.basedir)
+    results = Results(evaluations, Path(workflow.basedir), configs)
     needs = Needs(evaluations)
 except InputError as error:
     raise WorkflowError(str(error)) from None

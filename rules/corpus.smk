@@ -22,6 +22,8 @@ rule extract_corpus:
         kind=lambda wildcards: datasets[wildcards.corpus].kind,
         files=lambda wildcards: corpora.described_files(wildcards.corpus, languages_of(wildcards.pair)),
         max_unreadable=config["extraction"]["max_unreadable"],
+        # Of a corpus of groups, how many pairs of a group are drawn; other corpora have none to draw.
+        drawing=lambda wildcards: corpora.drawing(wildcards.corpus),
         code=code_of("extract_corpus"),
     message:
         "Read the pairs of corpus {wildcards.corpus}, {wildcards.pair}"
@@ -115,6 +117,7 @@ rule select_pairs:
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         keep=[],
+        raw=lambda wildcards: models.definition(wildcards)["duplicates"] == "drop_all",
         code=code_of("select_pairs"),
     message:
         "Filter corpus {wildcards.corpus} for model {wildcards.model}"

@@ -21,6 +21,7 @@ rule encode_dataset:
     params:
         units=models.of("units"),
         tables=lambda wildcards: architecture_of(models.definition(wildcards)).tables,
+        grouped=models.of("grouped"),
         code=code_of("encode_dataset"),
     message:
         "Encode the training data of {wildcards.model}"

@@ -137,6 +137,7 @@ use rule evaluate_sts as evaluate_part with:
         evaluation={
             "source": "measured",
             "bootstrap_samples": config["evaluation"]["bootstrap_samples"],
+            "sample": config["sample"],
         },
         code=code_of("evaluate_sts"),
     message:

@@ -34,6 +34,7 @@ rule tabulate_corpora:
         statistics=models.of_model_corpora("results/statistics/{corpus}/{pair}.json"),
         samples=models.of_model_corpora("results/statistics/{corpus}/{pair}.sample.parquet"),
         merged=models.merged_counts,
+        documents=corpora.downloads(config["statistics"]["idf"]),
     output:
         table="results/tables/corpora.csv",
     log:
@@ -48,6 +49,8 @@ rule tabulate_corpora:
     params:
         corpora=models.model_corpora,
         models=models.table_models,
+        languages=corpora.languages_of_files(config["statistics"]["idf"]),
+        max_bytes=config["max_member_bytes"],
         code=code_of("tabulate_corpora"),
     message:
         "Tabulate the corpora"

@@ -62,7 +62,6 @@ rule tabulate_differences:
         results=list(results.differing.values()),
         samples=sample_files(results.differing.values()),
         published="config/published/dataset_differences.csv",
-        captions="config/published/caption_differences.csv",
     output:
         table="results/tables/dataset_differences.csv",
     log:
@@ -102,12 +101,7 @@ rule write_ledger:
     resources:
         **needs("tabulate"),
     params:
-        published_as={
-            name: entry["published_as"] for name, entry in results.defined.items() if entry["published_as"]
-        },
-        config_digests=results.config_digests,
-        gathered=config["models"],
-        off=results.off,
+        run=results.ledger_run,
         code=code_of("write_ledger"),
     message:
         "Write the ledger"
@@ -151,12 +145,36 @@ rule tabulate_studies:
     resources:
         **needs("tabulate"),
     params:
-        models=[(study, setting) for study, setting, _ in models.study_models],
+        models=models.study_models,
         code=code_of("tabulate_studies"),
     message:
         "Tabulate the studies"
     script:
         "../workflow/scripts/tabulate_studies.py"
+
+
+rule tabulate_negatives:
+    input:
+        model=models.negatives_files(*(f"results/models/{{model}}/{name}" for name in MODEL_FILES)),
+        pairs=models.negatives_files("results/corpora/{data}/pairs.parquet"),
+    output:
+        table="results/tables/negatives.csv",
+    log:
+        "results/logs/tabulate_negatives.log",
+    benchmark:
+        "results/benchmarks/tabulate_negatives.tsv"
+    conda:
+        "../envs/train.yaml"
+    threads: 1
+    resources:
+        **needs("tabulate_negatives"),
+    params:
+        negatives=models.negatives_settings,
+        code=code_of("tabulate_negatives"),
+    message:
+        "Tabulate the negatives of a model"
+    script:
+        "../workflow/scripts/tabulate_negatives.py"
 
 
 rule plot_sweep:

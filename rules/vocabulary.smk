@@ -4,6 +4,7 @@
 rule train_vocabulary:
     input:
         pairs=rules.merge_pairs.output.pairs,
+        vectors=models.of("vocabulary_vectors"),
     output:
         model="results/vocabulary/{model}/{vocabulary}.model",
     log:

@@ -9,10 +9,10 @@ from test_engine import ROWS
 
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.fused import FusedEngine
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 
 STEPS = 40_000

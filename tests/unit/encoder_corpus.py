@@ -9,8 +9,9 @@ from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.config.architecture import Architecture, Part, vocabularies
 from paraphrastic.training import train
-from paraphrastic.training.dataset import Sentences, UnitVocabulary, encode_dataset
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.encoder import RecurrentEmbeddings
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
@@ -25,6 +26,9 @@ ARCHITECTURES = {
         parts=(Part(unit="trigram"), Part(unit="word"), Part(kind="bilstm", unit="word", dimension=12)),
         combine="add",
         scramble=0.3,
+    ),
+    "peepholes": Architecture(
+        parts=(Part(init_std=0.05), Part(kind="bilstm", unit="word", peepholes=True)), languages="separate"
     ),
     "concatenated": Architecture(parts=(Part(unit="trigram", dimension=7), LSTM), scramble=0.3),
     "separate parameters": Architecture(parts=(Part(), LSTM), languages="separate"),
@@ -60,7 +64,7 @@ class Data:
                 path = folder / f"{name}.model"
                 train_vocabulary(
                     self.pairs, path, unit=unit, sides=sides, size=60 if unit == "subword" else 500,
-                    character_coverage=1.0, max_sentences=1000, hard_limit=False, seed=1,
+                    character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit", seed=1,
                 )  # fmt: skip
                 units.setdefault(unit, []).append(path)
             encode_dataset(
@@ -95,6 +99,6 @@ def random_tokens(lengths: list[int], rows: int = 30) -> Sentences:
 
 def recurrent(scramble: float = 0.0, **named) -> RecurrentEmbeddings:
     return RecurrentEmbeddings(
-        30, 8, 6, part=LSTM, init_std=1.0, seed=1, dropout=0.0, scramble=scramble,
-        **{"second": None, **named},
+        30, 8, 6, init_std=1.0, seed=1, dropout=0.0, scramble=scramble,
+        **{"part": LSTM, "second": None, **named},
     )  # fmt: skip

@@ -51,7 +51,14 @@ def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int
     parquet = write_pairs(folder / "pairs.parquet", pairs)
     model = folder / "sentencepiece.model"
     train_vocabulary(
-        parquet, model, size=size, character_coverage=1.0, max_sentences=10_000, hard_limit=False, seed=1
+        parquet,
+        model,
+        size=size,
+        character_coverage=1.0,
+        max_sentences=10_000,
+        hard_limit=False,
+        unknown="omit",
+        seed=1,
     )
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
     return folder / "train.h5", model

@@ -14,10 +14,11 @@ from configurations import ROOT, SCHEMA, load
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import check_config
 from paraphrastic.evaluation.layouts import LAYOUTS, TASKS
+from paraphrastic.evaluation.ledger import Run
 from paraphrastic.pipeline.corpora import Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.models import Models
-from paraphrastic.pipeline.results import Results
+from paraphrastic.pipeline.results import Results, configs_below
 from paraphrastic.report.contents import CAPTIONS, CHAPTERS
 
 SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "studies")
@@ -222,7 +223,7 @@ def test_a_task_is_for_systems_that_know_its_languages() -> None:
 
 def test_settings_of_an_evaluation_name_its_task_and_tracks() -> None:
     evaluations = results().evaluations
-    common = {"source": "untrained", "bootstrap_samples": 1000}
+    common = {"source": "untrained", "bootstrap_samples": 1000, "sample": False}
     assert evaluations.settings(of(system="fr-untrained")) == common
     assert evaluations.settings(of(system="fr-untrained", suite="polish")) == {
         **common,
@@ -326,6 +327,31 @@ def test_tables_are_those_that_have_rows() -> None:
     assert "contamination" not in found.figures
     off = results(filter_study={"model": None}, language_choice={"models": []})
     assert off.absent["filter_study"] == "the configuration does not ask for it"
+
+
+def test_negatives_are_those_of_one_model() -> None:
+    assert "negatives" not in results().tables
+    with pytest.raises(InputError, match=r"negatives\.model: is null"):
+        results().evaluations.models.negatives_files("{model}")(of())
+    found = results(negatives={"model": "de-megabatch-2", "megabatch": [3]})
+    assert "negatives" in found.tables
+    models = found.evaluations.models
+    assert models.negatives_files("{model}/a", "{data}/b")(of()) == ["de-megabatch-2/a", "de/b"]
+    assert models.negatives_settings(of()) == {"megabatch": [3], "sentences": None, "batch_size": 128}
+
+
+def test_the_ledger_knows_the_files_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "config/papers").mkdir(parents=True)
+    files = ["config/papers/b.yaml", "config/a.yaml", "mine.yaml", "config/../c.yaml"]
+    paths = [tmp_path / file for file in files]
+    assert configs_below([*paths, str(paths[1])], str(tmp_path)) == ["a.yaml", "papers/b.yaml"]
+    claims = {"fr": {**load("config")["definitions"]["fr"], "published_as": ["LASER"]}}
+    run = Run(**results(definitions={**load("config")["definitions"], **claims}).ledger_run)
+    assert run.claiming("LASER") == ["fr"]
+    assert run.claiming("P-SP") == []
+    assert run.configs == []
+    assert len(run.digest("fr")) == len(run.digest("*")) == 64
+    assert run.gathered == ["en", "de", "es", "fr"]
 
 
 def test_results_of_a_table_are_those_of_all_seeds() -> None:

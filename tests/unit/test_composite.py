@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,12 +83,13 @@ def test_a_killed_run_goes_on_to_the_same_parameters(
     assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
 
 
+@pytest.mark.parametrize("change", [{"scramble": 0.0}, {"parts": (replace(LSTM, init_std=0.1),)}])
 def test_a_checkpoint_of_another_architecture_is_not_used(
-    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Data, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
 ) -> None:
     architecture = ARCHITECTURES["lstm"]
     assert interrupt(data, architecture, tmp_path / "model", monkeypatch)
-    other = replace(architecture, scramble=0.0)
+    other = replace(architecture, **change)
     weights = [data.train(other, tmp_path / folder) / "model.safetensors" for folder in ("model", "whole")]
     assert sha256(weights[0]) == sha256(weights[1])
 
@@ -139,9 +141,16 @@ def rewritten(folder: Path, change) -> None:
 def test_the_architecture_of_an_earlier_version_has_another_name(data: Data, tmp_path: Path) -> None:
     folder = data.train(ARCHITECTURES["mixed"], tmp_path, replace(SHORT, epochs=0))
     model = load_model(folder)
-    rewritten(folder, lambda config: config.update(structure=config.pop("architecture")))
+
+    def rename(config: dict[str, Any]) -> None:
+        config["structure"] = config.pop("architecture")
+        for part in config["structure"]["parts"]:
+            # An earlier version did not have these settings.
+            del part["peepholes"], part["init_std"]
+
+    rewritten(folder, rename)
     earlier = load_model(folder)
-    assert earlier.config == model.config
+    assert earlier.architecture == model.architecture
     np.testing.assert_array_equal(earlier.embed_raw_text(["the dog"]), model.embed_raw_text(["the dog"]))
 
 
@@ -161,6 +170,10 @@ def test_the_architecture_of_an_earlier_version_has_another_name(data: Data, tmp
         (
             lambda config: config["architecture"]["parts"][1].update(kind="bilstm"),
             "do not fit its architecture",
+        ),
+        (
+            lambda config: config["architecture"]["parts"][1].update(peepholes=True),
+            "do not fit its architecture: .*peepholes",
         ),
         (lambda config: config["architecture"].update(languages="separate"), "known.trigram.en' is missing"),
         (lambda config: config["architecture"].update(size=3), "is not valid: .*'size'"),
@@ -194,6 +207,9 @@ def test_an_lstm_without_torch_is_one_line(
     [
         (Architecture(), "P-SP"),
         (Architecture(parts=(LSTM,)), "LSTM"),
+        (Architecture(parts=(replace(LSTM, peepholes=True, init_std=0.01),)), "LSTM"),
+        (Architecture(parts=(Part(kind="bilstm", unit="word", peepholes=True),)), "BLSTM"),
+        (Architecture(parts=(Part(unit="trigram", init_std=0.01),)), "TRIGRAM"),
         (Architecture(parts=(Part(kind="bilstm", pooling="max"),)), "BLSTM-SP max"),
         (Architecture(parts=(Part(unit="trigram"), Part(unit="word"))), "TRIGRAM-WORD"),
         (ARCHITECTURES["mixed"], "TRIGRAM-WORD-BLSTM (addition)"),

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 import yaml
@@ -10,7 +11,7 @@ from configurations import ROOT, SCHEMA, THEIRS, changed, checked, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Part, architecture_of, vocabulary_settings
-from paraphrastic.config.check import complete_config
+from paraphrastic.config.check import complete_config, read_config
 from paraphrastic.config.definitions import RECIPES, sweep_runs
 from paraphrastic.config.schema import Schema
 from paraphrastic.training.settings import TrainingSettings
@@ -113,16 +114,21 @@ def test_the_parts_of_an_encoder_are_completed() -> None:
     config = load("config")
     config["definitions"]["de"]["vocabulary"] = {"unit": "word", "units": {"trigram": {"size": 99}}}
     config["definitions"]["de"]["encoder"] = {
-        "parts": [{"kind": "average"}, {"kind": "lstm", "unit": "trigram"}]
+        "parts": [
+            {"kind": "average"},
+            {"kind": "lstm", "unit": "trigram", "peepholes": True, "init_std": 0.01},
+        ]
     }
     definitions = checked(config)["definitions"]
     architecture = architecture_of(definitions["de"])
-    assert architecture.parts == (Part(unit="word"), Part(kind="lstm", unit="trigram"))
+    lstm = Part(kind="lstm", unit="trigram", peepholes=True, init_std=0.01)
+    assert architecture.parts == (Part(unit="word"), lstm)
     assert (architecture.combine, architecture.scramble) == ("concatenate", 0.3)
     assert architecture_of(definitions["fr"]).parts == (Part(),)
     assert vocabulary_settings(definitions["de"], "trigram") == {
         **vocabulary_settings(definitions["de"], "word"),
         "size": 99,
+        "unknown": "shared",
     }
     assert "unit" not in vocabulary_settings(definitions["de"], "word")
 
@@ -234,6 +240,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "weight_decay": 0.0,
         "negatives": "other_side",
         "exclude_duplicates": False,
+        "max_negative_share": None,
         "mining_precision": "float32",
         "engine": "auto",
         "device": "cpu",
@@ -243,17 +250,89 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "tensorboard": False,
         "initial_vectors": None,
         "initial_vectors_penalty": 0.0,
+        "composition_penalty": 0.0,
     }
     assert config["sweep"] == {"dropout": [0.0, 0.1, 0.3], "megabatch": [60, 100, 140]}
-    assert config["vocabulary"]["size"] == 50_000
-    assert config["duplicates"] == "drop_all"
+    definitions = config["definitions"]
+    vocabulary = vocabulary_settings(definitions["de"], "subword")
+    assert vocabulary == {
+        "size": 50_000,
+        "character_coverage": 0.995,
+        "unknown": "spellings",
+        "max_sentences": 10_000_000,
+        "hard_limit": False,
+        "max_pieces": 100,
+    }
+    assert vocabulary_settings(definitions["en"], "subword")["max_pieces"] is None
+    assert definitions["de"]["duplicates"] == "drop_all"
+    assert definitions["en"]["duplicates"] == "keep_all"
+    corpora = {model: set(definition["corpora"]) for model, definition in definitions.items()}
+    common = {"opensubtitles", "tanzil", "globalvoices"}
+    assert corpora == {
+        "en": {"paranmt"},
+        **{model: {*common, "multiun"} for model in ("ar", "ru")},
+        **{model: {*common, "europarl"} for model in ("de", "es", "fr")},
+        "tr": common,
+        "zh": {"tanzil", "multiun"},
+    }
+    assert config["language_id"] == "lid176_bin"
     paraphrase = config["selection"]["paraphrase"]
     assert paraphrase["length"] == {"min": 5, "max": 40, "count": "mean"}
     assert (paraphrase["paraphrase_score"]["min"], paraphrase["trigram_overlap"]["max"]) == (0.4, 0.7)
-    assert config["filter_study"] == {
-        "model": "en",
-        "rank_by": ["paraphrase_score", "trigram_overlap"],
-        "parts": 10,
-        "sample": 1_000_000,
-        "training": {"epochs": 1},
+    assert (paraphrase["near_copy"], paraphrase["rank"]) == (None, None)
+
+
+PAPERS = ["paper", "papers/mined_paraphrases", "papers/paranmt50m", "papers/simple_effective"]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_scaled_configuration_of_a_paper_has_all_its_tables(name: str) -> None:
+    """Only languages without data are left out, and what could take hours is small."""
+    files = [ROOT / f"config/{name}.yaml", ROOT / f"config/papers/scaled/{Path(name).name}.yaml"]
+    papers, scaled = checked(load(name)), checked(read_config(files))
+    assert not papers["sample"]
+    assert scaled["sample"]
+    for section in ("models", "filter_study", "negatives"):
+        assert type(scaled[section]) is type(papers[section])
+    assert set(papers["models"]) <= set(scaled["models"])
+    assert {study: entry["model"] for study, entry in scaled["studies"].items()} == {
+        study: entry["model"] for study, entry in papers["studies"].items()
     }
+    assert scaled["negatives"] == papers["negatives"]
+    assert set(scaled["language_choice"]["models"]) <= set(papers["language_choice"]["models"])
+    assert bool(scaled["language_choice"]["models"]) == bool(papers["language_choice"]["models"])
+    for task in ("senteval", "polish", "bucc", "tatoeba"):
+        assert scaled["evaluation"][task] == papers["evaluation"][task]
+    made = {*scaled["models"], *scaled["language_choice"]["models"]}
+    made.update(*(entry["model"] for entry in scaled["studies"].values()))
+    for model in made:
+        definition = scaled["definitions"][model]
+        assert definition["training"]["epochs"] <= 1
+        mined = set(definition["corpora"]) <= set(scaled["mined"])
+        assert mined or all(definition["max_pairs"][corpus] <= 100_000 for corpus in definition["corpora"])
+
+
+def test_every_definition_of_a_paper_is_made() -> None:
+    for name in PAPERS:
+        config = checked(load(name))
+        made = {*config["models"], *config["language_choice"]["models"]}
+        made.update(*(entry["model"] for entry in config["studies"].values()))
+        assert set(load(name)["definitions"]) == made
+
+
+def test_only_corpora_that_allow_commercial_use() -> None:
+    config = load("small") | {"licences": "commercial"}
+    config["definitions"]["tr"]["max_pairs"] = {"tanzil": 5, "tatoeba_pairs": 7}
+    names = ["tr", "zh", "ar"]
+    config |= {"models": names, "language_choice": {"models": []}, "studies": {}}
+    config["definitions"] = {name: config["definitions"][name] for name in names}
+    config["evaluation"] = {}
+    complete = checked(config)
+    assert complete["definitions"]["tr"]["corpora"] == ["tatoeba_pairs"]
+    assert complete["definitions"]["tr"]["max_pairs"] == {"tatoeba_pairs": 7}
+    config["definitions"]["tr"]["corpora"] = ["tanzil"]
+    config["definitions"]["tr"]["max_pairs"] = {}
+    with pytest.raises(
+        InputError, match=r"definitions\.tr\.corpora: none of them clearly allows commercial use"
+    ):
+        checked(config)

@@ -86,6 +86,13 @@ def test_merged_keys_may_be_overridden(tmp_path: Path) -> None:
     assert read_config([tmp_path / "mine.yaml"]) == yaml.safe_load(text)
 
 
+def test_mappings_of_an_anchor_are_overridden_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("a: &a {x: {y: 1}}\nb: *a\nc: {<<: *a}\n")
+    (tmp_path / "over.yaml").write_text("b: {x: {y: 2}}\n")
+    merged = read_config([tmp_path / "base.yaml", tmp_path / "over.yaml"])
+    assert merged == {"a": {"x": {"y": 1}}, "b": {"x": {"y": 2}}, "c": {"x": {"y": 1}}}
+
+
 def test_it_runs_where_the_pipeline_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,7 +96,7 @@ def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) 
         ({"path": "My-Data.v2.tsv.gz", "columns": [0, 1]}, "corpora.1.columns.0: 0 is less than the minimum"),
         (
             {"path": "My-Data.v2.tsv.gz", "columns": [1]},
-            "corpora.1.columns: has 1 entry, at least 2 are needed",
+            "corpora.1.columns: kind 'tsv' needs two to four different columns",
         ),
         (
             {"path": "My-Data.v2.tsv.gz", "columns": ["en", 2]},

@@ -13,10 +13,11 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
-def narrowed(name: str, languages: Any) -> dict[str, Any]:
+def narrowed(name: str, languages: Any, **more: Any) -> dict[str, Any]:
     config = yaml.safe_load((ROOT / "config" / f"{name}.yaml").read_text(encoding="utf-8"))
     return check_config(
-        {**config, "languages": languages, "registry": str(ROOT / "config/datasets.tsv")}, schema=SCHEMA
+        {**config, **more, "languages": languages, "registry": str(ROOT / "config/datasets.tsv")},
+        schema=SCHEMA,
     )[0]
 
 
@@ -43,6 +44,11 @@ def test_studies_of_other_languages_are_left_out() -> None:
     assert list(german["studies"]) == ["megabatch"]
     assert german["language_choice"]["models"] == ["de", "es"]
     assert narrowed("config", ["en"])["filter_study"]["model"] == "en"
+
+
+def test_a_table_of_negatives_of_another_language_is_left_out() -> None:
+    assert narrowed("config", ["fr"], negatives={"model": "de"})["negatives"]["model"] is None
+    assert narrowed("config", ["de"], negatives={"model": "de"})["negatives"]["model"] == "de"
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,31 @@ from paraphrastic.config.schema import PATTERNS
             ["multi30k_captions"],
             "selection.paraphrase.paraphrase_score: 'multi30k_captions' has no paraphrase score of its own",
         ),
-        ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all']"),
+        ("duplicates", "keep", "duplicates: 'keep' is not one of ['keep_one', 'drop_all', 'keep_all']"),
+        (
+            "selection.paraphrase.rank",
+            {"by": "trigram_overlap", "min": 0.5, "max": 0.5},
+            "selection.paraphrase.rank: no pair has a rank from 0.5 to 0.5",
+        ),
+        (
+            "selection.paraphrase.rank",
+            {"by": "length", "min": 0.5, "max": 1},
+            "selection.paraphrase.rank.by: 'length' is not one of",
+        ),
+        (
+            "definitions.en",
+            {
+                "languages": ["en"],
+                "corpora": ["multi30k_captions"],
+                "selection": {
+                    "paraphrase": {
+                        "rank": {"by": "paraphrase_score", "min": 0.8, "max": 1},
+                        "paraphrase_score": None,
+                    }
+                },
+            },
+            "selection.paraphrase.rank.by: 'multi30k_captions' has no paraphrase score of its own",
+        ),
         (
             "contamination.testsets.tatoeba",
             "tatoba",
@@ -232,6 +256,19 @@ from paraphrastic.config.schema import PATTERNS
             "filter_study.model: 'nn' is not described under definitions; there are en",
         ),
         ("filter_study.model", "fr", "filter_study.model: 'fr' is a model of bitext; a model of para"),
+        ("statistics.idf", "wiki", "statistics.idf: 'wiki' is not in the registry of data sets"),
+        ("statistics.idf", "sample_opus", "statistics.idf: 'sample_opus' is of kind "),
+        (
+            "statistics.idf",
+            "sample_tatoeba",
+            "statistics.idf: 'tatoeba.deu-eng.deu' of 'sample_tatoeba' is in de-en",
+        ),
+        ("negatives.model", "nn", "negatives.model: 'nn' is not described under definitions; there are en"),
+        (
+            "negatives",
+            {"model": "en", "megabatch": [2, 1], "sentences": [f"sentence {n}" for n in range(129)]},
+            "negatives.sentences: do not fit into the smallest mega-batch, which has 128 pairs",
+        ),
         (
             "filter_study.rank_by",
             ["score"],
@@ -285,6 +322,16 @@ from paraphrastic.config.schema import PATTERNS
             "encoder.parts",
             [{"kind": "average", "pooling": "max"}],
             "encoder.parts.0.pooling: max is for lstm and bilstm, not for average",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "average", "peepholes": True}],
+            "encoder.parts.0.peepholes: are for lstm and bilstm, not for average",
+        ),
+        (
+            "encoder.parts",
+            [{"kind": "average", "init_std": 0}],
+            "encoder.parts.0.init_std: 0 is less than or equal to the minimum of 0",
         ),
         (
             "encoder.parts",
@@ -349,6 +396,17 @@ from paraphrastic.config.schema import PATTERNS
             {"initial_vectors_penalty": 0.1, "engine": "fused"},
             "training.initial_vectors_penalty: is for the engine autograd, not for fused",
         ),
+        (
+            "training.composition_penalty",
+            0.1,
+            "training.composition_penalty: is for the weights of LSTMs; no part is lstm or bilstm",
+        ),
+        (
+            "training.composition_penalty",
+            -1,
+            "training.composition_penalty: -1 is less than the minimum of 0",
+        ),
+        ("training.megabatch_anneal", -1, "training.megabatch_anneal: -1 is less than the minimum of 0"),
     ],
 )
 def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: object, message: str) -> None:

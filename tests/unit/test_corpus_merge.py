@@ -2,6 +2,9 @@
 
 import gzip
 import json
+import random
+import subprocess
+from hashlib import md5
 from itertools import pairwise
 
 import duckdb
@@ -13,8 +16,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.merge import merge_pairs
 
 
-def write(path, pairs, lines=None):
+def write(path, pairs, lines=None, raw=None):
+    """Write selected pairs; `raw` is the text of each pair's line, by default the pair itself."""
+    texts = raw or ["\t".join(pair) for pair in pairs]
     columns = {
+        "raw": pa.array([md5(text.encode()).digest() for text in texts], pa.binary(16)),
         "source": pa.array([source for source, _ in pairs], pa.string()),
         "target": pa.array([target for _, target in pairs], pa.string()),
         "line": pa.array(lines or range(1, len(pairs) + 1), pa.int64()),
@@ -77,8 +83,35 @@ def test_keep_one_keeps_the_first_copy(tmp_path, two):
 
 def test_drop_all_drops_every_copy(tmp_path, two):
     counts, rows = merge(tmp_path, two, duplicates="drop_all")
-    assert places(rows) == [(0, 7), (0, 9), (1, 1)]
-    assert [corpus["duplicates"] for corpus in counts["corpora"]] == [3, 4]
+    # Two corpora may have the same pair, as each is a file of its own in `sort | uniq -u`.
+    assert places(rows) == [(0, 3), (0, 7), (0, 9), (1, 1), (1, 2), (1, 5)]
+    assert [corpus["duplicates"] for corpus in counts["corpora"]] == [2, 2]
+
+
+def test_drop_all_compares_lines_as_the_corpus_has_them(tmp_path):
+    pairs = [("a", "b"), ("a", "b"), ("c", "d"), ("c", "d")]
+    path = write(tmp_path / "one", pairs, raw=["A\tb", "a\tb", "c\td", "c\td"])
+    assert places(merge(tmp_path, [path], duplicates="drop_all")[1]) == [(0, 1), (0, 2)]
+    assert places(merge(tmp_path, [path])[1]) == [(0, 1), (0, 3)]
+
+
+def test_drop_all_is_uniq(tmp_path):
+    draw = random.Random(3)
+    lines = [f"{draw.choice('abcd')}{draw.choice('efgh')}\t{draw.choice('ijkl ')}" for _ in range(80)]
+    path = write(tmp_path / "one", [line.split("\t") for line in lines])
+    text = "".join(f"{line}\n" for line in lines)
+    uniq = subprocess.run(
+        "sort | uniq -u", shell=True, input=text, stdout=subprocess.PIPE, text=True, check=True
+    )
+    _, rows = merge(tmp_path, [path], duplicates="drop_all")
+    assert sorted(f"{row['source']}\t{row['target']}" for row in rows) == sorted(uniq.stdout.splitlines())
+    assert 5 < len(rows) < 75
+
+
+def test_keep_all_keeps_every_copy(tmp_path, two):
+    counts, rows = merge(tmp_path, two, duplicates="keep_all")
+    assert len(rows) == counts["kept"] == 10
+    assert counts["duplicates"] == 0
 
 
 def test_order_of_the_corpora_decides_which_copy_is_kept(tmp_path, two):
@@ -235,6 +268,18 @@ def test_multi30k_without_duplicates(tmp_path, mirror):
     path = write(tmp_path / "multi30k", pairs)
     assert merge(tmp_path, [path])[0]["kept"] == 28_997
     assert merge(tmp_path, [path], duplicates="drop_all")[0]["kept"] == 28_994
+
+
+def test_many_corpora_take_no_more_memory_than_one(tmp_path):
+    """Texts that do not fit into the memory are sorted on the disk, in however many files they are."""
+    draw = random.Random(4)
+    words = [f"{draw.getrandbits(60):x}" for _ in range(5_000)]
+    paths = []
+    for number in range(14):
+        sides = [[" ".join(draw.choices(words, k=12)) for _ in range(12_000)] for _ in range(2)]
+        paths.append(write(tmp_path / f"{number}", list(zip(*sides, strict=True))))
+    counts, rows = merge(tmp_path, paths, memory_mb=90)
+    assert counts["kept"] == len(rows) == 14 * 12_000
 
 
 def test_temporary_folder_is_left_to_its_owner(tmp_path, two):

@@ -87,16 +87,19 @@ def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
         folding={},
         lowercase=True,
         seed=1,
+        raw=True,
     )
     total = Counter(kinds)
     assert min(total[each] for each in ("wrong language", "near copy", "short", "mismatched")) > 400
     kept = Counter(kinds[line - 1] for line in pq.read_table(folder / "selected")["line"].to_pylist())
-    for each in ("wrong language", "near copy", "short"):
+    for each in ("wrong language", "short"):
         assert kept[each] <= 0.03 * total[each], each
+    # The paper has no filter of near copies, so those that share few trigrams remain.
+    assert kept["near copy"] <= (0.1 if name == "paper" else 0.03) * total["near copy"]
     # These bounds are as strict as the score allows, which comes from small word vectors.
     assert kept["mismatched"] / total["mismatched"] < 0.3 < kept["paraphrase"] / total["paraphrase"]
     assert counts["dropped"]["language"] - total["wrong language"] <= 0.01 * total["paraphrase"]
     merged, pairs = merge(folder, [folder / "selected"], duplicates=config["duplicates"])
     assert merged["duplicates"] > 100
-    texts = [rows[pair["line"] - 1].lower() for pair in pairs]
+    texts = [rows[pair["line"] - 1] for pair in pairs]
     assert len(set(texts)) == len(texts)

@@ -3,13 +3,13 @@
 import random
 import unicodedata
 import zipfile
-from collections import Counter
 
 import numpy as np
 import pytest
 
 from paraphrastic.corpus import overlap
 from paraphrastic.corpus.overlap import compare_words
+from paraphrastic.corpus.treebank import word_tokenizer
 
 
 def overlap_of(sources, targets, **settings):
@@ -34,15 +34,14 @@ def reference_words(text: str) -> list[str]:
     return words
 
 
-def reference_overlap(source: str, target: str) -> float:
-    """Divide the number of shared trigrams by the number of trigrams in the shorter sentence."""
+def reference_overlap(source: str, target: str, split=reference_words) -> float:
+    """The share of the shorter sentence's trigrams, each occurrence, that the other sentence has."""
     trigrams = []
     for text in (source, target):
-        words = reference_words(text)
-        trigrams.append([tuple(words[i : i + 3]) for i in range(len(words) - 2)])
-    total = min(len(trigrams[0]), len(trigrams[1]))
-    shared = sum((Counter(trigrams[0]) & Counter(trigrams[1])).values())
-    return shared / total if total else 0.0
+        words = split(text)
+        trigrams.append([" ".join(words[i : i + 3]) for i in range(len(words) - 2)])
+    shorter, longer = trigrams[::-1] if len(trigrams[1]) < len(trigrams[0]) else trigrams
+    return sum(trigram in longer for trigram in shorter) / len(shorter) if shorter else 0.0
 
 
 def reference_change(source: str, target: str) -> int:
@@ -72,7 +71,7 @@ def reference_change(source: str, target: str) -> int:
         ("", "a b c", 0.0),
         ("a b c", "c b a", 0.0),
         ("a a a a", "a a a", 1.0),
-        ("a a a a", "a a a b b b", 1 / 2),
+        ("a a a a", "a a a b b b", 1.0),
         ("a b c.", "(a b c)", 1 / 2),
     ],
 )
@@ -81,6 +80,12 @@ def test_known_cases(source, target, expected):
     assert forth.dtype == np.float32
     assert forth == pytest.approx([expected])
     assert back == pytest.approx([expected])
+
+
+def test_of_two_sentences_with_equally_many_words_the_source_counts():
+    assert overlap_of(["a a a a x", "a a a b c"], ["a a a b c", "a a a a x"]).tolist() == pytest.approx(
+        [2 / 3, 1 / 3]
+    )
 
 
 def test_trigrams_do_not_cross_sentences():
@@ -148,40 +153,69 @@ def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
 
 
 def test_real_sentences(mirror):
-    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
-        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode()
-    rows = [line.split("\t") for line in text.split("\n")[:-1]][::50]
-    sources, targets = [row[0] for row in rows], [row[1] for row in rows]
+    sources, targets = zip(*paranmt_pairs(mirror)[::50], strict=True)
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
     assert sum(value > 0 for value in expected) > 100
     np.testing.assert_allclose(overlap_of(sources, targets), expected, rtol=1e-6)
     assert changed_words(sources, targets) == list(map(reference_change, sources, targets))
 
 
-def test_treebank_words_are_those_of_nltk():
-    from nltk.tokenize import TreebankWordTokenizer
+# Words as `nltk.word_tokenize` splits them, checked with NLTK's own data.
+TREEBANK = {
+    "i know. i know him well. he is here.": "i know . i know him well . he is here .",
+    "i don't know what you're doing": "i do n't know what you 're doing",
+    'they said "we can\'t go home"!': "they said `` we ca n't go home '' !",
+    "mr. smith saw dr. who at 5 p.m. in the u.s.": "mr. smith saw dr. who at 5 p.m. in the u.s .",
+    "it is on page 5. it is good. j. smith wrote it.": "it is on page 5. it is good . j. smith wrote it .",
+    "wait... no. . . . yes": "wait ... no . . . . yes",
+    "gonna cost 3.5% more, isn't it?": "gon na cost 3.5 % more , is n't it ?",
+    "the 7. pepper or the 7. apple": "the 7. pepper or the 7. apple",
+    "first (of two). second; third -- end.": "first ( of two ) . second ; third -- end .",
+    "": "",
+}
 
-    words = TreebankWordTokenizer().tokenize
-    pairs = [
-        ("I don't know what you're doing.", "I do n't know what you 're doing ."),
-        ('They said "we can\'t go home"!', "We can't go home, they said."),
+
+@pytest.mark.parametrize("text", TREEBANK)
+def test_treebank_words_are_those_of_nltk(text):
+    assert word_tokenizer()(text) == TREEBANK[text].split()
+
+
+def test_treebank_words_are_those_of_nltks_own_data(mirror):
+    """Without the data that NLTK downloads (`python -m nltk.downloader punkt_tab`), this is skipped."""
+    import nltk
+
+    try:
+        nltk.data.find("tokenizers/punkt_tab/english/")
+    except LookupError:
+        pytest.skip("NLTK's punkt_tab is not installed")
+    for text in TREEBANK:
+        assert nltk.word_tokenize(text) == TREEBANK[text].split()
+    split = word_tokenizer()
+    for source, target in paranmt_pairs(mirror)[::40]:
+        for text in (source.lower(), target.lower()):
+            assert split(text) == nltk.word_tokenize(text), text
+
+
+def test_overlap_in_the_words_of_nltk():
+    sources = [*TREEBANK, "i know. i know him well. he is here.", "a b c d e", "a a a b"]
+    targets = [*TREEBANK.values(), "i know . i know him well, he is here .", "a b c", "a a a a a"]
+    expected = [
+        reference_overlap(*pair, split=word_tokenizer()) for pair in zip(sources, targets, strict=True)
     ]
-    expected = []
-    for pair in pairs:
-        sides = [Counter(zip(w, w[1:], w[2:], strict=False)) for w in (words(text.lower()) for text in pair)]
-        expected.append((sides[0] & sides[1]).total() / min(side.total() for side in sides))
-    sources, targets = zip(*pairs, strict=True)
     found = overlap_of(sources, targets, tokenizer="treebank")
     np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert found[0] == 1.0
-    assert overlap_of(sources, targets)[0] < 0.5
+
+
+def paranmt_pairs(mirror):
+    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
+        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode("utf-8")
+    return [tuple(line.split("\t")[:2]) for line in text.split("\n")[:-1]]
 
 
 def test_tokenizers_decide_alike_on_real_sentences(mirror):
-    with zipfile.ZipFile(mirror / "phontron.com/data/para-nmt-50m.zip") as archive:
-        text = archive.read("para-nmt-50m/para-nmt-50m.txt").decode("utf-8")
-    rows = [line.split("\t") for line in text.splitlines()[:5000]]
-    sides = [row[0] for row in rows], [row[1] for row in rows]
+    rows = paranmt_pairs(mirror)[:5000]
+    sides = list(zip(*rows, strict=True))
     decisions = [overlap_of(*sides, tokenizer=name) <= np.float32(0.7) for name in ("word", "treebank")]
     assert 0 < decisions[0].sum() < len(rows)
     assert np.mean(decisions[0] != decisions[1]) < 0.001

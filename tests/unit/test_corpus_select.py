@@ -2,6 +2,7 @@
 
 import csv
 import json
+from hashlib import md5
 
 import numpy as np
 import pyarrow as pa
@@ -278,6 +279,72 @@ def test_further_columns_are_kept_with_their_rows(tmp_path):
         "paraphrase_score": [0.5, 0.25],
         "translation_score": [None, None],
     }
+
+
+def ranked(tmp_path, pairs, low, high, **changes):
+    settings = {"rank": {"by": "paraphrase_score", "min": low, "max": high}}
+    return [row["line"] for row in select(tmp_path, pairs, settings, **changes)[1]]
+
+
+@pytest.mark.parametrize(("low", "high", "lines"), [(0.8, 1, [2, 5]), (0, 0.1, [7]), (0.3, 0.5, [3, 9])])
+def test_tenths_of_a_ranking(tmp_path, low, high, lines):
+    scores = [0.5, 0.95, 0.3, 0.6, 0.9, 0.7, -0.2, 0.2, 0.4, 0.1]
+    assert ranked(tmp_path, block(paraphrase_score=scores), low, high) == lines
+
+
+def test_pairs_without_a_score_have_no_rank(tmp_path):
+    pairs = block(paraphrase_score=[None, 0.1, 0.2, float("nan"), 0.3, 0.4])
+    assert ranked(tmp_path, pairs, 0.5, 1) == [5, 6]
+    counts, _, _ = select(tmp_path, pairs, {"rank": {"by": "paraphrase_score", "min": 0, "max": 1}})
+    assert counts["dropped"] == {"empty": 0, "rank": 2}
+
+
+def test_ranks_of_equal_scores_are_random(tmp_path):
+    pairs = block(paraphrase_score=[0.5] * 1000)
+    kept = [ranked(tmp_path, pairs, 0.8, 1, seed=seed) for seed in (1, 1, 2)]
+    assert kept[0] == kept[1] != kept[2]
+    assert [len(lines) for lines in kept] == [200] * 3
+    assert 400 < np.mean(kept[0]) < 600
+
+
+def test_the_whole_corpus_is_ranked(tmp_path, monkeypatch):
+    """The ranking has the pairs that other filters drop, too, and does not depend on blocks and shards."""
+    pairs = noise()
+    scores = np.array(pairs["paraphrase_score"])
+    best = {int(n) + 1 for n in np.argsort(scores)[400:]}
+    expected = sorted(best & {n + 1 for n in range(500) if pairs["source_tokens"][n].as_py()})
+    assert ranked(tmp_path, pairs, 0.8, 1) == expected
+    monkeypatch.setattr(blocks, "READ_ROWS", 7)
+    shards = []
+    for number, (start, stop) in enumerate([(0, 120), (120, 121), (121, 500)]):
+        shards.append(tmp_path / f"{number}.parquet")
+        pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
+    select_pairs(
+        shards,
+        tmp_path / "shards.parquet",
+        counts=tmp_path / "c",
+        dropped=tmp_path / "d",
+        languages=("en", "en"),
+        settings={"rank": {"by": "paraphrase_score", "min": 0.8, "max": 1}},
+        folding={},
+        lowercase=False,
+        seed=1,
+    )
+    assert pq.read_table(tmp_path / "shards.parquet")["line"].to_pylist() == expected
+
+
+def test_a_corpus_without_the_score_to_rank_by(tmp_path):
+    with pytest.raises(
+        InputError, match=r"has no paraphrase score to rank by; set selection\.paraphrase\.rank"
+    ):
+        ranked(tmp_path, block(paraphrase_score=[None, None]), 0.8, 1)
+
+
+def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path):
+    pairs = block(source=["A  b", "a b", "A  b", "x"], target=["C"] * 3 + ["y"])
+    _, rows, _ = select(tmp_path, pairs, {}, lowercase=True, raw=True)
+    assert {row["source"] for row in rows[:3]} == {"a b"}
+    assert rows[0]["raw"] == rows[2]["raw"] == md5(b"A  b\tC").digest() != rows[1]["raw"]
 
 
 def test_multi30k_at_the_papers_lengths(tmp_path, mirror):

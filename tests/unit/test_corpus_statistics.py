@@ -1,6 +1,7 @@
 """Test the statistics, parses and tables of the corpora, and the picture of the funnel."""
 
 import csv
+import gzip
 import json
 import math
 import statistics
@@ -146,6 +147,16 @@ def test_idf_and_entropy_by_hand() -> None:
     assert WordStatistics({"none": ["", " "]}).idf("none") == (None, None)
 
 
+def test_idf_of_other_documents_by_hand() -> None:
+    samples = {"one": ["a b", "A a!", ""], "two": ["b c d a"]}
+    # Four of the five documents contain a, one contains b, and none contains any other word of the samples.
+    words = WordStatistics(samples, [["a x", "A b b", "x y"], [], ["a", "z a"]])
+    ln = math.log
+    assert words.idf("two") == pytest.approx(((ln(5 / 4) + 3 * ln(5)) / 4, 0.0))
+    assert words.idf("one")[0] == pytest.approx(((ln(5 / 4) + ln(5)) / 2 + (2 * ln(5 / 4) + ln(5)) / 3) / 2)
+    assert words.vocabulary_entropy("two") == pytest.approx(ln(4))
+
+
 def test_idf_and_entropy_are_those_of_a_plain_count() -> None:
     texts = {name: [pair[side] for pair in random_pairs(300)[0]] for side, name in enumerate(("one", "two"))}
     documents = [set(text.split()) for sample in texts.values() for text in sample]
@@ -266,6 +277,26 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
         rows[6],
         "other,all,en-de,2,1,,,,,,,,",
     ]
+    # With documents in English, only the IDF of English is another one.
+    before = list(csv.DictReader((tmp_path / "table.csv").open()))
+    documents = tmp_path / "wiki.gz"
+    documents.write_bytes(gzip.compress(b"a\nb c\n\nd"))
+    tabulate_corpora(described, merged, tmp_path / "table.csv", documents=[documents], languages=["en"])
+    after = list(csv.DictReader((tmp_path / "table.csv").open()))
+    assert [(row["idf"], row["idf_std"]) for row in after[:4]] == [
+        (f"{math.log(3):.2f}", "0.00"),
+        (before[1]["idf"], "0.00"),
+        (f"{math.log(3):.2f}", "0.00"),
+        (before[3]["idf"], "0.00"),
+    ]
+    assert before[2]["idf"] != after[2]["idf"]
+    for row in (*before, *after):
+        del row["idf"], row["idf_std"]
+    assert after == before
+    with pytest.raises(InputError, match=r"wiki\.gz: .*5 bytes"):
+        tabulate_corpora(
+            described, merged, tmp_path / "table.csv", documents=[documents], languages=["en"], max_bytes=5
+        )
 
 
 SELECTED = {
@@ -293,23 +324,24 @@ def funnel(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     assert flow.read_text().splitlines() == [
-        "model,corpus,read,empty,length,language,trigram_overlap,near_copy,paraphrase_score,"
+        "model,corpus,read,empty,rank,length,language,trigram_overlap,near_copy,paraphrase_score,"
         "duplicates,near_duplicates,contaminated,capped,kept",
-        "de,tanzil,100,0,30,10,,,,4,0,3,2,51",
+        "de,tanzil,100,0,,30,10,,,,4,0,3,2,51",
     ]
     (row,) = csv.DictReader(flow.open())
     losses = [int(row[step] or 0) for step in FUNNEL[1:-1]]
     assert int(row["read"]) - sum(losses) == int(row["kept"])
     assert overlap.read_text().splitlines() == [
-        "model,corpus,filter,empty,length,language,trigram_overlap,near_copy,paraphrase_score",
-        "de,tanzil,empty,0,0,0,,,",
-        "de,tanzil,length,0,30,5,,,",
-        "de,tanzil,language,0,5,15,,,",
+        "model,corpus,filter,empty,rank,length,language,trigram_overlap,near_copy,paraphrase_score",
+        "de,tanzil,empty,0,,0,0,,,",
+        "de,tanzil,length,0,,30,5,,,",
+        "de,tanzil,language,0,,5,15,,,",
     ]
 
 
 def test_the_table_has_a_column_for_every_filter() -> None:
     everything = {
+        "rank": {"by": "paraphrase_score", "min": 0, "max": 1},
         "length": {"min": 1, "max": 2},
         "language": {"min_confidence": 0.5},
         "trigram_overlap": {"max": 1},

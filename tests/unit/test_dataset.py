@@ -9,14 +9,9 @@ from small_corpus import sentence_pairs, write_pairs, write_training_data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.training import dataset
-from paraphrastic.training.dataset import (
-    PAIRS_PER_BLOCK,
-    PairDataset,
-    Sentences,
-    UnitVocabulary,
-    encode_dataset,
-)
-from paraphrastic.training.negative_mining import fingerprints
+from paraphrastic.training.dataset import PAIRS_PER_BLOCK, PairDataset, UnitVocabulary, encode_dataset
+from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import train_vocabulary
 
 
@@ -135,7 +130,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
     for model in models:
         train_vocabulary(
             parquet, model, sides=(model.stem,), size=60, character_coverage=1.0, max_sentences=1000,
-            hard_limit=False, seed=1,
+            hard_limit=False, unknown="omit", seed=1,
         )  # fmt: skip
     units = [UnitVocabulary("subword", models, None)]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
@@ -200,6 +195,7 @@ def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
             character_coverage=1.0,
             max_sentences=100,
             hard_limit=True,
+            unknown="omit",
             seed=1,
         )
     assert "\n" not in str(error.value)

@@ -14,8 +14,9 @@ from training_runs import SETTINGS, train_model
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.training.dataset import PairDataset, Sentences
+from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.dataset_import import import_dataset, read_vocabulary
+from paraphrastic.training.sentences import Sentences
 
 SENTENCES = corpus(1200)
 PAIRS = [*zip(SENTENCES[::2], SENTENCES[1::2], strict=True), ("", "the dog"), ("the cat", "")]

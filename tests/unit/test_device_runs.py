@@ -23,15 +23,11 @@ from paraphrastic.base.files import sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import negative_mining, train
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, first_free
-from paraphrastic.training.negative_mining import (
-    fingerprints,
-    hardest_negatives,
-    hardest_on_device,
-    sentence_fingerprints,
-)
+from paraphrastic.training.fingerprints import fingerprints, sentence_fingerprints
+from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device
+from paraphrastic.training.sentences import Sentences
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,28 @@
 """Test what LSTMs, mixed models and separate languages compute in training."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
+from paraphrastic import load_model
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.dataset import PairDataset, Sentences
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, scrambled
-from paraphrastic.training.negative_mining import fingerprints
-from paraphrastic.training.train import build_engine, choose_engine
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.encoder import (
+    AveragedEmbeddings,
+    TrainableEncoder,
+    initial_encoder,
+    scrambled,
+)
+from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.sentences import Sentences
+from paraphrastic.training.train import build_engine, choose_engine, untrained_model
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +131,35 @@ def test_parts_are_concatenated_or_added(data: Data) -> None:
     assert (added.parts[1].table != added.parts[2].table).all()
 
 
+def test_each_part_has_its_own_initial_standard_deviation(data: Data) -> None:
+    architecture = ARCHITECTURES["mixed"]
+    trigram, word, lstm = architecture.parts
+    own = replace(trigram, init_std=0.01), word, replace(lstm, init_std=0.2)
+    changed = replace(architecture, parts=own)
+    with PairDataset(data(architecture)[0]) as pairs:
+        plain, scaled = (initial_encoder(pairs.units, SHORT, each) for each in (architecture, changed))
+        untrained = untrained_model(data.inputs(changed))
+    expected = dict(plain.named_parameters())
+    for name, parameter in scaled.named_parameters():
+        # The part of words has the standard deviation of the settings, and an LSTM its own.
+        factor = {"parts.0.table": 0.01 / 0.5, "parts.2.table": 0.2 / 0.5}.get(name, 1.0)
+        torch.testing.assert_close(parameter, factor * expected[name])
+    assert untrained.tensors["0.embeddings"].std() == pytest.approx(0.01, rel=0.3)
+    stated = [part["init_std"] for part in untrained.config["architecture"]["parts"]]
+    assert stated == [0.01, None, 0.2]
+
+
+def test_one_average_starts_the_same_with_either_standard_deviation(data: Data, tmp_path: Path) -> None:
+    """Its `config.json` describes no parts, so the settings of training say what it began with."""
+    folders = [
+        data.train(Architecture(parts=(Part(init_std=0.05),)), tmp_path / "part"),
+        data.train(Architecture(), tmp_path / "training", replace(SHORT, init_std=0.05)),
+    ]
+    for name in ("model.safetensors", "config.json"):
+        assert len({(folder / name).read_bytes() for folder in folders}) == 1
+    assert load_model(folders[0]).config["training"]["init_std"] == 0.05
+
+
 def test_units_stay_together_when_sentences_are_taken_and_joined(data: Data) -> None:
     with PairDataset(data(ARCHITECTURES["mixed"])[0]) as pairs:
         source, target = pairs.read(0, 50)
@@ -191,3 +228,41 @@ def test_separate_averages_are_trained_alike_by_both_engines(data: Data) -> None
             built.step(sentences, chosen, np.ones((2, 16), np.bool_))
             weights.append(built.weights()["parts.0.table"])
     np.testing.assert_allclose(*weights, atol=1e-5)
+
+
+def test_the_composition_penalty_is_on_all_weights_of_lstms_and_on_nothing_else() -> None:
+    """It adds λ‖W‖² to the loss and 2λW to the gradient (ParaNMT-50M, section 4.2)."""
+    part = Part(kind="bilstm", peepholes=True)
+    average = AveragedEmbeddings(30, 6, init_std=1.0, seed=2)
+    encoder = TrainableEncoder([recurrent(part=part), average], [0, 0])
+    before = {name: parameter.detach().clone() for name, parameter in encoder.named_parameters()}
+    sentences = random_tokens([4] * 8)
+    found = []
+    for penalty in (0.0, 0.05):
+        encoder.load_state_dict(before)
+        settings = replace(SHORT, engine="autograd", composition_penalty=penalty)
+        engine = AutogradEngine(encoder, settings, steps=0)
+        loss = engine.step(sentences, np.arange(8), np.ones((2, 2), np.bool_))
+        found.append((loss, {name: weight.grad.clone() for name, weight in encoder.named_parameters()}))
+    (loss, gradients), (penalized_loss, penalized) = found
+    weights = [name for name in before if ".directions." in name]
+    assert len(weights) == 8
+    for name, value in before.items():
+        added = 2 * 0.05 * value if name in weights else torch.zeros_like(value)
+        torch.testing.assert_close(penalized[name] - gradients[name], added, atol=1e-6, rtol=1e-5)
+    squares = sum(before[name].square().sum().item() for name in weights)
+    assert penalized_loss - loss == pytest.approx(0.05 * squares, rel=1e-5)
+
+
+def test_the_composition_penalty_makes_the_weights_of_a_trained_lstm_small(
+    data: Data, tmp_path: Path
+) -> None:
+    norms = []
+    for penalty in (0.0, 10.0):
+        settings = replace(SHORT, composition_penalty=penalty)
+        folder = data.train(ARCHITECTURES["lstm"], tmp_path / str(penalty), settings)
+        model = load_model(folder)
+        assert model.config["training"]["composition_penalty"] == penalty
+        weights = [value for name, value in model.tensors().items() if ".lstm." in name]
+        norms.append(sum(np.square(value).sum() for value in weights))
+    assert norms[1] < 0.7 * norms[0]

@@ -13,11 +13,11 @@ from training_runs import SETTINGS
 
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.fused_kernels import EPSILON, add_dropped
 from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.sparse_rows import Step
 from paraphrastic.training.train import build_engine

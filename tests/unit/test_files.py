@@ -119,6 +119,7 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
             character_coverage=1.0,
             max_sentences=9999,
             hard_limit=False,
+            unknown="omit",
             seed=1,
         ),
         "data set": lambda: encode_dataset(

@@ -1,5 +1,7 @@
 """Test how hard negatives are found, against a plain search."""
 
+from contextlib import closing
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from paraphrastic.training.negative_mining import (
     NO_NEGATIVE,
     _in_eight_bits,
     hardest_negatives,
+    hardest_on_device,
     precision_on,
 )
 from paraphrastic.training.settings import MiningPrecision
@@ -21,7 +24,12 @@ def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:
 
 
 def plain_search(
-    vectors: Tensor, ids: list[int], *, either_side: bool, exclude_duplicates: bool
+    vectors: Tensor,
+    ids: list[int],
+    *,
+    either_side: bool,
+    exclude_duplicates: bool,
+    groups: list[int] | None = None,
 ) -> list[int]:
     n = len(vectors) // 2
     chosen = []
@@ -32,6 +40,8 @@ def plain_search(
             if i % n == j % n or (not either_side and (i < n) == (j < n)):
                 continue
             if exclude_duplicates and own & {ids[j % n], ids[j % n + n]}:
+                continue
+            if exclude_duplicates and groups and groups[i % n] == groups[j % n]:
                 continue
             if (similarity := float(vectors[i] @ vectors[j])) > best_similarity:
                 best, best_similarity = j, similarity
@@ -64,6 +74,64 @@ def test_negatives_are_those_of_a_plain_search(
         precision="float32",
     )
     assert found.tolist() == plain_search(vectors, ids, **options)
+
+
+@pytest.mark.parametrize("either_side", [False, True])
+@pytest.mark.parametrize("exclude_duplicates", [False, True])
+def test_no_sentence_of_a_group_is_a_negative_within_it(
+    monkeypatch: pytest.MonkeyPatch, either_side: bool, exclude_duplicates: bool
+) -> None:
+    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", 7)
+    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
+    n = 40
+    vectors, ids = unit_vectors(2 * n), [*range(2 * n - 2), 0, 1]
+    groups = [5 if i % 7 == 0 else 100 + i // 2 for i in range(n)]
+    options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
+    with closing(Workers(2)) as workers:
+        found = hardest_negatives(
+            vectors, np.array(ids), workers, precision="float32", groups=np.array(groups), **options
+        )
+    on_device = hardest_on_device(
+        vectors, torch.tensor(ids), precision="float32", groups=np.array(groups), **options
+    )
+    expected = plain_search(vectors, ids, groups=groups, **options)
+    assert found.tolist() == on_device.tolist() == expected
+    assert (expected != plain_search(vectors, ids, **options)) == exclude_duplicates
+
+
+@pytest.mark.parametrize("either_side", [False, True])
+@pytest.mark.parametrize("share", [0.5, 0.95])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
+def test_negatives_above_a_share_of_the_pairs_own_similarity_are_barred(
+    monkeypatch: pytest.MonkeyPatch, either_side: bool, share: float, precision: MiningPrecision
+) -> None:
+    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", 7)
+    monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
+    monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
+    n = 40
+    sources = unit_vectors(n)
+    targets = torch.nn.functional.normalize(sources + 0.5 * unit_vectors(n, seed=1))
+    vectors = torch.cat([sources, targets])
+    options = {"either_side": either_side, "exclude_duplicates": False, "max_share": share}
+    found = [
+        hardest_negatives(vectors, np.arange(2 * n), Workers(2), precision=precision, **options).tolist()
+    ]
+    if precision != "int8":
+        found += [hardest_on_device(vectors, torch.arange(2 * n), precision=precision, **options).tolist()]
+    similarity = (vectors @ vectors.T).numpy()
+    own = np.tile(np.diag(similarity[:n, n:]), 2)
+    slack = {"float32": 1e-6, "bfloat16": 0.02, "int8": 0.05}[precision]
+    for negatives in found:
+        for i, negative in enumerate(negatives):
+            others = [j for j in range(2 * n) if j % n != i % n and (either_side or (i < n) != (j < n))]
+            allowed = [j for j in others if similarity[i, j] <= share * own[i]]
+            if negative == NO_NEGATIVE:
+                assert all(similarity[i, j] > share * own[i] - slack for j in allowed)
+                continue
+            assert negative in others
+            assert similarity[i, negative] <= share * own[i] + slack
+            assert similarity[i, negative] >= max(similarity[i, j] for j in allowed) - slack
 
 
 def test_a_copy_of_the_pair_is_a_negative_only_where_that_is_asked_for() -> None:

@@ -1,5 +1,6 @@
 """Test that the command for negatives shows the ones that training chooses."""
 
+import csv
 import io
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from training_runs import SETTINGS, train_model
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.dataset import PairDataset, Sentences
-from paraphrastic.training.negatives import choose_negatives
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.negatives import choose_negatives, tabulate_negatives
+from paraphrastic.training.sentences import Sentences
 
 PAIRS = list(dict.fromkeys(sentence_pairs(400)))
 
@@ -79,6 +81,33 @@ def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: py
         chosen = run._mine(Sentences.concatenate(list(pairs.read(0, 64))))[:5]
     shown = choose_negatives(encoder, PAIRS, [], megabatch=[2], batch_size=32)
     assert [row.negative for row in shown] == [PAIRS[number - 64][1] for number in chosen]
+
+
+def test_the_table_of_the_pipeline_has_what_the_command_prints(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pairs = write_pairs(tmp_path / "pairs.parquet", PAIRS)
+    for sentences in (None, [PAIRS[7][0]]):
+        more = [each for sentence in sentences or () for each in ("--sentence", sentence)]
+        arguments = [
+            "--model",
+            str(model),
+            "--pairs",
+            str(pairs),
+            "--batch-size",
+            "16",
+            "--megabatch",
+            "1",
+            "4",
+        ]
+        assert main(["negatives", *arguments, *more]) == 0
+        settings = {"sentences": sentences, "megabatch": [1, 4], "batch_size": 16}
+        tabulate_negatives(model, str(pairs), tmp_path / "negatives.csv", **settings)
+        with (tmp_path / "negatives.csv").open(newline="") as file:
+            table = list(csv.DictReader(file))
+        assert list(table[0]) == ["sentence", "M", "negative", "cosine"]
+        assert [list(row.values()) for row in table] == rows(capsys.readouterr().out)
+        assert len(table) == 2 * (1 if sentences else 5)
 
 
 def test_a_sentence_of_no_pair_and_tsv_from_and_to_standard_streams(

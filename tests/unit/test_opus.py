@@ -161,8 +161,9 @@ def faults(config: dict) -> list[str]:
 def test_a_name_of_opus_before_its_list_is_there_says_the_command(answers: Path) -> None:
     config = polish("CCMatrix") | {"mirror": "mirror"}
     assert faults(config) == [
-        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; to use corpora of "
-        "OPUS, list them first: paraphrastic corpora --languages en-pl --mirror mirror"
+        "config: definitions.fr.corpora: 'CCMatrix' is not in the registry of data sets; did you mean "
+        "'ccmatrix'?; to use corpora of OPUS, list them first: paraphrastic corpora --languages en-pl "
+        "--mirror mirror"
     ]
     (line,) = faults(polish("tanzil"))
     assert "data set 'tanzil' has nothing in en-pl; " in line
@@ -186,7 +187,8 @@ def test_a_name_that_opus_does_not_have(answers: Path) -> None:
 def test_paraphrases_are_not_looked_for_in_opus(answers: Path) -> None:
     config = copy.deepcopy(changed("definitions.en.corpora", ["CCMatrix"]))
     assert faults(config) == [
-        "config: definitions.en.corpora: 'CCMatrix' is not in the registry of data sets"
+        "config: definitions.en.corpora: 'CCMatrix' is not in the registry of data sets; did you mean "
+        "'ccmatrix'?"
     ]
 
 

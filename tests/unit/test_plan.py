@@ -46,7 +46,13 @@ def configuration(**changes: Any) -> dict[str, Any]:
         "languages": ["en", "de"],
         "corpora": ["web"],
         "max_pairs": {},
-        "vocabulary": {"unit": "subword", "size": 50_000, "languages": "shared", "units": {}},
+        "vocabulary": {
+            "unit": "subword",
+            "size": 50_000,
+            "unknown": None,
+            "languages": "shared",
+            "units": {},
+        },
         "encoder": {
             "parts": [{"kind": "average", "unit": "subword"}],
             "combine": "concatenate",

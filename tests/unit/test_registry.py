@@ -11,6 +11,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.registry.datasets import COLUMNS, address_error, read_registry
+from paraphrastic.registry.licences import commercial_use
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.tsv"
@@ -265,3 +266,24 @@ def test_the_sample_of_the_shipped_registry_is_in_the_repository():
         assert file.shipped
         shipped = ROOT / urlsplit(file.addresses[0]).path
         assert (sha256(shipped), shipped.stat().st_size) == (file.sha256, file.size), shipped
+
+
+@pytest.mark.parametrize(
+    ("licence", "use"),
+    [
+        ("CC-BY-NC-SA-4.0", "forbidden"),
+        ("CC-BY-SA-3.0", "allowed"),
+        ("CC-BY-2.0-FR", "allowed"),
+        ("CC0", "allowed"),
+        ("public domain", "allowed"),
+        ("non-commercial, unchanged (tanzil.net)", "forbidden"),
+        ("free for research (statmt.org)", "forbidden"),
+        ("free with a link to opensubtitles.org", "allowed"),
+        ("unstated", "unknown"),
+        ("by source, see the tasks", "unknown"),
+        ("CC-BY-ND-4.0", "unknown"),
+        ("", "unknown"),
+    ],
+)
+def test_commercial_use(licence: str, use: str) -> None:
+    assert commercial_use(licence) == use

@@ -240,7 +240,7 @@ def test_the_headline_is_of_the_best_system(results: Path, sts: Path) -> None:
 def test_the_sample_is_called_one(results: Path, write: Write) -> None:
     write("sts", STS, [["P-SP en", "measured", "sample", "95.1", "94.4"]])
     text = Reader(page_of(results)).text
-    assert "which a program wrote" in text
+    assert "from a sample, or from data that stand in" in text
     assert "This run, on sample data" in text
 
 
@@ -254,18 +254,20 @@ def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
     header = ["table", "system", "row", "column", "published", "measured", "low", "high", "difference",
               "verdict", "why", "paper", "printed_in"]  # fmt: skip
     rows = [
-        ["bucc", "LASER", "de-en", "f1", "95", "", "", "", "", "not run", "why", "Scale", "Table 5"],
+        ["bucc", "LASER", "de-en", "f1", "95", "", "", "", "", "baseline", "why", "Scale", "Table 5"],
         ["sts", "BERT", "", "avg", "54", "", "", "", "", "not run", EVIL, "Scale", "Table 2"],
         ["sts", "P-SP", "", "avg", "74.6", "66.1", "64.7", "67.3", "-8.5", "worse", "", "Scale", "Table 2"],
         ["sts", "P-SP", "", "2012", "68.7", "69", "66", "70", "+0.3", "reproduced", "", "Scale", "Table 2"],
     ]  # fmt: skip
     path = write("ledger", header, rows)
     ledger = read_ledger(path)
-    assert ledger.counts == {"reproduced": 1, "better": 0, "worse": 1, "not run": 2}
+    assert ledger.counts == {"reproduced": 1, "better": 0, "worse": 1, "not run": 1, "baseline": 1}
+    assert ledger.compared == 2
     assert list(ledger.tables) == ["sts", "bucc"]
     assert [row["verdict"] for row in ledger.tables["sts"].rows] == ["worse", "reproduced", "not run"]
     text = Reader(page_of(path.parents[1])).text
-    assert "of 4 published figures have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
+    assert "of 3 figures that the papers print, besides those of other people’s systems" in text
+    assert "have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
     assert EVIL in text
     assert "−8.5" in text
 

@@ -36,6 +36,7 @@ def definition(**encoder: Any) -> dict[str, Any]:
     return {
         "languages": ["en", "de"],
         "vocabulary": {
+            "unknown": None,
             "unit": "subword",
             "size": 8000,
             "max_sentences": 10_000_000,
@@ -158,6 +159,7 @@ def test_a_megabatch_grows_from_one() -> None:
     assert mean_megabatch(4, 10, 90) == pytest.approx((30 * 2.5 + 60 * 4) / 90)
     assert mean_megabatch(1, 10, 90) == 1
     assert mean_megabatch(60, 150, 0) == 60
+    assert mean_megabatch(60, 0, 90) == 60
 
 
 def test_dropout_and_steps_take_time() -> None:

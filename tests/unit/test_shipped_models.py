@@ -8,6 +8,7 @@ import pytest
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
+from paraphrastic.cli import main
 from paraphrastic.model.folder import SHIPPED, open_folder
 from paraphrastic.systems.open import open_system
 
@@ -35,9 +36,20 @@ def test_a_shipped_model_is_small_and_knows_what_means_the_same(name: str) -> No
         assert same > 0.5 > different + 0.2
 
 
-def test_a_number_changes_the_vector() -> None:
-    died = load_model("en").embed_raw_text(["5 people died.", "9 people died."])
-    assert (died[0] != died[1]).any()
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ("5 people died.", "9 people died."),
+        ("Łukasz came.", "Őukasz came."),
+        ("Hello 😀", "Hello 😢"),
+        ("Hello 😀", "Hello"),
+        ("Hello 𐍈", "Hello 𐍉"),
+    ],
+)
+def test_numbers_rare_letters_and_emoji_change_the_vector(name: str, sentences: tuple[str, str]) -> None:
+    one, other = load_model(name).embed_raw_text(list(sentences))
+    assert (one != other).any()
 
 
 def test_a_folder_takes_precedence_over_a_shipped_model(
@@ -71,3 +83,18 @@ def test_no_name_is_the_present_folder(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_commands_for_systems_know_shipped_models() -> None:
     assert open_system("en").embed(["A dog."], "en").shape == (1, load_model("en").dim)
+
+
+def test_the_command_lists_the_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["models"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == NAMES
+    assert all(Path(row[4]) == SHIPPED / row[0] for row in rows)
+    assert rows[NAMES.index("en")][1:3] == ["en", str(load_model("en").dim)]
+
+
+def test_commands_use_the_english_model_by_default(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("A dog runs.\n")
+    output = tmp_path / "a.npy"
+    assert main(["embed", "--input", str(tmp_path / "a.txt"), "--output", str(output)]) == 0
+    np.testing.assert_allclose(np.load(output), load_model("en").embed_raw_text(["A dog runs."]), rtol=1e-6)

@@ -162,12 +162,14 @@ def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
     vectors = [WordOverlap().embed_raw_text(pairs[f"sentence{side}"], language="en") for side in (1, 2)]
     scores = cosines(*vectors)
     pairs = pairs.with_columns(score=pl.Series(scores))
-    year_means = []
+    year_means, every = [], {"pearson": [], "spearman": []}
     for year, datasets in DATASETS.items():
         rs = []
         for dataset in datasets:
             group = pairs.filter(year=year, dataset=dataset)
             rs.append(stats.pearsonr(group["score"], group["gold"]).statistic)
+            every["pearson"].append(rs[-1])
+            every["spearman"].append(stats.spearmanr(group["score"], group["gold"]).statistic)
             row = result["datasets"][f"{year}/{dataset}"]
             assert (row["n"], row["without_gold"]) == (20, 0)
             figure = result["measurements"][f"pearson {year}/{dataset}"]
@@ -179,6 +181,12 @@ def test_figures_are_those_of_scipy(tmp_path: Path) -> None:
         rho = stats.spearmanr(whole["score"], whole["gold"]).statistic
         assert result["measurements"][f"spearman {year}"]["value"] == pytest.approx(rho)
     assert result["measurements"]["pearson avg"]["value"] == pytest.approx(np.mean(year_means))
+    for statistic, values in every.items():
+        figure = result["measurements"][f"{statistic} datasets"]
+        assert len(values) == 25
+        assert figure["value"] == pytest.approx(np.mean(values))
+        assert figure["n"] == 25 * 20
+        assert figure["interval"][0] < figure["value"] < figure["interval"][1]
     assert result["data"] == "sample"
     assert result["missing"] == []
 

@@ -11,7 +11,7 @@ from configurations import SCHEMA, checked, load
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import check_config
 from paraphrastic.config.definitions import sweep_runs
-from paraphrastic.config.studies import data_models, seed_runs, setting_name, variants
+from paraphrastic.config.studies import data_models, seed_runs, variants
 from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
@@ -32,8 +32,57 @@ def test_all_combinations_are_definitions_of_their_own() -> None:
     assert found == [*[(1, 1.0)] * 2, *[(1, 0.1)] * 2, *[(40, 1.0)] * 2, *[(40, 0.1)] * 2]
     assert config["definitions"]["de"]["sweep"]["megabatch"] == [60]
     assert "de-two-1" not in config["models"]
-    names = {model: setting_name(settings) for model, settings in variants("two", study).items()}
+    names = {model: variant.name for model, variant in variants("two", study).items()}
     assert names["de-two-3"] == "sweep.megabatch 40, recipe paper"
+
+
+def test_a_study_of_several_definitions_varies_each_of_them() -> None:
+    study = {
+        "model": ["de", "fr"],
+        "vary": {
+            "encoder.parts": {"BiLSTM": [{"kind": "bilstm"}], "Word": [{"kind": "average", "unit": "word"}]},
+            "corpora": [["multi30k"], ["multi30k", "tanzil"]],
+        },
+    }
+    config = checked(config_with(both=study))
+    found = variants("both", config["studies"]["both"])
+    assert {model: variant.name for model, variant in found.items() if model.startswith("fr")} == {
+        "fr-both-1": "BiLSTM, corpora multi30k",
+        "fr-both-2": "BiLSTM, corpora multi30k + tanzil",
+        "fr-both-3": "Word, corpora multi30k",
+        "fr-both-4": "Word, corpora multi30k + tanzil",
+    }
+    definition = config["definitions"]["fr-both-4"]
+    assert definition["languages"] == ["en", "fr"]
+    assert [part["unit"] for part in definition["encoder"]["parts"]] == ["word"]
+    assert definition["corpora"] == ["multi30k", "tanzil"]
+    assert config["definitions"]["de-both-1"]["encoder"]["parts"][0]["kind"] == "bilstm"
+
+
+def test_a_study_that_varies_nothing_compares_its_definitions() -> None:
+    config = checked(config_with(languages={"model": ["de", "fr"]}))
+    assert not [name for name in config["definitions"] if "languages" in name]
+    found = variants("languages", config["studies"]["languages"])
+    assert {model: variant.name for model, variant in found.items()} == {"de": "de", "fr": "fr"}
+
+
+def test_named_values_have_the_number_types_of_their_setting() -> None:
+    study = {
+        "model": "de",
+        "vary": {"sweep.dropout": {"none": 0, "some": 0.1}, "training.epochs": {"a": 2.0}},
+    }
+    vary = checked(config_with(named=study))["studies"]["named"]["vary"]
+    assert repr(vary) == "{'sweep.dropout': {'none': 0.0, 'some': 0.1}, 'training.epochs': {'a': 2}}"
+
+
+def test_a_study_keeps_the_definitions_of_the_chosen_languages() -> None:
+    config = config_with(
+        both={"model": ["de", "fr"], "vary": {"training.epochs": [1]}}, plain={"model": ["de", "fr"]}
+    )
+    found = checked(config | {"languages": ["fr"]})
+    assert list(found["studies"]) == ["both"]
+    assert found["studies"]["both"]["model"] == ["fr"]
+    assert "de-both-1" not in found["definitions"]
 
 
 def test_models_of_the_same_pairs_share_them() -> None:
@@ -50,7 +99,9 @@ def test_models_of_the_same_pairs_share_them() -> None:
     )
     shared = data_models(checked(config))
     assert {model: own for model, own in shared.items() if model.startswith("de")} == {
-        **dict.fromkeys(["de", "de-paper", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
+        **dict.fromkeys(["de", "de-m-1", "de-m-2", "de-unit-1", "de-parts-1"], "de"),
+        # Its vocabulary leaves out rare letters.
+        "de-paper": "de-paper",
         **{model: model for model in ("de-size-1", "de-size-2", "de-unit-2", "de-own-1", "de-own-2")},
         # Its training data have different rows.
         **dict.fromkeys(["de-separate-1", "de-separate-2"], "de-separate-1"),
@@ -73,8 +124,13 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
         ({"model": "de", "vary": {"sweep.megabatch": ["a"]}}, "definitions.de-x-1.sweep.megabatch.0: 'a' is"),
         ({"model": "de", "vary": {"recipe.x": [1]}}, "definitions.de-x-1.recipe: {'x': 1} is not one of"),
         ({"model": "de", "vary": {"recipe": []}}, "studies.x.vary.recipe: is empty"),
-        ({"model": "de", "vary": {}}, "studies.x.vary"),
-        ({"model": "de"}, "studies.x.vary: is missing"),
+        ({"model": "de", "vary": {"recipe": {}}}, "studies.x.vary.recipe"),
+        ({"model": "de", "vary": {}}, "studies.x.vary: is missing, so 'de' would be compared with nothing"),
+        ({"model": ["de"]}, "studies.x.vary: is missing, so 'de' would be compared with nothing"),
+        ({"model": ["de", "dee"]}, "studies.x.model: 'dee' is not described under definitions"),
+        ({"model": ["de", "de"]}, "studies.x.model: 'de' is named twice"),
+        ({"model": []}, "studies.x.model: is empty"),
+        ({"vary": {"recipe": ["best"]}}, "studies.x.model: is missing"),
     ],
 )
 def test_faults(study: dict[str, Any], message: str) -> None:
@@ -100,10 +156,14 @@ def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str
             "missing": [],
             "source": "measured",
             "data": data,
-            "measurements": {"pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]}},
+            "datasets": {"2012/MSRpar": {}, "2013/FNWN": {}},
+            "measurements": {
+                "pearson avg": {"value": score, "interval": [score - 0.02, score + 0.02]},
+                "pearson datasets": {"value": score - 0.1, "interval": [score - 0.11, score]},
+            },
         }
         sts.write_text(json.dumps(result))
-        models.append((study, f"sweep.megabatch {number}", sweep, sts))
+        models.append((study, f"sweep.megabatch {number}", f"de-{number}", sweep, sts))
     tabulate_studies(models, PUBLISHED, folder / "studies.csv")
     with (folder / "studies.csv").open() as file:
         reader = csv.DictReader(file)
@@ -120,6 +180,9 @@ def test_a_row_each_with_the_chosen_run(tmp_path: Path) -> None:
         ("sweep.megabatch 0", "70.2", "60.0", "58.0", "62.0"),
         ("sweep.megabatch 1", "71.2", "70.0", "68.0", "72.0"),
     ]
+    second = rows[1]
+    assert (second["model"], second["datasets"]) == ("de-1", "2")
+    assert [second[f"sts_datasets{end}"] for end in ("", "_low", "_high")] == ["60.0", "59.0", "70.0"]
 
 
 def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_path: Path) -> None:
@@ -131,7 +194,12 @@ def test_published_rows_stand_beside_a_study_of_their_name_on_official_data(tmp_
         "sweep.megabatch 1",
         "82.4",
     )
+    assert rows[3]["datasets"] == ""
     assert len(table(tmp_path, data="official", study="other")) == 2
+    sizes = table(tmp_path, data="official", study="corpus_size")
+    printed = next(row for row in sizes if row["setting"] == "cs-sp-2m")
+    assert (printed["system"], printed["sts"], printed["sts_datasets"]) == ("SP (20k)", "", "70.0")
+    assert printed["datasets"] == "25"
 
 
 def test_training_runs_with_other_seeds_are_models_of_the_same_data() -> None:

@@ -79,6 +79,20 @@ def test_megabatch_is_annealed_and_only_the_last_batch_of_an_epoch_is_short(data
     assert [size for _, size in epoch] == [1] * 5 + [2] * 3 + [3, 3]
 
 
+def test_without_annealing_the_megabatch_is_whole_from_the_beginning(
+    data: tuple[Path, Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = replace(SETTINGS, epochs=1, megabatch=20, megabatch_anneal=0)
+    assert [megabatch_size(read, settings) for read in (0, 1, 500)] == [20] * 3
+    with PairDataset(data[0]) as pairs:
+        parts = list(megabatches(pairs, replace(settings, megabatch=4), epoch=0, batches_read=0))
+    # The 500 pairs of an epoch make three mega-batches of 4 mini-batches of 32, and a shorter one.
+    assert [(len(mega) // 2, size) for mega, size in parts] == [(128, 4)] * 3 + [(116, 4)]
+    # 20 mini-batches are more than an epoch has, and there is nothing that M would have to grow to.
+    train_model(data, tmp_path / "model", settings)
+    assert not [message for message in caplog.messages if "grows" in message]
+
+
 def test_the_seed_decides_the_result(data: tuple[Path, Path], tmp_path: Path) -> None:
     settings = replace(SETTINGS, dropout=0.2, epochs=1)
     first = train_model(data, tmp_path / "first", settings)

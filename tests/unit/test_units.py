@@ -1,5 +1,8 @@
 """Test how words and trigrams are spelled, and models of them from the vocabulary to raw text."""
 
+import random
+import unicodedata
+
 import numpy as np
 import pytest
 import sentencepiece
@@ -20,8 +23,25 @@ def test_words():
 
 def test_trigrams():
     assert spell(["ab c", "a", "", " \u00a0", "ﬁn ¨"], "trigram") == [
-        "␂ab ab␠ b␠c ␠c␃", "␂a␃", "", "", "␂fi fin in␠ n␠\u0308 ␠\u0308␃"
+        "␠ab ab␠ b␠c ␠c␠", "␠a␠", "", "", "␠fi fin in␠ n␠\u0308 ␠\u0308␠"
     ]  # fmt: skip
+
+
+def test_characters_that_sentencepiece_turns_into_spaces_are_spaces_in_trigrams():
+    for invisible in "\u061c\u200b\u200c\u200e\u200f\u2581\ufeff\ufffd":
+        assert spell([f"ab{invisible}c"], "trigram") == spell(["ab c"], "trigram")
+
+
+def test_trigrams_are_those_of_a_sentence_with_a_space_at_both_ends():
+    generator = random.Random(1)
+    # Among them are wide and combining characters, ligatures, and several kinds of white space.
+    characters = "abcdeé.,!1ａﬁ½中\u0301\u0308 \t\u00a0\u3000"
+    texts = ["".join(generator.choices(characters, k=generator.randrange(15))) for _ in range(500)]
+    for text, spelled in zip(texts, spell(texts, "trigram"), strict=True):
+        sentence = " ".join(unicodedata.normalize("NFKC", text).split())
+        padded = f" {sentence} "
+        expected = [padded[start : start + 3] for start in range(len(padded) - 2)]
+        assert spelled.split() == [trigram.replace(" ", "␠") for trigram in expected]
 
 
 def test_subwords_are_left_to_sentencepiece():
@@ -36,7 +56,7 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
     vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"
     train_vocabulary(
         pairs, vocabulary, unit=unit, size=size, character_coverage=1.0, max_sentences=10**6,
-        hard_limit=False, seed=1,
+        hard_limit=False, unknown="omit", seed=1,
     )  # fmt: skip
     encode_dataset(pairs, [UnitVocabulary(unit, (vocabulary,), None)], dataset, threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))

@@ -15,11 +15,14 @@ definitions:
   lstm:
     languages: [en, xx]
     corpora: [{path: mine/pairs.tsv}]
-    encoder: {parts: [{kind: bilstm}], languages: separate}
+    encoder: {parts: [{kind: bilstm, peepholes: true}], languages: separate}
+    training: {composition_penalty: 0.01, megabatch_anneal: 0}
   mixed:
     languages: [en, xx]
     corpora: [{path: mine/pairs.tsv}]
-    encoder: {parts: [{kind: average, unit: trigram}, {kind: average, unit: word}], combine: add}
+    encoder:
+      parts: [{kind: average, unit: trigram, init_std: 0.01}, {kind: average, unit: word}]
+      combine: add
     vocabulary: {units: {trigram: {size: 500, max_pieces: null}}}
     training: {initial_vectors: mine_vectors, initial_vectors_penalty: 0.01}
 language_id: null
@@ -72,6 +75,11 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
     config = json.loads((own / "results/models/mixed/config.json").read_text())
     assert config["initial_vectors"]["found"] == len(WORDS)
     assert config["training"]["engine"] == "autograd"
+    assert [part["init_std"] for part in config["architecture"]["parts"]] == [0.01, None]
+    (history,) = (own / "results/training/lstm").glob("*/training.jsonl")
+    assert {json.loads(line)["megabatch"] for line in history.read_text().splitlines()} == {60}
+    assert models["lstm"].config["training"]["composition_penalty"] == 0.01
+    assert "0.lstm.directions.1.peepholes.xx" in models["lstm"].tensors()
     vocabularies = sorted(path.name for path in (own / "results/vocabulary/mixed").iterdir())
     assert vocabularies == ["sentencepiece-word.model", "sentencepiece.model"]
 
@@ -85,3 +93,11 @@ def test_an_lstm_and_a_mixed_model(own: Path) -> None:
         "Encode the training data of mixed",
     }
     assert any(message.startswith("Train model lstm, ") for message in messages)
+
+    # Another initial standard deviation of a part trains its model again, and changes no data.
+    (own / "config.yaml").write_text(CONFIG.replace("init_std: 0.01", "init_std: 0.02"))
+    messages = planned(own, *RUN, *TARGETS).messages
+    assert not {message for message in messages if "vocabulary" in message or "Encode" in message}
+    trained = [message for message in messages if message.startswith("Train model ")]
+    assert len(trained) == 1
+    assert trained[0].startswith("Train model mixed, ")

@@ -24,6 +24,9 @@ NEAR = [
         "synonyma synonymb synonymc synonymd synonyme synonymf synonymg synonymh synonymi synonymj synonymx",
     )
 ]
+# Lines that differ in capitals are no copies, and a rare spelling has no piece at the paper's coverage.
+CAPITALS = ["Capitals make a difference here", "capitals make a difference here"]
+RARE = "the snowman ☃☃ is here"
 UNLIKE = ("Worda Wordb Wordc Wordd Worde Wordf", "synonymg synonymh synonymi synonymj synonymk synonyml")
 # Treebank's words are "ca n't" and "can not", so three of the shorter side's six trigrams are shared.
 CONTRACTED = ("I can't see it at all today", "I can not see it at all today")
@@ -51,9 +54,6 @@ max_pairs: {}
 vocabulary: {size: 200}
 training: {exclude_duplicates: false, dimension: 16, epochs: 1}
 sweep: {dropout: [0.1], megabatch: [4]}
-filter_study: {model: null}
-studies: {}
-language_choice: {models: []}
 evaluation: {sts: sample_sts}
 """
 MODELS = ("en", "zh")
@@ -73,6 +73,7 @@ def write_data(folder: Path) -> None:
     pairs += [TWICE, *NEAR, TWICE, UNLIKE, CONTRACTED, UNEVEN]
     (folder / "en.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
     chinese = [(f"sentence number {i} of the corpus", f"{CHINESE} {i}") for i in range(KEPT_ONCE)]
+    chinese += [(english, f"{CHINESE} {KEPT_ONCE}") for english in (*CAPITALS, RARE)]
     (folder / "zh.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in chinese), encoding="utf-8")
 
 
@@ -110,6 +111,16 @@ def test_a_pair_that_occurs_twice_is_dropped_with_all_its_copies(folder: Path) -
     kept = pairs(folder, "en")
     assert TWICE not in kept
     assert len(kept) > KEPT_ONCE / 2
+
+
+def test_lines_that_differ_in_capitals_are_both_kept(folder: Path) -> None:
+    assert {source for source, _ in pairs(folder, "zh")} >= set(CAPITALS)
+
+
+def test_a_rare_spelling_has_a_row_of_its_own(folder: Path) -> None:
+    model = load_model(folder / RUN.format("zh"))
+    rare, unseen = model.known_tokens([RARE, RARE.replace("☃☃", "☃")])
+    assert len(rare) == len(unseen) + 1
 
 
 def test_of_near_duplicates_the_first_stays(folder: Path) -> None:

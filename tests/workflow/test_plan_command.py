@@ -81,9 +81,9 @@ def test_what_is_there_already_is_left_out_unless_asked_for(finished: Path) -> N
         (["--pairs", "sample_sts=9"], "'sample_sts' is not a corpus of the configuration"),
         (["--pairs", "sample_ops=9"], "'sample_ops' is not a corpus of the configuration"),
         (
-            ["--config", "models=[de-opensubtitles]", "--configfile", "config/paper.yaml"],
-            "the number of pairs in opensubtitles is not known before the download: give it, such as "
-            "--pairs opensubtitles=1000000",
+            ["--config", "models=[tr]", "--configfile", "config/paper.yaml"],
+            "the number of pairs in globalvoices, opensubtitles, tanzil is not known before the download: "
+            "give it, such as --pairs globalvoices=1000000 opensubtitles=1000000 tanzil=1000000",
         ),
         (["--output", "plan.txt"], "plan.txt: a plan is written as .csv or .json"),
     ],

@@ -39,6 +39,7 @@ language_id: null
 selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts}
+negatives: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {

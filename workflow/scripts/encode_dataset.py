@@ -12,5 +12,6 @@ with step(snakemake):
         [UnitVocabulary(**unit) for unit in snakemake.params.units],
         snakemake.output.dataset,
         tables=snakemake.params.tables,
+        grouped=snakemake.params.grouped,
         threads=snakemake.threads,
     )

@@ -14,7 +14,7 @@ with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads
     system = open_system(snakemake.params.system, threads=threads)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
-    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluation = Evaluation(system, *files, *map(given.pop, ("source", "bootstrap_samples", "sample")))
     paths = zip(map(Path, snakemake.input.sentences), map(Path, snakemake.input.gold), strict=True)
     testsets = dict(zip(snakemake.params.pairs, paths, strict=True))
     evaluate_bucc(evaluation, testsets, threads=threads)

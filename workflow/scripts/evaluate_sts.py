@@ -13,5 +13,5 @@ from paraphrastic.systems.open import open_system
 with step(snakemake):
     system, given = open_system(snakemake.params.system), dict(snakemake.params.evaluation)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
-    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluation = Evaluation(system, *files, *map(given.pop, ("source", "bootstrap_samples", "sample")))
     evaluate_sts(evaluation, Path(snakemake.input.testsets), **given)

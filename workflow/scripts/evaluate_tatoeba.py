@@ -13,6 +13,6 @@ from paraphrastic.systems.open import open_system
 with step(snakemake):
     system, given = open_system(snakemake.params.system), dict(snakemake.params.evaluation)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
-    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluation = Evaluation(system, *files, *map(given.pop, ("source", "bootstrap_samples", "sample")))
     testsets = map(Path, snakemake.input.testsets)
     evaluate_tatoeba(evaluation, dict(zip(snakemake.params.languages, testsets, strict=True)))

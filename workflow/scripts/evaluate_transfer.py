@@ -14,5 +14,5 @@ with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads
     system = open_system(snakemake.params.system, threads=threads)
     files = Path(snakemake.output.result), Path(snakemake.input.official)
-    evaluation = Evaluation(system, *files, given.pop("source"), given.pop("bootstrap_samples"))
+    evaluation = Evaluation(system, *files, *map(given.pop, ("source", "bootstrap_samples", "sample")))
     evaluate_transfer(evaluation, Path(snakemake.input.testsets), threads=threads, **given)

@@ -18,4 +18,5 @@ with step(snakemake):
         lowercase=snakemake.params.lowercase,
         seed=snakemake.params.seed,
         keep=snakemake.params.keep,
+        raw=snakemake.params.raw,
     )

@@ -1,6 +1,6 @@
 """Write the table of the corpora and of the pairs that are used.
 
-Inputs: statistics, samples, merged (counts). Output: table.
+Inputs: statistics, samples, merged (counts), documents (for IDF). Output: table.
 """
 
 from adapter import step
@@ -12,4 +12,7 @@ with step(snakemake):
         list(zip(corpora, snakemake.input.statistics, snakemake.input.samples, strict=True)),
         dict(zip(snakemake.params.models, snakemake.input.merged, strict=True)),
         snakemake.output.table,
+        documents=snakemake.input.documents,
+        languages=snakemake.params.languages,
+        max_bytes=snakemake.params.max_bytes,
     )

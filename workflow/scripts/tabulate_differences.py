@@ -1,6 +1,6 @@
 """Write the table of how much systems differ from data set to data set.
 
-Inputs: results, samples (beside them), published, captions. Output: table.
+Inputs: results, samples (beside them), published. Output: table.
 """
 
 from pathlib import Path
@@ -13,6 +13,5 @@ with step(snakemake):
     tabulate_differences(
         dict(zip(snakemake.params.systems, results, strict=True)),
         Path(snakemake.input.published),
-        Path(snakemake.input.captions),
         Path(snakemake.output.table),
     )

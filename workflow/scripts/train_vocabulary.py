@@ -1,7 +1,9 @@
 """Train one of a model's vocabularies.
 
-Input: pairs. Output: model.
+Inputs: pairs, vectors. Output: model.
 """
+
+from pathlib import Path
 
 from adapter import step
 from paraphrastic.training.vocabulary import train_vocabulary
@@ -12,4 +14,5 @@ with step(snakemake):
         snakemake.output.model,
         **snakemake.params.settings,
         seed=snakemake.params.seed,
+        vectors=next(map(Path, snakemake.input.vectors), None),
     )

@@ -6,7 +6,7 @@ Inputs: published, intervals, tables. Output: ledger.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.ledger import write_ledger
+from paraphrastic.evaluation.ledger import Run, write_ledger
 
 with step(snakemake):
     write_ledger(
@@ -14,5 +14,5 @@ with step(snakemake):
         {Path(path).stem: Path(path) for path in snakemake.input.intervals},
         {Path(path).stem: Path(path) for path in snakemake.input.tables},
         Path(snakemake.output.ledger),
-        **{name: value for name, value in snakemake.params.items() if name != "code"},
+        run=Run(**snakemake.params.run),
     )

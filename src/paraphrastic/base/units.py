@@ -7,19 +7,27 @@ since models in use need this module too.
 
 import unicodedata
 from collections.abc import Iterable
+from typing import Literal
 
 UNITS = ("subword", "word", "trigram")
+# What becomes of text that a vocabulary has no piece for: its bytes, which have pieces; a piece of its own
+# for each spelling in the training text; one vector for all of it; or nothing.
+Unknown = Literal["bytes", "spellings", "shared", "omit"]
 
-# Beginning and end of a sentence, and a space, in trigrams. None of them is special to sentencepiece.
-_BEGINNING, _END, _SPACE = "␂␃␠"
+# Invisible characters, sentencepiece's own mark and the replacement character, which sentencepiece turns into
+# spaces.
+_AS_SPACES = dict.fromkeys([0x61C, 0x200B, 0x200C, 0x200E, 0x200F, 0x2581, 0xFEFF, 0xFFFD], " ")
+# A space in trigrams, which is not special to sentencepiece.
+_SPACE = "␠"
 
 
 def spell(texts: Iterable[str], unit: str) -> list[str]:
     """Spell each text for sentencepiece, with white space between any two units.
 
     A `word` is a run of characters between white space; each punctuation mark or symbol at either end is a
-    word of its own. A `trigram` is any three characters in a row, where a space and the beginning and end of
-    the sentence also count (Wieting et al. 2016, *Charagram*). sentencepiece itself cuts subwords.
+    word of its own. A `trigram` is any three characters in a row of a sentence that has one space between any
+    two words and at both ends, so a sentence begins and ends as a word does (Wieting et al. 2016,
+    *Charagram*, and the code of the papers). sentencepiece itself cuts subwords.
     """
     if unit == "word":
         return [" ".join(part for piece in text.split() for part in split_marks(piece)) for text in texts]
@@ -46,8 +54,8 @@ def _is_mark(character: str) -> bool:
 
 def _trigrams(text: str) -> str:
     # Normalise as sentencepiece does, since it would otherwise change each trigram on its own.
-    words = unicodedata.normalize("NFKC", text).split()
+    words = unicodedata.normalize("NFKC", text).translate(_AS_SPACES).split()
     if not words:
         return ""
-    characters = f"{_BEGINNING}{_SPACE.join(words)}{_END}"
+    characters = _SPACE.join(["", *words, ""])
     return " ".join(characters[start : start + 3] for start in range(len(characters) - 2))

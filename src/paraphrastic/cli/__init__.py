@@ -13,9 +13,9 @@ from paraphrastic.cli import models, runs, sentences, training_data
 _COMMANDS = {
     "use a model": (
         *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
-        *(models.export, models.import_checkpoint),
+        *(models.models, models.export, models.import_checkpoint),
     ),
-    "train a model": (runs.new, training_data.corpora, runs.config, runs.plan),
+    "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
     "understand a run": (training_data.negatives, runs.report, runs.verify, training_data.links),
 }
 _BEGIN = """\

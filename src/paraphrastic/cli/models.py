@@ -1,4 +1,4 @@
-"""`paraphrastic export` and `import-checkpoint`: models for and from other libraries."""
+"""`paraphrastic models`, `export` and `import-checkpoint`: models of the package and of other libraries."""
 
 import argparse
 import re
@@ -20,6 +20,30 @@ _EXTRAS = {
     "onnx": "export,onnx",
     "glove": "export",
 }
+
+
+@cli.command(
+    "list the models that come with the package",
+    "List the models that come with the package, by the name that --model and load_model take.",
+    """\
+example:
+  paraphrastic models
+
+Lines are name, languages, dimension, size in MB and folder, separated by tabs. The folder's README.md has the
+scores of the model, what it has learned from, and the licences of these data.
+""",
+)
+def models() -> None:
+    """Print the models that come with the package."""
+    from paraphrastic.base.files import read_json
+    from paraphrastic.model.files import CONFIG
+    from paraphrastic.model.folder import SHIPPED
+
+    for folder in sorted(each for each in SHIPPED.iterdir() if (each / CONFIG).is_file()):
+        config = read_json(folder / CONFIG)
+        size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
+        about = folder.name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder
+        print(*about, sep="\t")
 
 
 @cli.command(

@@ -16,7 +16,7 @@ example:
 
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
 """,
-    cli.model(),
+    cli.model(default="en"),
     cli.lines(),
     cli.output(".npy file to write, with one row per line; - for standard output"),
     cli.LANGUAGE,
@@ -44,7 +44,7 @@ example:
 
 A line of the input has two sentences with a tab between them. In the output, the cosine comes before them.
 """,
-    cli.model(),
+    cli.model(default="en"),
     cli.lines(holds="TSV file with two columns"),
     cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
@@ -81,7 +81,7 @@ example:
 A line of the output has the score (cosine), the line number of the query, the rank and the number of the row.
 With --sentences, the query and the sentence of the row follow. All numbers start at 1.
 """,
-    cli.model(of_others=True),
+    cli.model(of_others=True, default="en"),
     cli.file(
         "--index",
         ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
@@ -119,7 +119,7 @@ text apart from white space at the ends. All other lines, blank ones included, a
 of the report has the cosine, the number of the line that was left out, the number of the first kept line that
 it is close to, and both sentences.
 """,
-    cli.model(of_others=True),
+    cli.model(of_others=True, default="en"),
     cli.lines(),
     cli.output("file for the lines that are kept; - for standard output"),
     cli.argument(

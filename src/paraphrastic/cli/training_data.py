@@ -1,5 +1,6 @@
-"""`paraphrastic corpora`, `links` and `negatives`: what models are trained on."""
+"""`paraphrastic corpora`, `licences`, `links` and `negatives`: what models are trained on."""
 
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -53,6 +54,34 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
         rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
     print("\n".join(in_columns(rows, left=2)))
+
+
+@cli.command(
+    "list the licences of a configuration's corpora",
+    "List the licences of the corpora that a configuration uses, and whether they allow commercial use.",
+    """\
+example:
+  paraphrastic licences --configfile config/small.yaml
+
+Lines are corpus, commercial use (allowed, forbidden or unknown) and licence, separated by tabs. With
+`licences: commercial` in a configuration, only corpora that allow it are used. This is no legal advice: read
+the licences. Run the command in the folder of the pipeline.
+""",
+    cli.CONFIGFILE,
+)
+def licences(configfile: list[Path]) -> None:
+    """Print the licences of the corpora of a configuration."""
+    from paraphrastic.registry.licences import commercial_use
+
+    with cli.needing("pipeline"):
+        from paraphrastic.config.check import DEFAULT_CONFIG, SCHEMA, check_config, read_config
+
+    config = read_config(configfile or [DEFAULT_CONFIG])
+    checked, datasets = check_config(config, schema=SCHEMA)
+    described = [*checked["definitions"].values(), *checked["mined"].values()]
+    for name in sorted({corpus for each in described for corpus in each["corpora"]} - set(checked["mined"])):
+        licence = datasets[name].licence
+        print(f"{name}\t{commercial_use(licence)}\t{licence}")
 
 
 @cli.command(

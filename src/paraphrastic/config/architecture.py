@@ -37,6 +37,8 @@ class Part:
         dimension: dimension of its vector; None stands for the dimension of the embeddings.
         pooling: how an LSTM's states are pooled over the sentence.
         directions: how a BiLSTM's two vectors are combined.
+        peepholes: whether the gates of an LSTM also see its cell.
+        init_std: standard deviation of the initial embeddings; None stands for that of the training.
     """
 
     kind: PartKind = "average"
@@ -44,6 +46,8 @@ class Part:
     dimension: int | None = None
     pooling: Pooling = "mean"
     directions: Directions = "average"
+    peepholes: bool = False
+    init_std: float | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -114,6 +118,11 @@ class Architecture:
         return self.tables != "shared"
 
     @property
+    def recurrent(self) -> bool:
+        """Whether a part of the encoder has an LSTM."""
+        return any(part.recurrent for part in self.parts)
+
+    @property
     def averaged(self) -> bool:
         """Whether the encoder is a single average."""
         return len(self.parts) == 1 and not self.parts[0].recurrent
@@ -136,7 +145,7 @@ def architecture_of(definition: Mapping[str, Any]) -> Architecture:
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
     architecture = Architecture.from_json({**encoder, "vocabularies": vocabulary["languages"]})
     # Settings without effect are normalised, so that changing them does not cause new training.
-    if not any(part.recurrent for part in architecture.parts):
+    if not architecture.recurrent:
         architecture = replace(architecture, scramble=0.0)
     return replace(architecture, combine="concatenate") if len(architecture.parts) == 1 else architecture
 
@@ -170,5 +179,9 @@ def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[st
 def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, Any]:
     """Settings of a unit's vocabulary: the common ones, overridden by those for this unit."""
     section = definition["vocabulary"]
-    common = {key: value for key, value in section.items() if key not in ("units", "languages", "unit")}
-    return {**common, **section["units"].get(unit, {})}
+    others = ("units", "languages", "unit", "only_initial_vectors")
+    common = {key: value for key, value in section.items() if key not in others}
+    settings = {**common, **section["units"].get(unit, {})}
+    settings["unknown"] = settings["unknown"] or ("shared" if unit == "trigram" else "bytes")
+    # A setting without effect is normalised, so that changing it does not cause new training.
+    return settings if unit == "subword" else {**settings, "character_coverage": 1.0}

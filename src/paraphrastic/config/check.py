@@ -15,9 +15,10 @@ from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets
 from paraphrastic.config.local_files import name_files, named_datasets
 from paraphrastic.config.schema import Schema, entry, plain
-from paraphrastic.config.studies import add_models
+from paraphrastic.config.studies import add_models, shared_models
 from paraphrastic.config.validation import semantic_errors
 from paraphrastic.registry.datasets import Dataset, read_registry
+from paraphrastic.registry.licences import commercial_use
 
 # The schema and the default configuration in a checkout of the pipeline.
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
@@ -85,7 +86,7 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     completed: Json = plain(config)
     _refuse(rules.errors(completed))
     rules.fill_defaults(completed)
-    for section, kind in (("mined", "mined"), ("systems", "system")):
+    for section, kind in (("mined", "mined"), ("systems", "system"), ("studies", "study")):
         for described in completed[section].values():
             rules.fill_defaults(described, rules.named[kind])
     completed = rules.normalize(completed)
@@ -125,6 +126,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
     checked = rules.normalize(checked)
     _refuse(name_files(checked, registry))
+    if checked["licences"] == "commercial":
+        _refuse(_keep_commercial(checked, registry))
     datasets = {**registry, **named_datasets(checked, registry)}
     datasets |= mined_datasets(checked, datasets)
     _refuse(semantic_errors(checked, written, datasets))
@@ -137,6 +140,29 @@ _read_schema = cache(Schema)
 def _refuse(errors: Iterable[str]) -> None:
     if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
         raise InputError("\n".join(lines))
+
+
+def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    """Leave out corpora that do not clearly allow commercial use, and yield definitions without any other.
+
+    The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
+    """
+    for section in ("definitions", "mined"):
+        for name, definition in config[section].items():
+            corpora, files = definition["corpora"], definition["files"]
+            stated = {each: registry[each].licence if each in registry else "" for each in corpora}
+            allowed = [
+                each
+                for each in corpora
+                if each in files or each in config["mined"] or commercial_use(stated[each]) == "allowed"
+            ]
+            if corpora and not allowed:
+                names = ", ".join(corpora)
+                yield f"{section}.{name}.corpora: none of them clearly allows commercial use: {names}"
+            definition["corpora"] = allowed
+            if section == "definitions":
+                limits = definition["max_pairs"]
+                definition["max_pairs"] = {each: limits[each] for each in limits if each in allowed}
 
 
 def _keep_languages(config: Json) -> Iterator[str]:
@@ -160,13 +186,19 @@ def _keep_languages(config: Json) -> Iterator[str]:
         return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
 
     config["models"] = [model for model in config["models"] if is_kept(model)]
-    config["studies"] = {name: each for name, each in config["studies"].items() if is_kept(each["model"])}
-    choice, study = config["language_choice"], config["filter_study"]
+    for name, each in list(config["studies"].items()):
+        models = shared_models(each)
+        each["model"] = [model for model in models if is_kept(model)]
+        # A definition that nothing varies is only compared with others.
+        if not each["model"] or (len(each["model"]) == 1 < len(models) and not each["vary"]):
+            del config["studies"][name]
+    choice = config["language_choice"]
     kept = [model for model in choice["models"] if is_kept(model)]
     # There is nothing to choose from with a single language.
     choice["models"] = kept if len(kept) > 1 else []
-    if study["model"] and not is_kept(study["model"]):
-        study["model"] = None
+    for section in ("filter_study", "negatives"):
+        if config[section]["model"] and not is_kept(config[section]["model"]):
+            config[section]["model"] = None
 
 
 def _languages(definition: Mapping[str, Any]) -> set[str]:
@@ -182,15 +214,18 @@ def _normalize_studies(studies: Json, rules: Schema) -> None:
                 rule = entry(rule, key)
             # Settings of a sweep are lists, but a study compares their single values.
             single = rule.get("items", {}) if path.startswith("sweep.") else rule
-            study["vary"][path] = [
-                rules.normalize(value, rule if isinstance(value, list) else single) for value in values
-            ]
+            names = list(values) if isinstance(values, Mapping) else range(len(values))
+            for name in names:
+                value = values[name]
+                values[name] = rules.normalize(value, rule if isinstance(value, list) else single)
 
 
 def _merge(base: Json, override: Mapping[str, Any]) -> Json:
     for key, value in override.items():
-        if isinstance(value, Mapping) and isinstance(base.get(key), dict):
-            _merge(base[key], value)
+        if isinstance(value, Mapping):
+            # An anchor's mapping is one object in several places, which must not change together.
+            here = base.get(key)
+            base[key] = _merge(here if isinstance(here, dict) else value, value)
         else:
             base[key] = copy.deepcopy(value)
     return base

@@ -78,7 +78,7 @@ class Schema:
         root = yaml.safe_load(path.read_text(encoding="utf-8"))
         self._definitions: Json = root.pop("$defs")
         # The possible kinds of corpora come from the registry's table of kinds.
-        self._definitions["corpus"]["properties"]["kind"]["enum"] = list(FILE_KINDS)
+        self._definitions["corpus"]["properties"]["kind"]["enum"] = [*FILE_KINDS, "groups"]
         self.root: Json = self._in_place(root)
         self.named: Json = self._in_place(self._definitions)
 

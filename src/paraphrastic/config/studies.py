@@ -7,7 +7,7 @@ import copy
 import json
 from collections.abc import Iterator, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies
@@ -19,19 +19,52 @@ _DATA = (
 )  # fmt: skip
 
 
-def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Json]:
-    """The settings of each model of a study, by model name: all combinations of the varied values.
+class Variant(NamedTuple):
+    """A model of a study: the definition that it copies, its own `settings` by path, and their name."""
+
+    model: str
+    settings: Json
+    name: str
+
+
+def shared_models(entry: Mapping[str, Any]) -> list[str]:
+    """The definitions of a study, which `model` gives as one name or as several."""
+    return [entry["model"]] if isinstance(entry["model"], str) else list(entry["model"])
+
+
+def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Variant]:
+    """The models of a study by their names: each definition with all combinations of the varied values.
+
+    If nothing is varied, they are the definitions themselves, and the name of a setting is that of its model.
 
     Args:
         study: the study's name.
-        entry: its `model`, and `vary`, which maps the path of a setting in a definition, such as
-            `sweep.megabatch`, to a list of values.
+        entry: its `model`, one or several definitions, and `vary`, which maps the path of a setting in a
+            definition, such as `sweep.megabatch`, to its values: a list, or a mapping with a name for each.
     """
-    combinations = product(*entry["vary"].values())
-    return {
-        f"{entry['model']}-{study}-{number}": dict(zip(entry["vary"], values, strict=True))
-        for number, values in enumerate(combinations, start=1)
-    }
+    if not entry["vary"]:
+        return {model: Variant(model, {}, model) for model in shared_models(entry)}
+    combinations = list(product(*(_named(path, values) for path, values in entry["vary"].items())))
+    found = {}
+    for model in shared_models(entry):
+        for number, combination in enumerate(combinations, start=1):
+            settings = {path: value for path, _, value in combination}
+            name = ", ".join(name for _, name, _ in combination)
+            found[f"{model}-{study}-{number}"] = Variant(model, settings, name)
+    return found
+
+
+def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:
+    """The path, the name in tables, and the value of each setting, such as `sweep.megabatch 20`."""
+    if isinstance(values, Mapping):
+        return [(path, name, value) for name, value in values.items()]
+    return [(path, f"{path} {_shown(value)}", value) for value in values]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " + ".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def prefixed_name(model: str) -> str:
@@ -58,11 +91,17 @@ def add_models(config: Json) -> Iterator[str]:
     before, but have their own parameters.
     """
     for study, entry in config["studies"].items():
-        if entry["model"] not in config["definitions"]:
-            yield f"studies.{study}.model: {undefined(entry['model'], config['definitions'])}"
+        models = shared_models(entry)
+        if unknown := [model for model in models if model not in config["definitions"]]:
+            yield f"studies.{study}.model: {undefined(unknown[0], config['definitions'])}"
             continue
-        for name, settings in variants(study, entry).items():
-            yield from _add(config, entry["model"], name, settings, f"studies.{study}", "the study")
+        if not entry["vary"]:
+            # Such a study compares definitions as they are.
+            if len(models) == 1:
+                yield f"studies.{study}.vary: is missing, so {models[0]!r} would be compared with nothing"
+            continue
+        for name, (model, settings, _) in variants(study, entry).items():
+            yield from _add(config, model, name, settings, f"studies.{study}", "the study")
     choice = config["language_choice"]
     for number, model in enumerate(choice["models"]):
         if model not in config["definitions"]:
@@ -103,13 +142,6 @@ def _set(definition: Json, path: str, value: Any) -> None:
     section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
 
 
-def setting_name(settings: Mapping[str, Any]) -> str:
-    """The settings of a study's model as a table shows them, such as `sweep.megabatch 20`."""
-    return ", ".join(
-        f"{path} {value if isinstance(value, str) else json.dumps(value)}" for path, value in settings.items()
-    )
-
-
 def data_models(config: Mapping[str, Any]) -> dict[str, str]:
     """For each model, the model whose training data and vocabularies it uses.
 
@@ -124,4 +156,6 @@ def data_models(config: Mapping[str, Any]) -> dict[str, str]:
 
 def _digest(definition: Json) -> str:
     data = {key: definition[key] for key in _DATA}
+    if definition["vocabulary"]["only_initial_vectors"]:
+        data["initial_vectors"] = definition["training"]["initial_vectors"]
     return json.dumps([data, vocabularies(definition), architecture_of(definition).tables], sort_keys=True)

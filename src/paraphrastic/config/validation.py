@@ -7,7 +7,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import read_csv
-from paraphrastic.config.architecture import architecture_of
+from paraphrastic.config.architecture import architecture_of, vocabulary_settings
 from paraphrastic.config.definitions import OVERRIDABLE, WATCHING, is_trained, selection_kind, undefined, way
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
@@ -35,11 +35,14 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
             yield f"models: {undefined(model, written)}"
     yield from _dataset_errors("language_id", config["language_id"], registry, LANGUAGE_ID_KINDS)
     yield from _dataset_errors("word_vectors", config["word_vectors"], registry, VECTOR_KINDS)
+    yield from _idf_errors("statistics.idf", config["statistics"]["idf"], registry)
     for name, mined in config["mined"].items():
         yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror)
         yield from _mining_encoder_errors(name, config)
     if config["filter_study"]["model"] is not None:
         yield from _filter_study_errors(config, registry)
+    yield from _negatives_errors(config)
+    yield from _groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
     yield from _testset_errors(config, registry)
     for name, system in config["systems"].items():
@@ -59,7 +62,9 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for name in definition["max_pairs"]:
             yield from _dataset_errors(path["max_pairs"], name, registry, CORPUS_KINDS)
-        capped = set(written[model].get("max_pairs", {})) & set(registry)
+        # A further configuration file can change the corpora, and then only take back a limit by null.
+        limits, own = definition["max_pairs"], written[model].get("max_pairs", {})
+        capped = {name for name in own if limits.get(name) is not None} & set(registry)
         for name in sorted(capped - set(definition["corpora"])):
             yield f"{path['max_pairs']}: {name!r} is not one of this model's corpora"
         yield from _selection_errors(path["selection"], definition, config, registry)
@@ -150,6 +155,8 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
     for number, (part, dimension) in enumerate(zip(architecture.parts, dimensions, strict=True)):
         if part.pooling == "max" and not part.recurrent:
             yield f"{at}.{number}.pooling: max is for lstm and bilstm, not for average"
+        if part.peepholes and not part.recurrent:
+            yield f"{at}.{number}.peepholes: are for lstm and bilstm, not for average"
         if part.directions == "concatenate" and part.kind != "bilstm":
             yield f"{at}.{number}.directions: concatenate is for bilstm, not for {part.kind}"
         elif part.directions == "concatenate" and dimension % 2:
@@ -162,6 +169,10 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
             if (sharing := definition[section]["languages"]) != "shared":
                 language = definition["languages"][0]
                 yield f"{path[section]}.languages: {sharing} needs two languages; there is only {language}"
+    for unit in architecture.units:
+        if unit != "subword" and vocabulary_settings(definition, unit)["unknown"] == "spellings":
+            own = f"units.{unit}." if "unknown" in definition["vocabulary"]["units"].get(unit, {}) else ""
+            yield f"{path['vocabulary']}.{own}unknown: spellings is for subwords, not for {unit}s"
     at, engine, penalty = path["training"], training["engine"], training["initial_vectors_penalty"]
     if engine == "fused" and not architecture.averaged:
         yield f"{at}.engine: fused is for one averaged part; auto or autograd trains {architecture.name}"
@@ -171,11 +182,15 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
         yield f"{at}.optimizer: lazy_adam is for the engine fused, not for {other}"
     if training["initial_vectors"] is not None and "word" not in architecture.units:
         yield f"{at}.initial_vectors: are for words; no part has the unit word"
+    if definition["vocabulary"]["only_initial_vectors"] and training["initial_vectors"] is None:
+        yield f"{path['vocabulary']}.only_initial_vectors: needs training.initial_vectors, which is null"
     if penalty > 0 and training["initial_vectors"] is None:
         yield f"{at}.initial_vectors_penalty: needs initial_vectors, which is null"
     if penalty > 0 and (engine == "fused" or lazy):
         asked = "fused" if engine == "fused" else "fused, which lazy_adam needs"
         yield f"{at}.initial_vectors_penalty: is for the engine autograd, not for {asked}"
+    if training["composition_penalty"] > 0 and not architecture.recurrent:
+        yield f"{at}.composition_penalty: is for the weights of LSTMs; no part is lstm or bilstm"
 
 
 def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:
@@ -191,6 +206,11 @@ def _selection_errors(path: str, definition: Settings, config: Settings, registr
             yield from _score_errors(
                 f"{path}.{kind}.paraphrase_score", "paraphrase_score", definition, config, registry
             )
+        rank = thresholds.get("rank")
+        if rank and rank["min"] == rank["max"]:
+            yield f"{path}.{kind}.rank: no pair has a rank from {rank['min']} to {rank['max']}"
+        if rank and rank["by"] != "trigram_overlap":
+            yield from _score_errors(f"{path}.{kind}.rank.by", rank["by"], definition, config, registry)
 
 
 def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
@@ -220,6 +240,35 @@ def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
     for score in ("translation_score", "paraphrase_score"):
         if score in study["rank_by"]:
             yield from _score_errors("filter_study.rank_by", score, definition, config, registry)
+
+
+def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
+    yield from _dataset_errors(key, name, registry, ("file",))
+    known = registry.get(name) if name else None
+    for file in known.files if known and known.kind == "file" else ():
+        if len(file.languages) != 1:
+            languages = "-".join(file.languages) or "no language"
+            yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
+
+
+def _negatives_errors(config: Settings) -> Iterator[str]:
+    negatives, definitions = config["negatives"], config["definitions"]
+    model = negatives["model"]
+    if model is None:
+        return
+    if model not in definitions:
+        yield f"negatives.model: {undefined(model, definitions)}"
+    elif definitions[model]["dataset"] is not None:
+        yield f"negatives.model: {model!r} has no pairs of sentences to look in, but a dataset"
+    else:
+        pairs = min(negatives["megabatch"]) * definitions[model]["training"]["batch_size"]
+        if len(negatives["sentences"] or ()) > pairs:
+            yield f"negatives.sentences: do not fit into the smallest mega-batch, which has {pairs} pairs"
+
+
+def _groups_errors(config: Settings, registry: Registry) -> Iterator[str]:
+    for name in config["pairs_per_group"]:
+        yield from _dataset_errors("pairs_per_group", name, registry, ("groups",))
 
 
 def _score_errors(
@@ -335,7 +384,7 @@ def _name_errors(config: Settings) -> Iterator[str]:
 def _published_errors(config: Settings) -> Iterator[str]:
     """Errors for names of published systems that are in no file under `config/published`."""
     files = map(read_csv, PUBLISHED.glob("*.csv"))
-    known = {row["system"] for rows in files for row in rows if "system" in row}
+    known = {row[key] for rows in files for row in rows for key in ("system", "other") if key in row}
     for section in ("definitions", "systems"):
         for name, entry in config[section].items():
             for system in entry.get("published_as") or ():

@@ -62,6 +62,7 @@ class BlockWriter:
 
     def __init__(self, writer: pq.ParquetWriter) -> None:
         self._writer = writer
+        self.schema: pa.Schema = writer.schema
         self._waiting = writer.schema.empty_table()
         self.rows = 0
 

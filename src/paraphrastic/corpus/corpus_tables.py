@@ -1,13 +1,16 @@
 """Tables that show what the corpora contain and what became of their pairs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.files import read_json, write_csv
+from paraphrastic.base.lines import read_batches
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.filters import REASONS
 from paraphrastic.corpus.statistics import WordStatistics
+from paraphrastic.registry.archive import open_stream
 
 # Stages at which the pairs of a corpus are counted, in order.
 FUNNEL = ("read", *REASONS, "duplicates", "near_duplicates", "contaminated", "capped", "kept")
@@ -19,6 +22,8 @@ _STATISTICS = (
 # Kinds of contamination.
 CONTAMINATION_KINDS = ("exact", "near")
 
+# Documents whose words are counted at a time, and the most bytes of a file of documents.
+_DOCUMENTS, _MAX_BYTES = 10_000, 1 << 40
 # A model and one of its corpora.
 ModelCorpus = tuple[str, str]
 
@@ -51,6 +56,10 @@ def tabulate_corpora(
     described: Sequence[tuple[ModelCorpus, str | Path, str | Path]],
     merged: Mapping[str, str | Path],
     output: str | Path,
+    *,
+    documents: Sequence[str | Path] = (),
+    languages: Sequence[str] = (),
+    max_bytes: int = _MAX_BYTES,
 ) -> None:
     """Write the statistics of each model's corpora, and how many of their pairs the model is trained on.
 
@@ -64,13 +73,18 @@ def tabulate_corpora(
         described: JSON file and sample written by `describe_corpus`, in the order of the rows.
         merged: JSON file written by `merge_pairs`, by model.
         output: the CSV file.
+        documents: text files, plain or compressed, with a document on each line, from which document
+            frequencies are counted; the samples serve languages without any.
+        languages: the language of each of these files.
+        max_bytes: largest uncompressed size of such a file.
     """
     statistics = {path: read_json(path) for _, path, _ in described}
-    words = _word_statistics(statistics, {path: sample for _, path, sample in described})
+    samples = {path: sample for _, path, sample in described}
+    words = _word_statistics(statistics, samples, list(zip(languages, documents, strict=True)), max_bytes)
     rows: list[dict[str, Any]] = []
     for model, counts in merged.items():
         result = read_json(counts)
-        used, pairs, languages = _by_corpus(result), 0, dict[str, None]()
+        used, pairs, known = _by_corpus(result), 0, dict[str, None]()
         for corpus, path in [(corpus, path) for (name, corpus), path, _ in described if name == model]:
             about = statistics[path]
             pairs += about["pairs"]
@@ -88,8 +102,8 @@ def tabulate_corpora(
                 row["parse_entropy"] = row["parse_entropy"] or "no parser"
                 head = {"model": model, "corpus": corpus, "language": language, "pairs": about["pairs"]}
                 rows.append({**head, "used": used[corpus]["kept"], **row})
-                languages[language] = None
-        total = {"model": model, "corpus": "all", "language": "-".join(languages), "pairs": pairs}
+                known[language] = None
+        total = {"model": model, "corpus": "all", "language": "-".join(known), "pairs": pairs}
         rows.append(total | {"used": result["kept"]})
     write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
@@ -100,7 +114,10 @@ def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def _word_statistics(
-    statistics: Mapping[str | Path, Any], samples: Mapping[str | Path, str | Path]
+    statistics: Mapping[str | Path, Any],
+    samples: Mapping[str | Path, str | Path],
+    documents: Sequence[tuple[str, str | Path]],
+    max_bytes: int,
 ) -> dict[str, WordStatistics]:
     """Word statistics by language; both arguments, and the samples inside, are keyed by statistics file."""
     texts: dict[str, dict[str | Path, list[str]]] = {}
@@ -109,7 +126,20 @@ def _word_statistics(
             blocks = read_blocks(sample, columns=[side["side"]])
             column = [text for block in blocks for text in block[side["side"]].to_pylist()]
             texts.setdefault(language, {})[path] = column
-    return {language: WordStatistics(of_language) for language, of_language in texts.items()}
+    found = {}
+    for language, of_language in texts.items():
+        files = [path for known, path in documents if known == language]
+        read = chain.from_iterable(_read_documents(path, max_bytes) for path in files) if files else None
+        found[language] = WordStatistics(of_language, read)
+    return found
+
+
+def _read_documents(path: str | Path, max_bytes: int) -> Iterator[list[str]]:
+    """Batches of the lines that are not blank."""
+    with open_stream(path, max_bytes=max_bytes) as stream:
+        for batch in read_batches(stream, str(path), _DOCUMENTS):
+            if texts := [line for line in batch if line.strip()]:
+                yield texts
 
 
 def tabulate_funnel(

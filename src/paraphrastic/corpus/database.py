@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -25,6 +25,10 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
 CORPUS = f"(place >> {_FILE_SHIFT})"
+
+
+# What becomes of pairs that occur more than once.
+Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 
 
 class Resources(TypedDict):
@@ -77,19 +81,21 @@ def list_rows(
     Its columns are `source`, `target`, `corpus` (the number of the file), `line`, `place`, and `columns`. If
     `numbered_through` is set, rows are counted across files, so a place does not depend on shard boundaries.
     """
-    parts, first = [], 0
-    for number, path in enumerate(files):
-        parts.append(
-            f"""
-            SELECT source, target, {number}::SMALLINT AS corpus, line,
-                   {first}::BIGINT + file_row_number AS place
-                   {"".join(f", {column}" for column in columns)}
-            FROM read_parquet({quoted(path)}, file_row_number = true)
-            """  # noqa: S608 - the name is quoted, and the columns are the caller's own words
-        )
+    # A union of queries, one for each file, would take memory for each of them when it is sorted.
+    paths, starts = ", ".join(map(quoted, files)), [0]
+    for number, path in enumerate(files, start=1):
         with open_parquet(path) as file:
-            first = first + file.metadata.num_rows if numbered_through else (number + 1) << _FILE_SHIFT
-    database.execute(f"CREATE VIEW rows AS {' UNION ALL '.join(parts)}")
+            rows = file.metadata.num_rows
+        starts.append(starts[-1] + rows if numbered_through else number << _FILE_SHIFT)
+    database.execute(
+        f"""
+        CREATE VIEW rows AS
+        SELECT source, target, file_index::SMALLINT AS corpus, line,
+               list_extract({starts}, (file_index + 1)::BIGINT) + file_row_number AS place
+               {"".join(f", {column}" for column in columns)}
+        FROM read_parquet([{paths}], file_row_number = true)
+        """  # noqa: S608 - the names are quoted, and the columns are the caller's own words
+    )
 
 
 def integer(database: duckdb.DuckDBPyConnection, query: str) -> int:
@@ -105,19 +111,23 @@ def insert(database: duckdb.DuckDBPyConnection, table: str, rows: pa.Table, colu
     database.unregister("new_rows")
 
 
-def drop_duplicates(database: duckdb.DuckDBPyConnection, *, keep_one: bool, where: str = "true") -> None:
+def drop_duplicates(
+    database: duckdb.DuckDBPyConnection, rule: Duplicates = "keep_one", where: str = "true"
+) -> None:
     """Make the table `kept` with the `place` of each pair that remains without duplicates.
 
-    Among pairs with the same source and target, the first one is kept (`keep_one`) or none at all. Only rows
-    that satisfy the SQL condition `where` are considered.
+    With `keep_one`, the first of the pairs with the same source and target is kept. With `drop_all`, all
+    pairs are dropped whose value of `raw` is in several rows of their file, as by `sort | uniq -u`. With
+    `keep_all`, nothing is dropped. Only rows that satisfy the SQL condition `where` are considered.
     """
     # Group by digests: the texts themselves would all have to be held in memory or spilled to disk.
+    grouped = {
+        "keep_one": "GROUP BY md5_number(source || chr(10) || target)",
+        "drop_all": "GROUP BY corpus, raw HAVING count(*) = 1",
+        "keep_all": "GROUP BY place",
+    }
     database.execute(
-        f"""
-        CREATE TABLE kept AS
-        SELECT min(place) AS place FROM rows WHERE {where} GROUP BY md5_number(source || chr(10) || target)
-        {"" if keep_one else "HAVING count(*) = 1"}
-        """  # noqa: S608
+        f"CREATE TABLE kept AS SELECT min(place) AS place FROM rows WHERE {where} {grouped[rule]}"  # noqa: S608
     )
 
 

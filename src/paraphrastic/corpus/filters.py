@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from paraphrastic.base.arrays import Bool, Float32
 
 # Why a pair can be dropped, in the order in which the filters are applied.
-REASONS = ("empty", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
+REASONS = ("empty", "rank", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
 
 TOKENS = ("source_tokens", "target_tokens")
 Scores = Float32
@@ -49,6 +49,9 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
             bitext, which comes first there, and a mean of 5 to 40 in ParaNMT.
             `language: {min_confidence}` requires each side to be identified as its language.
             `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}` bound these scores.
+            `rank: {by, min, max}` keeps the pairs whose place in the ranking of their whole corpus by a score
+            is at least `min` and less than `max`, where 0 is the lowest place, or up to the highest if `max`
+            is 1. ParaNMT-50M takes the tenths of the ranking that teach a model most.
             `near_copy: {max_changed_words, min_trigram_overlap}` drops a pair with no more changed words and
             no less overlap, since it is nearly a copy. Overlap alone misses short copies: if the last of five
             words differs, two of three trigrams are shared, which is below the papers' 0.7. Changed words
@@ -57,6 +60,12 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
     """
     language, paraphrase = f"{selection_key(languages)}.language", "selection.paraphrase"
     filters = [Filter("empty", partial(_columns, TOKENS), _within(1))]
+    if bounds := settings.get("rank"):
+        score = bounds["by"].replace("_", " ")
+        missing = f"{score} to rank by; set {paraphrase}.rank to null"
+        missing += ", or give word vectors" if bounds["by"] == "paraphrase_score" else ""
+        # `select_pairs` adds this column, since a block does not know the whole corpus.
+        filters.append(Filter("rank", partial(_columns, ("rank",)), _within(1), (bounds["by"],), missing))
     if bounds := settings.get("length"):
         counts = partial(_token_counts, bounds.get("count", "both"))
         filters.append(Filter("length", counts, _within(bounds["min"], bounds["max"])))

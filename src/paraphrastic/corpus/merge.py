@@ -14,6 +14,7 @@ from paraphrastic.corpus.blocks import BLOCK_ROWS, write_blocks
 from paraphrastic.corpus.database import (
     CORPUS,
     MERGED_SCHEMA,
+    Duplicates,
     Resources,
     drop_contaminated,
     drop_duplicates,
@@ -34,16 +35,13 @@ def merge_pairs(
     counts: str | Path,
     contaminated: Sequence[str | Path],
     drop: Sequence[str],
-    duplicates: str,
+    duplicates: Duplicates,
     near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
     seed: int,
     **resources: Unpack[Resources],
 ) -> dict[str, Any]:
     """Write the pairs of all corpora in random order: `source`, `target`, `corpus` (int16), `line`.
-
-    Pairs are duplicates if their source and target are both the same, within a corpus or across corpora, in
-    the form that the selection wrote (white space collapsed, perhaps lower-cased).
 
     Args:
         selected: Parquet files made by `select_pairs`; `corpus` is the index in this list, from 0.
@@ -53,8 +51,10 @@ def merge_pairs(
         contaminated: Parquet files made by `mark_contamination`, one per file of `selected`, or none if
             `drop` is empty.
         drop: kinds of contaminated pairs to leave out: `exact`, `near`.
-        duplicates: `keep_one` keeps the first copy, by corpus and then by line; `drop_all` drops every copy
-            (the original's `sort | uniq -u`).
+        duplicates: `keep_one` keeps the first of the pairs whose source and target are both the same in the
+            form that the selection wrote (white space collapsed, perhaps lower-cased), by corpus and then by
+            line. `drop_all` drops every copy of a line that a corpus has more than once (the original's
+            `sort | uniq -u`); this needs the column `raw`. `keep_all` keeps all.
         near_duplicates: arguments `ngram` and `min_similarity` of `drop_near_duplicates`; None drops none.
         max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
         output: the Parquet file.
@@ -64,12 +64,10 @@ def merge_pairs(
     Raises:
         InputError: no pair is left, an input is damaged, or the disk is full.
     """
-    if duplicates not in ("keep_one", "drop_all"):
-        raise ValueError(f"duplicates: {duplicates!r} is neither keep_one nor drop_all")
     with open_database(f"{output}: cannot be merged", **resources) as database:
-        list_rows(database, selected)
+        list_rows(database, selected, columns=["raw"] if duplicates == "drop_all" else [])
         left = [_count(database, "rows")]
-        drop_duplicates(database, keep_one=duplicates == "keep_one")
+        drop_duplicates(database, duplicates)
         left.append(_count(database, "kept"))
         if near_duplicates:
             drop_near_duplicates(database, **near_duplicates, seed=seed)

@@ -44,7 +44,8 @@ def sample_paraphrases(
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
-        output: the Parquet file; `line` is the line of the bitext's pair that `source` comes from.
+        output: the Parquet file; `line` is the same for all pairs of a group: the number of its first pair
+            in all bitexts together, from 1.
         counts: JSON file with the result, which is also returned: pairs `read`, `below_similarity`, `empty`
             (a side has no word), `repeated` (the source had an equal target before) and `alone` (the source
             has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, and
@@ -76,7 +77,7 @@ def sample_paraphrases(
         with write_blocks(output, PAIR_SCHEMA) as writer:
             pairs = database.sql(
                 """
-                SELECT one.target AS source, other.target AS target, one.line AS line
+                SELECT one.target AS source, other.target AS target, sampled.first + 1 AS line
                 FROM sampled
                 JOIN rows AS one ON one.place = sampled.place
                 JOIN rows AS other ON other.place = sampled.other
@@ -153,15 +154,15 @@ def _count(database: duckdb.DuckDBPyConnection) -> dict[str, int]:
 
 
 def _sample(database: duckdb.DuckDBPyConnection, seed: int) -> None:
-    """Make the table `sampled` with the places of the two sentences of each pair."""
+    """Make the table `sampled`: the places of the two sentences of each pair, and their group's first one."""
     database.execute(
         f"""
         CREATE TABLE sampled AS
-        SELECT place, other FROM (
-            SELECT place,
+        SELECT place, other, first FROM (
+            SELECT place, first,
                    row_number() OVER shuffled AS number,
                    coalesce(lead(place) OVER shuffled, first_value(place) OVER shuffled) AS other
-            FROM sentences SEMI JOIN groups USING (source)
+            FROM sentences JOIN groups USING (source)
             WINDOW shuffled AS (PARTITION BY source ORDER BY {random_number(seed, "draw")}, place)
         ) WHERE number % 2 = 1
         """  # noqa: S608

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Float32, Int32, Int64
+from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic.corpus.tokens import Tokenizer, Tokens, tokenize
 
 _KEY_BITS = 63
@@ -23,9 +23,9 @@ def compare_words(
         `overlap`, float32 [pairs]: the share of the shorter sentence's word trigrams that also occur in the
         other sentence. "Paraphrastic Representations at Scale", section on data: "calculated by counting
         trigrams in the two sentences, and then dividing the number of shared trigrams by the total number in
-        the sentence with fewer tokens". Trigrams are counted with repetition: one that occurs twice in both
-        sentences is shared twice, so the overlap is symmetric and within [0, 1]. It is 0 if the shorter
-        sentence has fewer than three words.
+        the sentence with fewer tokens". As in the original code, each occurrence in the shorter sentence
+        counts, however often the other one has it; of two sentences with equally many tokens, the source is
+        the shorter one. The overlap is 0 if the shorter sentence has fewer than three words.
 
         `changed`, int32 [pairs]: words of the longer sentence that are left after removing the common
         beginning and then the common end of both sentences; 0 if their words are the same. Punctuation does
@@ -46,9 +46,10 @@ def compare_words(
         ]
         overlaps, changes = zip(*halves, strict=True)
         return np.concatenate(overlaps), np.concatenate(changes)
-    shared = _shared_trigrams(tokens, pairs, word_bits)
-    shorter = np.diff(tokens.offsets).reshape(2, pairs).min(axis=0) - 2
-    return (shared / np.maximum(shorter, 1)).astype(np.float32), _changed_words(tokens, pairs)
+    lengths = np.diff(tokens.offsets).reshape(2, pairs)
+    shared = _shared_trigrams(tokens, pairs, word_bits, lengths[0] <= lengths[1])
+    of_shorter = np.maximum(lengths.min(axis=0) - 2, 1)
+    return (shared / of_shorter).astype(np.float32), _changed_words(tokens, pairs)
 
 
 def _changed_words(tokens: Tokens, pairs: int) -> Int32:
@@ -73,8 +74,11 @@ def _changed_words(tokens: Tokens, pairs: int) -> Int32:
     return (lengths.max(axis=0) - np.minimum(beginning + end, shorter)).astype(np.int32)
 
 
-def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> Int64:
-    """How many trigrams texts i and `pairs` + i share: int64 [pairs]."""
+def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int, of_source: Bool) -> Int64:
+    """How many trigrams of text i the text `pairs` + i has, too, or the other way round: int64 [pairs].
+
+    `of_source`, [pairs], says whether the occurrences in text i count, or those in text `pairs` + i.
+    """
     ids = tokens.ids.astype(np.int64)
     owners = tokens.owners
     within = owners[:-2] == owners[2:]
@@ -94,9 +98,10 @@ def _shared_trigrams(tokens: Tokens, pairs: int, word_bits: int) -> Int64:
             keys = (owners[low:high] - first - start) << trigram_bits | trigrams[low:high]
             sides.append(np.unique(keys, return_counts=True))
         (source_keys, source_counts), (target_keys, target_counts) = sides
-        common, of_source, of_target = np.intersect1d(
+        common, in_source, in_target = np.intersect1d(
             source_keys, target_keys, assume_unique=True, return_indices=True
         )
-        counts = np.minimum(source_counts[of_source], target_counts[of_target])
-        np.add.at(shared, start + (common >> trigram_bits), counts)
+        owner = start + (common >> trigram_bits)
+        counts = np.where(of_source[owner], source_counts[in_source], target_counts[in_target])
+        np.add.at(shared, owner, counts)
     return shared

@@ -67,7 +67,7 @@ def rank_pairs(
         names = ", ".join(map(str, candidates))
         if not scored:
             raise InputError(f"{names}: no pair has a {measure.replace('_', ' ')} to rank by")
-        drop_duplicates(database, keep_one=True, where=f"{measure} IS NOT NULL")
+        drop_duplicates(database, where=f"{measure} IS NOT NULL")
         unique = integer(database, "SELECT count(*) FROM kept")
         drop_contaminated(database, contaminated, drop)
         ranked = integer(database, "SELECT count(*) FROM kept")

@@ -1,9 +1,9 @@
 """Convert the files of a published corpus, or a user's own files, into one Parquet file of pairs."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +13,15 @@ import pyarrow as pa
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
+from paraphrastic.corpus.groups import (
+    Drawing,
+    OpenFile,
+    by_key,
+    drawn_pairs,
+    lines_of_groups,
+    rows_of_groups,
+    without_keys,
+)
 from paraphrastic.corpus.tables import (
     PairRows,
     finite_score,
@@ -23,7 +32,8 @@ from paraphrastic.corpus.tables import (
     tsv_rows,
 )
 from paraphrastic.corpus.tmx import tmx_rows
-from paraphrastic.registry.archive import open_members, open_stream
+from paraphrastic.registry.archive import member_names, open_members, open_stream
+from paraphrastic.registry.layouts import GroupLayout, group_layout, matching
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +42,7 @@ _log = logging.getLogger(__name__)
 class CorpusFile:
     """One file of a corpus, with the `languages` and `members` of its row in the registry."""
 
-    path: Path
+    path: str | Path
     languages: tuple[str, ...]
     members: tuple[str, ...] = ()
 
@@ -46,6 +56,7 @@ def extract_corpus(
     max_member_bytes: int,
     unreadable: str | Path | None = None,
     max_unreadable: int = 0,
+    drawing: Drawing | None = None,
 ) -> dict[str, int]:
     """Write the pairs of a corpus as Parquet: `source`, `target`, `line` (in the original file, from 1).
 
@@ -65,6 +76,8 @@ def extract_corpus(
         max_member_bytes: most bytes that a file or member may have, unpacked.
         unreadable: TSV file with file, line and cause of every row that was left out.
         max_unreadable: most unreadable rows that are allowed.
+        drawing: how pairs are drawn from groups, for the kind `groups`. The `line` of such a pair is the
+            number of its group's first row.
 
     Returns:
         How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
@@ -75,7 +88,7 @@ def extract_corpus(
     """
     lines = 0
     with unreadable_rows(unreadable, max_unreadable) as bad, ExitStack() as opened:
-        source = _Source(files, max_member_bytes, bad, opened)
+        source = _Source(files, max_member_bytes, bad, opened, drawing)
         rows = _READERS[kind](source)
         if languages[0] != source.sides[0]:
             rows = PairRows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)
@@ -103,6 +116,7 @@ class _Source:
     max_bytes: int
     unreadable: UnreadableRows
     opened: ExitStack
+    drawing: Drawing | None = None
 
     @property
     def label(self) -> str:
@@ -190,11 +204,90 @@ def _jsonl(source: _Source) -> PairRows:
 
 def _parquet(source: _Source) -> PairRows:
     first = source.files[0]
-    return parquet_rows(first.path, source.sides, first.members, source.unreadable)
+    return parquet_rows(Path(first.path), source.sides, first.members, source.unreadable)
 
 
 def _tmx(source: _Source) -> PairRows:
     return PairRows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
+
+
+def _groups(source: _Source) -> PairRows:
+    """Draw pairs from groups; files with the same layout are read together, as they may share keys."""
+    if (drawing := source.drawing) is None:
+        raise ValueError("groups need a drawing")
+
+    def groups() -> Iterator[tuple[int, list[str]]]:
+        last = 0
+        for members in dict.fromkeys(file.members for file in source.files):
+            files = [file for file in source.files if file.members == members]
+            part, layout = replace(source, files=files), group_layout(members)
+            rows = _rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout)
+            keyed = layout.key or layout.keys
+            found = by_key(rows, part.label, drawing.resources) if keyed else without_keys(rows)
+            first = last
+            for number, sentences in found:
+                last = max(last, first + number)
+                yield first + number, sentences
+
+    return PairRows(drawn_pairs(groups(), pairs_per_group=drawing.pairs_per_group, seed=drawing.seed))
+
+
+def _names(source: _Source) -> dict[str, tuple[Path, str | None]]:
+    """All texts of a corpus by name: members of archives (with the member's name), and other files."""
+    found: dict[str, tuple[Path, str | None]] = {}
+    for file in source.files:
+        path = Path(file.path)
+        members = member_names(path)
+        found |= {path.name: (path, None)} if members is None else {}
+        found |= {member: (path, member) for member in members or ()}
+    return found
+
+
+@contextmanager
+def _opened(source: _Source, names: Mapping[str, tuple[Path, str | None]]) -> Iterator[list[OpenFile]]:
+    with ExitStack() as stack:
+        files = []
+        for name, (path, member) in names.items():
+            if member is None:
+                stream = stack.enter_context(open_stream(path, max_bytes=source.max_bytes))
+            else:
+                members = open_members(path, [member], max_bytes=source.max_bytes)
+                (stream,) = stack.enter_context(members)
+            files.append(OpenFile(stream, f"{path}: {member}" if member else str(path), name))
+        yield files
+
+
+def _matched(
+    source: _Source, patterns: Sequence[str], names: Iterable[str]
+) -> dict[str, tuple[tuple[str, str], ...]]:
+    """The names that any of the patterns matches, and what its `<name>`s stand for."""
+    names, found = list(names), dict[str, tuple[tuple[str, str], ...]]()
+    for pattern in patterns:
+        if not (matches := matching(pattern, names)):
+            some = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+            raise InputError(f"{source.label}: no file matches {pattern}; there are {some}")
+        found |= {name: of for name, of in matches.items() if name not in found}
+    return found
+
+
+def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[tuple[str, list[str]]]:
+    names = _names(source)
+    keys = {of: name for name, of in _matched(source, layout.keys, names).items()}
+    sets: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for name, of in _matched(source, layout.lines, names).items():
+        sets.setdefault(of, []).append(name)
+    for of, files in sorted(sets.items()):
+        every = [*([keys[of]] if of in keys else []), *files]
+        with _opened(source, {name: names[name] for name in every}) as opened:
+            of_keys = opened.pop(0) if of in keys else None
+            yield from lines_of_groups(of, opened, of_keys, source.unreadable)
+
+
+def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[tuple[str, list[str]]]:
+    names = _names(source)
+    for name in _matched(source, layout.table, names) if layout.table else names:
+        with _opened(source, {name: names[name]}) as (file,):
+            yield from rows_of_groups(file, layout, source.unreadable)
 
 
 # Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
@@ -202,6 +295,7 @@ _READERS: dict[str, Callable[[_Source], PairRows]] = {
     "opus": _opus,
     "aligned": lambda source: PairRows(_pairs(source.aligned())),
     "captions": _captions,
+    "groups": _groups,
     "paranmt": _paranmt,
     "manythings": _manythings,
     "tsv": _tsv,

@@ -1,7 +1,8 @@
 """Select scored pairs with thresholds, and report what was dropped and why."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import md5
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.filters import build_filters, selection_key
 from paraphrastic.corpus.sampling import Samples, write_examples
 
+# Digest of a pair's text as the corpus has it.
+RAW = pa.field("raw", pa.binary(16))
 _SAMPLE_COLUMNS = (
     "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "target_language",
     "target_confidence", "trigram_overlap", "changed_words", "paraphrase_score", "source", "target",
@@ -35,10 +38,11 @@ def select_pairs(
     lowercase: bool,
     seed: int,
     keep: Sequence[str] = (),
+    raw: bool = False,
 ) -> dict[str, Any]:
     """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
 
-    A dropped pair's reason is the first filter that rejects it, in the order empty, length, language,
+    A dropped pair's reason is the first filter that rejects it, in the order empty, rank, length, language,
     trigram_overlap, near_copy, paraphrase_score. A pair without a score fails a threshold on that score.
 
     Args:
@@ -52,8 +56,10 @@ def select_pairs(
         settings: thresholds, as in `filters.build_filters`.
         folding: mode of `text.fold` by language; applied to the output before lower-casing.
         lowercase: whether the output is lower-cased. White space is always collapsed.
-        seed: seed for the sample.
+        seed: seed for the sample, and for the ranks of pairs with equal scores.
         keep: columns of further scores to write.
+        raw: whether to write `raw`, the digest of each pair's text as the corpus has it, which tells copies
+            of a line from pairs that only become equal in lower case.
 
     Raises:
         InputError: no pair is left. The message gives the counts by reason, or names a score that a threshold
@@ -63,9 +69,10 @@ def select_pairs(
     samples = Samples([each.reason for each in filters], seed)
     nulls = Counter[str]()
     fails_both = np.zeros((len(filters), len(filters)), np.int64)
-    kept_fields = [pa.field(name, pa.float32()) for name in keep]
+    kept_fields = [pa.field(name, pa.float32()) for name in keep] + ([RAW] if raw else [])
+    ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
     with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
-        for block in chain.from_iterable(map(read_blocks, scored)):
+        for block in ranked:
             nulls.update({column: block[column].null_count for each in filters for column in each.needs})
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             failed = (~accepted).astype(np.int64)
@@ -78,7 +85,8 @@ def select_pairs(
                 for name in ("source", "target")
             )
             texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
-            writer.write(pa.RecordBatch.from_arrays([*texts, *rows.columns[2:]], schema=rows.schema))
+            columns = [*texts, *rows.columns[2:], *([_digests(rows)] if raw else [])]
+            writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         result = _counts(samples, fails_both)
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
@@ -95,6 +103,55 @@ def select_pairs(
     write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
     return result
+
+
+def _blocks(scored: Sequence[str | Path]) -> Iterator[pa.RecordBatch]:
+    return chain.from_iterable(map(read_blocks, scored))
+
+
+def _ranked(scored: Sequence[str | Path], settings: Mapping[str, Any], seed: int) -> Iterator[pa.RecordBatch]:
+    """Yield all blocks with the column `rank`: whether a pair is in the range of the whole corpus's ranking.
+
+    Pairs with equal scores are ranked at random. Pairs without a score are not in the range. Only the scores
+    are held in memory, twice.
+    """
+    score = settings["by"]
+    blocks = (block for path in scored for block in read_blocks(path, columns=[score]))
+    ordered = np.concatenate(
+        [block[score].to_numpy(zero_copy_only=False) for block in blocks] or [np.empty(0)]
+    )
+    ordered.sort()  # NaN, which stands for null, comes last
+    n = len(ordered) - int(np.isnan(ordered).sum())
+    first, end = (_place(settings[bound], n) for bound in ("min", "max"))
+    lowest, highest = (ordered[first], ordered[end - 1]) if first < end else (np.inf, -np.inf)
+    # Of the pairs with the score at an end of the range, a random choice is in it.
+    generator, chosen = np.random.default_rng([seed, n]), {}
+    for value in {lowest, highest} if first < end else ():
+        start, stop = (int(np.searchsorted(ordered[:n], value, side)) for side in ("left", "right"))
+        among = np.arange(start, stop)
+        chosen[value] = generator.permutation((among >= first) & (among < end))
+    del ordered
+    for block in _blocks(scored):
+        own = block[score].to_numpy(zero_copy_only=False)
+        inside = (own > lowest) & (own < highest)
+        for value, choice in list(chosen.items()):
+            here = own == value
+            inside[here], chosen[value] = np.split(choice, [int(here.sum())])
+        yield block.append_column("rank", pa.array(inside))
+
+
+def _place(share: float, n: int) -> int:
+    """The first place of a ranking of n that has at least this share of all places below it."""
+    return next((place for place in range(max(0, int(share * n) - 1), n) if place / n >= share), n)
+
+
+def _digests(pairs: pa.RecordBatch) -> pa.Array:
+    """The MD5 of each pair's text, whose sides a tab separates, as in `paste`."""
+    sides = zip(pairs["source"].to_pylist(), pairs["target"].to_pylist(), strict=True)
+    digests = [
+        md5(f"{source}\t{target}".encode(), usedforsecurity=False).digest() for source, target in sides
+    ]
+    return pa.array(digests, RAW.type)
 
 
 def _counts(samples: Samples[str], fails_both: Int64) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -99,29 +99,39 @@ def describe_corpus(
 class WordStatistics:
     """Vocabulary entropy and inverse document frequencies of sampled sentences in one language.
 
-    Every sentence of every sample is a document, so all corpora are measured alike, as in the paper, which
-    took its frequencies from Wikipedia. Words are split by `tokens.tokenize`.
+    All corpora are measured alike, with the frequencies of the same documents. The paper took them from
+    Wikipedia. Words are split by `tokens.tokenize`.
+
+    Args:
+        samples: sentences by the name of the corpus.
+        documents: batches of texts, each of which is a document; None takes every sentence of every sample.
     """
 
-    def __init__(self, samples: Mapping[Any, Sequence[str]]) -> None:
+    def __init__(
+        self, samples: Mapping[Any, Sequence[str]], documents: Iterable[Sequence[str]] | None = None
+    ) -> None:
         self._tokens = {name: tokenize(texts) for name, texts in samples.items()}
-        self._documents = sum(len(texts) for texts in samples.values())
+        self._documents = 0
         self._frequencies: Counter[str] = Counter()
-        for tokens in self._tokens.values():
-            # Sentence and word are packed into one integer, to count each word once per sentence.
+        # Only the words of the samples matter, and a large text has many more.
+        known = {word for tokens in self._tokens.values() for word in tokens.words}
+        for tokens in self._tokens.values() if documents is None else map(tokenize, documents):
+            self._documents += len(tokens.offsets) - 1
+            # Document and word are packed into one integer, to count each word once per document.
             vocabulary = max(1, len(tokens.words))
             distinct = np.unique(tokens.owners * vocabulary + tokens.ids)
-            counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words))
-            self._frequencies.update(dict(zip(tokens.words, counts.tolist(), strict=False)))
+            counts = np.bincount(distinct % vocabulary, minlength=len(tokens.words)).tolist()
+            found = zip(tokens.words, counts, strict=False)
+            self._frequencies.update({word: count for word, count in found if word in known})
 
     def idf(self, name: Any) -> tuple[float | None, float | None]:
         """Mean and standard deviation, over a sample's sentences, of the mean IDF of a sentence's words.
 
-        The IDF of a word in d of N documents is ln(N / d). Sentences without a word are left out; if no
-        sentence has a word, both values are None.
+        The IDF of a word in d of N documents is ln(N / d); a word in none of them counts as in one. Sentences
+        without a word are left out; if no sentence has a word, both values are None.
         """
         tokens = self._tokens[name]
-        frequencies = np.array([self._frequencies[word] for word in tokens.words], np.float64)
+        frequencies = np.array([max(1, self._frequencies[word]) for word in tokens.words], np.float64)
         idf = np.log(self._documents / frequencies)
         lengths = np.diff(tokens.offsets)
         sums = np.bincount(tokens.owners, weights=idf[tokens.ids], minlength=len(lengths))

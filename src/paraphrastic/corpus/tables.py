@@ -145,7 +145,7 @@ def jsonl_rows(
 ) -> PairRows:
     """Rows of a file with one JSON object per line; empty lines are skipped."""
     lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
-    records = parse_rows(lines, _parse_json, label, unreadable)
+    records = parse_rows(lines, flat_record, label, unreadable)
     for number, record in records:
         paths = [name for name, value in record.items() if not isinstance(value, dict)]
         if found := _find_columns(paths, languages, columns):
@@ -157,14 +157,19 @@ def jsonl_rows(
     return PairRows(iter(()))
 
 
-def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
-    """A line's number and its JSON object, to which nested entries are added under dotted names."""
+def flat_record(number: int, line: str) -> tuple[int, dict[str, Any]]:
+    """A line's number and its JSON object, as `with_nested` returns it."""
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:
         raise RowError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
     except (ValueError, RecursionError):
         raise RowError("not JSON: nested too deeply, or a number too long") from None
+    return number, with_nested(record)
+
+
+def with_nested(record: Any) -> dict[str, Any]:
+    """Add the nested entries of a JSON object to it, under dotted names."""
     if not isinstance(record, dict):
         raise RowError("not a JSON object")
     # A queue instead of recursion, since JSON may be nested as deeply as Python's stack allows.
@@ -176,7 +181,7 @@ def _parse_json(number: int, line: str) -> tuple[int, dict[str, Any]]:
                 waiting.append((f"{prefix}{key}.", value))
             else:
                 record.setdefault(prefix + key, value)
-    return number, record
+    return record
 
 
 def _json_row(
@@ -213,11 +218,11 @@ def parquet_rows(
 def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any, ...]:
     """A row `source, target, line` and scores; `names` are the columns, for messages."""
     source, target, *scores = values
-    sides = (_readable_text(source, names[0]), _readable_text(target, names[1]))
+    sides = (readable_text(source, names[0]), readable_text(target, names[1]))
     return *sides, number, *map(finite_score, scores)
 
 
-def _readable_text(value: object, name: str) -> str:
+def readable_text(value: object, name: str) -> str:
     """Check a cell's text, and replace its control characters by spaces, like `read_lines`."""
     if isinstance(value, UnicodeDecodeError):
         raise RowError(f"{name}: not UTF-8: byte 0x{value.object[value.start]:02x}")

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Int32, Int64
 from paraphrastic.base.units import split_marks
+from paraphrastic.corpus.treebank import word_tokenizer
 
 Tokenizer = Literal["word", "treebank"]
 
@@ -51,7 +52,7 @@ def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
 
     The tokenizer `word` splits text at white space. Each punctuation mark or symbol at either end of a token
     is then a word of its own (`(hello!)` becomes `( hello ! )`), while those inside stay (`don't`, `3.5`,
-    `well-known`). `treebank` is NLTK's much slower `TreebankWordTokenizer`, as in the original (`do n't`).
+    `well-known`). `treebank` is NLTK's much slower `word_tokenize`, as in the original (`do n't`).
     """
     if tokenizer == "treebank":
         texts = _split_by_treebank(texts)
@@ -69,9 +70,6 @@ def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> 
 
 def _split_by_treebank(texts: pa.Array | Sequence[str]) -> pa.Array:
     """Lower-case the texts and put a space between any two words."""
-    # Imported here, since only this tokenizer needs NLTK.
-    from nltk.tokenize import TreebankWordTokenizer
-
-    tokenize = TreebankWordTokenizer().tokenize
+    split = word_tokenizer()
     plain = texts.to_pylist() if isinstance(texts, pa.Array) else texts
-    return pa.array([" ".join(tokenize(text.lower())) for text in plain], pa.string())
+    return pa.array([" ".join(split(text.strip().lower())) for text in plain], pa.string())

@@ -1,6 +1,7 @@
 """Word vectors, and the paraphrase score of a sentence pair that is computed from them."""
 
 from collections.abc import Iterator, Sequence, Set
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 
@@ -11,14 +12,14 @@ from scipy.sparse import csr_matrix
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.tokens import tokenize
-from paraphrastic.registry.archive import open_stream
+from paraphrastic.registry.archive import open_largest
 
 _BLOCK_LINES = 10_000
 _LARGEST = float(np.finfo(np.float32).max)
 
 
 class WordVectors:
-    """Vectors of words from a text file, plain or compressed.
+    """Vectors of words from a text file: plain, compressed, or the largest one in a zip archive.
 
     Lines are `word v1 … vn`, after an optional first line with the number of words and the dimension. If a
     word has several lines, the first one counts.
@@ -39,16 +40,8 @@ class WordVectors:
 
     def __init__(self, path: str | Path, *, max_bytes: int = 1 << 36, only: Set[str] | None = None) -> None:
         self.words: dict[str, int] = {}
-        with open_stream(path, max_bytes=max_bytes) as stream:
-            lines = enumerate(stream, start=1)
-            first = next(lines, (1, b""))
-            head = first[1].split()
-            has_header = len(head) == 2 and all(cell.isdigit() for cell in head)
-            dim = int(head[1]) if has_header else len(head) - 1
-            if dim < 1:
-                raise InputError(f"{path}:1: not a word and its vector")
-            rest = lines if has_header else chain([first], lines)
-            blocks = list(self._read(path, rest, dim, only))
+        with _opened(path, max_bytes) as (dim, lines):
+            blocks = list(self._read(path, lines, dim, only))
         if not blocks:
             raise InputError(f"{path}: contains no word vectors")
         self.vectors = np.concatenate(blocks)
@@ -97,6 +90,28 @@ class WordVectors:
         norms[norms == 0] = np.nan
         unit: Float32 = sums / norms
         return unit
+
+
+def words_with_vectors(path: str | Path, *, max_bytes: int = 1 << 36) -> Iterator[str]:
+    """The words of a file of word vectors, in its order; `WordVectors` reads the vectors, and checks them."""
+    with _opened(path, max_bytes) as (dim, lines):
+        for _, line in lines:
+            # Words in GloVe's largest files can contain spaces, so the values are the last cells.
+            yield line.rstrip().rsplit(b" ", dim)[0].decode("utf-8", "replace")
+
+
+@contextmanager
+def _opened(path: str | Path, max_bytes: int) -> Iterator[tuple[int, Iterator[tuple[int, bytes]]]]:
+    """Open a file of word vectors: its dimension, and its numbered lines without the header."""
+    with open_largest(path, max_bytes=max_bytes) as stream:
+        lines = enumerate(stream, start=1)
+        first = next(lines, (1, b""))
+        head = first[1].split()
+        has_header = len(head) == 2 and all(cell.isdigit() for cell in head)
+        dim = int(head[1]) if has_header else len(head) - 1
+        if dim < 1:
+            raise InputError(f"{path}:1: not a word and its vector")
+        yield dim, lines if has_header else chain([first], lines)
 
 
 def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) -> Float32:

@@ -28,6 +28,7 @@ class Evaluation:
         official: JSON file with the digests of the official data, by data set.
         source: whether the system was trained.
         bootstrap_samples: number of resamples of the test data, for the intervals.
+        sample: whether the system was trained on a sample, so that its result is not official.
     """
 
     system: System
@@ -35,18 +36,19 @@ class Evaluation:
     official: Path
     source: Source
     bootstrap_samples: int
+    sample: bool = False
 
     def write(
         self, task: str, measurements: Mapping[str, Measurement], data: Mapping[str, Any], **details: Any
     ) -> None:
-        """Write the result; it is official if every entry of `data`, one per data set, is `official`."""
+        """Write the result, which is official if every entry of `data`, one per data set, is `official`."""
         write_result(
             self.result,
             self.system,
             measurements,
             task=task,
             source=self.source,
-            official=all(about["official"] for about in data.values()),
+            official=not self.sample and all(about["official"] for about in data.values()),
             details=details,
         )
 
@@ -69,7 +71,8 @@ def write_result(
         measurements: figures by name, such as `pearson 2012/MSRpar` or `error fr-en`.
         task: name of the evaluation.
         source: whether the system was trained.
-        official: whether all test data are the same as for the published figures.
+        official: whether the figures can be compared with published ones: all test data are the same, and
+            the system was not trained on a sample.
         details: further keys of the JSON file.
 
     Raises:

@@ -29,9 +29,10 @@ def evaluate_sts(
 ) -> None:
     """Evaluate on one kind of test sets; each set has measurements `pearson {name}` and `spearman {name}`.
 
-    - `sts`: STS 2012–2016, with names such as `2012/MSRpar`, `2012` and `avg`. A year's Pearson is the mean
-      over its datasets (Wieting et al. 2021, footnote 3); a year's Spearman is computed on its concatenated
-      datasets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean over the years.
+    - `sts`: STS 2012–2016, with names such as `2012/MSRpar`, `2012`, `avg` and `datasets`. A year's Pearson
+      is the mean over its datasets (Wieting et al. 2021, footnote 3); a year's Spearman is computed on its
+      concatenated datasets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean over the years,
+      and `datasets` the mean over all datasets, as in Wieting et al. 2019, section 3.2.
     - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
     - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, and their parts `stsb/test captions` and `stsb/test
       others` (Wieting and Gimpel 2018, section 6.5). If there are training and development data, there is
@@ -80,7 +81,8 @@ def _years(found: "_Scores") -> None:
         figures[f"spearman {year}"] = found.correlations(year, whole)[f"spearman {year}"]
         figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
     for statistic in ("pearson", "spearman"):
-        figures[f"{statistic} avg"] = mean_of([figures[f"{statistic} {year}"] for year in YEARS])
+        for mean, names in (("avg", YEARS), ("datasets", found.pairs)):
+            figures[f"{statistic} {mean}"] = mean_of([figures[f"{statistic} {name}"] for name in names])
 
 
 def _tracks(found: "_Scores", tracks: Sequence[str]) -> None:

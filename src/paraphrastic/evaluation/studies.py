@@ -20,49 +20,57 @@ FILTER_STUDY_COLUMNS = [
     "development", "sts", "sts_low", "sts_high", "best",
 ]  # fmt: skip
 STUDIES_COLUMNS = [
-    "study", "setting", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
+    "study", "setting", "model", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
+    "datasets", "sts_datasets", "sts_datasets_low", "sts_datasets_high",
 ]  # fmt: skip
 DIFFERENCE_COLUMNS = [
     "system", "other", "source", "data", "datasets", "difference", "difference_low", "difference_high",
     "mean", "mean_low", "mean_high", *CAPTION_DATASETS, "test_digest", "model_digest",
 ]  # fmt: skip
-# Columns for the rows of Table 11 of ParaNMT-50M.
-_CAPTIONS = {
-    "Mean diff.": "mean",
-    "MSRvid (2012) diff.": "2012/MSRvid",
-    "Images (2014) diff.": "2014/images",
-    "Images (2015) diff.": "2015/images",
-}
-# The columns of that table are differences from this system.
-_CAPTION_SYSTEM = "Trigram-Word (concatenation)"
 
 
-def tabulate_studies(models: Sequence[tuple[str, str, Path, Path]], published: Path, output: Path) -> None:
+def tabulate_studies(
+    models: Sequence[tuple[str, str, str, Path, Path]], published: Path, output: Path
+) -> None:
     """Write a row for each model of each study.
 
-    Columns: `study`, `setting`, `system`; `source` and `data`, as in the tables of STS; `development`,
-    Pearson's r × 100 of the chosen run on STS 2017 en-en; and `sts`, the average on STS 2012–2016, with its
-    95 % interval `sts_low` to `sts_high`. Published rows of a study come before its measured rows if all of
-    these are on official test data.
+    Columns: `study`, `setting`, `model`, `system`; `source` and `data`, as in the tables of STS;
+    `development`, Pearson's r × 100 of the chosen run on STS 2017 en-en; `sts`, the average on STS 2012–2016,
+    mean over the years; the number of `datasets`; and `sts_datasets`, the mean over them. Both means have
+    their 95 % interval, as in `sts_low` to `sts_high`. Published rows of a study come before its measured
+    rows if all of these are on official test data.
 
     Args:
-        models: study, setting, CSV file of `choose_model` and JSON file of `evaluate_sts`, in the order of
-            the rows.
-        published: CSV file with the columns `study`, `setting`, `system`, `development` and `sts`.
+        models: study, setting, model, CSV file of `choose_model` and JSON file of `evaluate_sts`, in the
+            order of the rows.
+        published: CSV file with the columns `study`, `setting`, `system`, `development`, `sts` and
+            `sts_datasets`.
         output: the CSV file.
     """
     known = read_csv(published)
     rows: list[Mapping[str, Any]] = []
     for study in dict.fromkeys(study for study, *_ in models):
         measured = [_row(*model) for model in models if model[0] == study]
-        rows += below_published(measured, [row for row in known if row["study"] == study])
+        of_study = [
+            {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
+            for row in known
+            if row["study"] == study
+        ]
+        rows += below_published(measured, of_study)
     write_csv(output, STUDIES_COLUMNS, rows)
 
 
-def _row(study: str, setting: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
+def _row(study: str, setting: str, model: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
     development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
-    own = {"study": study, "setting": setting, "development": f"{float(development):.1f}"}
-    return own | sts_cells(sts)
+    return {
+        "study": study,
+        "setting": setting,
+        "model": model,
+        "development": f"{float(development):.1f}",
+        **sts_cells(sts),
+        "datasets": str(len(read_json(sts)["datasets"])),
+        **sts_cells(sts, "sts_datasets", mean="datasets"),
+    }
 
 
 def tabulate_filter_study(
@@ -112,9 +120,7 @@ def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> I
         }
 
 
-def tabulate_differences(
-    systems: Mapping[str, Sequence[Path]], published: Path, captions: Path, output: Path
-) -> None:
+def tabulate_differences(systems: Mapping[str, Sequence[Path]], published: Path, output: Path) -> None:
     """Write how much each pair of systems differs in Pearson's r × 100 on the datasets of STS 2012–2016.
 
     The table follows Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as
@@ -125,14 +131,12 @@ def tabulate_differences(
 
     Args:
         systems: results of `evaluate_sts` by the system's name, one per training run; only the first is used.
-        published: CSV file with `system`, `other` and `difference`.
-        captions: CSV file with the differences of one system from others, by data set.
+        published: CSV file with `system`, `other`, and some of the figures.
         output: the CSV file.
     """
     read = [Result(paths[0]) for paths in systems.values()]
     rows = [_difference(first, second) for first, second in combinations(read, 2)]
-    known = [*read_csv(published), *_published_captions(captions)]
-    complete = ({**row, "datasets": STS_DATASETS} for row in known)
+    complete = ({**row, "datasets": STS_DATASETS} for row in read_csv(published))
     write_csv(output, DIFFERENCE_COLUMNS, below_published(rows, complete))
 
 
@@ -157,10 +161,3 @@ def _difference(first: Result, second: Result) -> dict[str, str]:
         "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
         "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
     }
-
-
-def _published_captions(path: Path) -> Iterator[dict[str, str]]:
-    rows = read_csv(path)
-    for other in (name for name in rows[0] if name.startswith("InferSent")):
-        figures = {_CAPTIONS[row["data"]]: row[other] for row in rows}
-        yield {"system": _CAPTION_SYSTEM, "other": other, **figures}

@@ -255,9 +255,12 @@ def below_published(
     return [*({**row, "source": "published", "data": "official"} for row in published), *rows]
 
 
-def sts_cells(path: Path, column: str = "sts") -> dict[str, str]:
-    """Cells of a system, its average on STS 2012–2016 and the 95 % interval, from JSON of `evaluate_sts`."""
+def sts_cells(path: Path, column: str = "sts", *, mean: str = "avg") -> dict[str, str]:
+    """Cells of a system, its average on STS 2012–2016 and the 95 % interval, from JSON of `evaluate_sts`.
+
+    The average is the `mean` over the years (`avg`) or over the datasets (`datasets`).
+    """
     result = read_json(path)
-    average = result["measurements"]["pearson avg"]
+    average = result["measurements"][f"pearson {mean}"]
     about = {"system": system_name(result), "source": result["source"], "data": result["data"]}
     return about | percent_cells(column, average["value"], average["interval"])

@@ -127,7 +127,7 @@ def preparation(config: Mapping[str, Any], characters: Collection[str]) -> list[
         if not {"ς", "σ"}.isdisjoint(characters):
             cased, ignored = _sigma_context()
             found.append(replace(f"{cased}{ignored}*+\\KΣ(?!{ignored}*+{cased})", "ς"))
-        # Letters that are newer than either library's Unicode may differ; hardly any vocabulary has them.
+        # Letters that are newer than one library's Unicode may differ; hardly any text has them.
         found.append({"type": "Lowercase"})
     if config.get("unit", "subword") == "word":
         # Punctuation marks and symbols, as `units.spell` defines them.

@@ -17,6 +17,8 @@ from paraphrastic.model.files import AVERAGE, CONFIG, MODULES, SENTENCEPIECE, TO
 from paraphrastic.model.pieces import is_cut_at_spaces
 from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
 
+# The beginning of the name of a byte's piece.
+_BYTE = "<0x"
 # Makes sentence-transformers average rows of the table.
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
 
@@ -75,6 +77,9 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
     normalization = Normalization(model, lowercase=config["lowercase"])
     # Text is cut at spaces before the model sees it, so that the model can cache words.
     splits = [_split(SPACE, "MergedWithNext")]
+    if model.trainer_spec.byte_fallback and model.trainer_spec.model_type == model.trainer_spec.UNIGRAM:
+        # Otherwise the tokenizer would take a text such as <0x41> for the piece of a byte.
+        splits.append(_split(_BYTE, "Isolated"))
     if normalization.cut:
         splits.append(_split(normalization.cut, "Removed"))
     steps = [*preparation(config, characters), *normalization.steps]
@@ -98,7 +103,6 @@ def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
     if not (
         config.get("unit", "subword") in ("subword", "word")
         and trainer.model_type in (trainer.UNIGRAM, trainer.WORD)
-        and not trainer.byte_fallback
         # The tokenizers' normalizers cannot compose what case folding takes apart.
         and not model.normalizer_spec.name.endswith("_cf")
         and not any(piece.type == piece.USER_DEFINED for piece in model.pieces)
@@ -107,13 +111,13 @@ def _check_supported(model: ModelProto, config: Mapping[str, Any]) -> None:
         raise InputError(
             "its vocabulary cannot be written as a tokenizer.json. That needs a sentencepiece model of "
             "subwords (unigram) or of words, with one of sentencepiece's own normalizations that folds no "
-            "case, its default treatment of spaces, no bytes and no user-defined symbols"
+            "case, its default treatment of spaces and no user-defined symbols"
         )
 
 
 def _name(piece: Any, normalization: Normalization) -> str:
     """Return the name of a piece; a piece that is not text gets a name that no text has."""
-    if piece.type == piece.NORMAL:
+    if piece.type in (piece.NORMAL, piece.BYTE):
         return piece.piece
     if piece.piece in normalization.unknown_pieces:
         return normalization.run + piece.piece + normalization.run
@@ -125,12 +129,16 @@ def _split(text: str, behavior: str) -> dict[str, Any]:
 
 
 def _vocabulary(model: ModelProto, names: list[str]) -> dict[str, Any]:
+    bytes_too = model.trainer_spec.byte_fallback
     (unknown,) = (number for number, piece in enumerate(model.pieces) if piece.type == piece.UNKNOWN)
     if model.trainer_spec.model_type == model.trainer_spec.WORD:
-        ids = {name: number for number, name in enumerate(names)}
-        return {"type": "WordLevel", "vocab": ids, "unk_token": names[unknown]}
+        words = {"vocab": {name: number for number, name in enumerate(names)}, "unk_token": names[unknown]}
+        if not bytes_too:
+            return {"type": "WordLevel", **words}
+        # A word in the vocabulary is one piece, and any other is cut into characters, which are unknown.
+        return {"type": "BPE", **words, "merges": [], "ignore_merges": True, "byte_fallback": True}
     worst = min((piece.score for piece in model.pieces if piece.type == piece.NORMAL), default=0.0)
     # Other pieces get the worst score, since a lower one would change the score of unknown characters.
     scores = [piece.score if piece.type == piece.NORMAL else worst for piece in model.pieces]
     vocabulary = list(map(list, zip(names, scores, strict=True)))
-    return {"type": "Unigram", "unk_id": unknown, "vocab": vocabulary, "byte_fallback": False}
+    return {"type": "Unigram", "unk_id": unknown, "vocab": vocabulary, "byte_fallback": bytes_too}

@@ -30,6 +30,7 @@ from paraphrastic.model.encoder import SentenceEncoder, Vectors
 from paraphrastic.model.files import COMPOSITE, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
+from paraphrastic.model.sentencepiece_models import with_unknown_pieces
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 
@@ -79,9 +80,10 @@ class CompositeEncoder(SentenceEncoder):
 
     def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
         try:
-            return sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
+            processor = sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
         except RuntimeError as error:
             raise InputError(f"{name} is not a sentencepiece model: {error}") from None
+        return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
 
     def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
         for number, part in enumerate(self.architecture.parts):

@@ -15,10 +15,21 @@ class _Lstm(torch.autograd.Function):
 
     The rows of a step are adjacent, those of longer sentences first. A step is therefore a slice, and the
     sentences that go on are its first rows. The gradient of each weight is one product over all steps.
+
+    Peepholes, [3, width] or None, are diagonal weights (Gers and Schmidhuber 2000): before the non-linearity,
+    the input gate and the forget gate also get the previous cell, and the output gate the new cell.
     """
 
     @staticmethod
-    def forward(context: Any, inputs: Tensor, sizes: list[int], w: Tensor, u: Tensor, bias: Tensor) -> Tensor:
+    def forward(
+        context: Any,
+        inputs: Tensor,
+        sizes: list[int],
+        w: Tensor,
+        u: Tensor,
+        bias: Tensor,
+        peepholes: Tensor | None,
+    ) -> Tensor:
         width = u.shape[1]
         gates = torch.addmm(bias, inputs, w.T)
         states, cells = (inputs.new_empty(len(inputs), width) for _ in range(2))
@@ -30,27 +41,33 @@ class _Lstm(torch.autograd.Function):
                 before = slice(start - sizes[number - 1], start - sizes[number - 1] + size)
                 gate.addmm_(states[before], u.T)
             i, f, g, o = gate.split(width, dim=1)
+            if number and peepholes is not None:
+                i.addcmul_(peepholes[0], cells[before])
+                f.addcmul_(peepholes[1], cells[before])
             gate[:, : 2 * width].sigmoid_()
             g.tanh_()
-            o.sigmoid_()
             torch.mul(i, g, out=cells[now])
             if number:
                 cells[now].addcmul_(f, cells[before])
+            if peepholes is not None:
+                o.addcmul_(peepholes[2], cells[now])
+            o.sigmoid_()
             torch.tanh(cells[now], out=states[now])
             states[now].mul_(o)
             start += size
         context.sizes = sizes
-        context.save_for_backward(inputs, w, u, gates, states, cells)
+        context.save_for_backward(inputs, w, u, gates, states, cells, peepholes)
         return states
 
     @staticmethod
     def backward(context: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        inputs, w, u, gates, states, cells = context.saved_tensors
+        inputs, w, u, gates, states, cells, peepholes = context.saved_tensors
         sizes = context.sizes
         width = u.shape[1]
         # Gradients of the gates before their non-linearities.
         slopes = torch.empty_like(gates)
         previous = torch.zeros_like(states)
+        previous_cells = None if peepholes is None else torch.zeros_like(cells)
         carried = carried_cell = inputs.new_empty(0, width)
         stop = len(inputs)
         for number in reversed(range(len(sizes))):
@@ -64,6 +81,8 @@ class _Lstm(torch.autograd.Function):
             cell = state * o * (1 - tanh * tanh)
             cell[: len(carried_cell)] += carried_cell
             torch.mul(state * tanh, o * (1 - o), out=do)
+            if peepholes is not None:
+                cell.addcmul_(peepholes[2], do)
             torch.mul(cell * g, i * (1 - i), out=di)
             torch.mul(cell * i, 1 - g * g, out=dg)
             if number:
@@ -71,24 +90,45 @@ class _Lstm(torch.autograd.Function):
                 previous[now] = states[before]
                 torch.mul(cell * cells[before], f * (1 - f), out=df)
                 carried, carried_cell = slopes[now] @ u, cell * f
+                if previous_cells is not None:
+                    previous_cells[now] = cells[before]
+                    carried_cell.addcmul_(peepholes[0], di).addcmul_(peepholes[1], df)
             else:
                 df.zero_()
             stop = start
-        return slopes @ w, None, slopes.T @ inputs, slopes.T @ previous, slopes.sum(0)
+        diagonal = None
+        if previous_cells is not None:
+            di, df, _, do = slopes.split(width, dim=1)
+            diagonal = torch.stack(
+                [(di * previous_cells).sum(0), (df * previous_cells).sum(0), (do * cells).sum(0)]
+            )
+        return slopes @ w, None, slopes.T @ inputs, slopes.T @ previous, slopes.sum(0), diagonal
 
 
 class Lstm(nn.Module):
-    """An LSTM in one direction. Its weights are drawn as in torch, and its gates are in torch's order."""
+    """An LSTM in one direction. Its weights are drawn as in torch, and its gates are in torch's order.
 
-    def __init__(self, inputs: int, width: int, generator: torch.Generator) -> None:
+    With `peepholes`, it has weights of this name for the input, forget and output gates, drawn as the others.
+    """
+
+    peepholes: nn.Parameter | None
+
+    def __init__(
+        self, inputs: int, width: int, generator: torch.Generator, *, peepholes: bool = False
+    ) -> None:
         super().__init__()
-        for name, shape in (("w", (4 * width, inputs)), ("u", (4 * width, width)), ("bias", (4 * width,))):
+        shapes = {"w": (4 * width, inputs), "u": (4 * width, width), "bias": (4 * width,)}
+        if peepholes:
+            shapes["peepholes"] = (3, width)
+        else:
+            self.register_parameter("peepholes", None)
+        for name, shape in shapes.items():
             drawn = (2 * torch.rand(shape, generator=generator) - 1) / width**0.5
             self.register_parameter(name, nn.Parameter(drawn))
 
     def forward(self, inputs: Tensor, sizes: list[int]) -> Tensor:
         """States of packed sentences, [tokens, width]."""
-        return _Lstm.apply(inputs, sizes, self.w, self.u, self.bias)
+        return _Lstm.apply(inputs, sizes, self.w, self.u, self.bias, self.peepholes)
 
 
 class RecurrentPooling(nn.Module):
@@ -99,7 +139,7 @@ class RecurrentPooling(nn.Module):
     Args:
         inputs: dimension of the tokens' embeddings.
         dimension: dimension of the sentence vectors.
-        part: the kind of LSTM, its pooling and its directions.
+        part: the kind of LSTM, its pooling, its directions and whether it has peepholes.
         seed: seed of the weights.
     """
 
@@ -109,7 +149,9 @@ class RecurrentPooling(nn.Module):
         bidirectional = part.kind == "bilstm"
         self.concatenated = bidirectional and part.directions == "concatenate"
         width = dimension // 2 if self.concatenated else dimension
-        self.directions = nn.ModuleList(Lstm(inputs, width, generator) for _ in range(1 + bidirectional))
+        self.directions = nn.ModuleList(
+            Lstm(inputs, width, generator, peepholes=part.peepholes) for _ in range(1 + bidirectional)
+        )
         self.pooling = part.pooling
 
     def forward(self, embeddings: Tensor, lengths: Int64) -> Tensor:

@@ -29,6 +29,8 @@ MAX_FOREIGN_PERCENT = 1.0
 _SCORE = -100.0
 # What sentencepiece writes for a space.
 SPACE = "▁"
+# Number of a model's pieces for single bytes, if it has any.
+BYTES = 256
 
 
 def read_model_proto(content: bytes) -> ModelProto:
@@ -53,6 +55,17 @@ def read_model_proto(content: bytes) -> ModelProto:
     if not model.pieces:
         raise InputError(f"{SENTENCEPIECE}: is not a sentencepiece model: it contains no pieces")
     return model
+
+
+def byte_pieces(processor: SentencePieceProcessor) -> list[int]:
+    """Ids of the pieces for single bytes; none if the model cannot write unknown characters as bytes."""
+    return [piece for piece in range(processor.get_piece_size()) if processor.is_byte(piece)]
+
+
+def ordinary_pieces(processor: SentencePieceProcessor) -> list[int]:
+    """Ids of the pieces that text is cut into, in the order of the model; bytes are not among them."""
+    special = (processor.is_byte, processor.is_control, processor.is_unknown, processor.is_unused)
+    return [piece for piece in range(processor.get_piece_size()) if not any(kind(piece) for kind in special)]
 
 
 def add_unknown_pieces(

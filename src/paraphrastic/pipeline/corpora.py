@@ -12,13 +12,15 @@ from typing import Any
 from paraphrastic.base.files import Json
 from paraphrastic.config.definitions import definitions_needed
 from paraphrastic.config.local_files import opus_corpora
-from paraphrastic.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile, read_registry
+from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
 
 # The wildcards of a job, each of which is an attribute.
 Wildcards = Any
 # A function that a rule uses as an input or params function.
 OfWildcards = Callable[[Wildcards], Any]
 
+# The most pairs that are drawn from a group, unless the configuration says otherwise.
+PAIRS_PER_GROUP = 10
 MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
 
 
@@ -84,6 +86,10 @@ class Corpora:
         dataset = self.datasets[name]
         return self.locations(dataset.select(languages) if languages else dataset.files)
 
+    def languages_of_files(self, name: str | None) -> list[str]:
+        """Return the language of each file of a data set of text in one language; none without a data set."""
+        return [] if name is None else [file.languages[0] for file in self.datasets[name].files]
+
     def expected_file(self, wildcards: Wildcards) -> tuple[str, str | None] | None:
         """Return the version and digest that the registry has for the file that the job downloads."""
         files = self.datasets[wildcards.dataset].files
@@ -95,6 +101,20 @@ class Corpora:
             {"languages": file.languages, "members": file.members, "version": file.version}
             for file in self.datasets[name].select(languages)
         ]
+
+    def grouped(self, name: str) -> bool:
+        """Return whether all sentences of the pairs from one line of a corpus mean the same."""
+        kind = self.datasets[name].kind
+        return kind == "mined" or KINDS[kind].grouped
+
+    def drawing(self, name: str) -> Json:
+        """Return how pairs are drawn from a corpus of groups; empty for other corpora."""
+        if self.datasets[name].kind != "groups":
+            return {}
+        return {
+            "pairs_per_group": self.config["pairs_per_group"].get(name, PAIRS_PER_GROUP),
+            "seed": self.config["seed"],
+        }
 
     def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
         """Return the word vectors that score paraphrases; none for bitext."""

@@ -31,7 +31,13 @@ _SETTINGS = {
 }
 _DEFINITION = {
     "encoder": {"parts": [{}]},
-    "vocabulary": {"size": 50_000, "max_sentences": 10_000_000, "languages": "shared", "units": {}},
+    "vocabulary": {
+        "size": 50_000,
+        "unknown": None,
+        "max_sentences": 10_000_000,
+        "languages": "shared",
+        "units": {},
+    },
     "training": _SETTINGS,
 }
 

@@ -110,7 +110,12 @@ class Evaluations:
         system, bootstrap = wildcards.system, self.config["evaluation"]["bootstrap_samples"]
         source = "untrained" if system in self.untrained else "measured"
         named = {key: getattr(wildcards, key) for key in ("suite", "task") if hasattr(wildcards, key)}
-        settings = {**named, "source": source, "bootstrap_samples": bootstrap}
+        settings = {
+            **named,
+            "source": source,
+            "bootstrap_samples": bootstrap,
+            "sample": self.config["sample"],
+        }
         if "task" in named:
             settings["tracks"] = self.parts("xling_sts", system) if named["task"] == "xling_sts" else []
         return settings

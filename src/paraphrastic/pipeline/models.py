@@ -11,7 +11,7 @@ from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
 from paraphrastic.config.definitions import pair_of, selection_kind, sweep_runs
 from paraphrastic.config.local_files import dataset_versions
-from paraphrastic.config.studies import data_models, prefixed_name, setting_name, variants
+from paraphrastic.config.studies import data_models, prefixed_name, variants
 from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards
 
 # The kinds of contaminated pairs that are left out of training, by setting.
@@ -41,9 +41,9 @@ class Models:
         ]
         # Study, setting and model of each row in the table of studies.
         self.study_models = [
-            (study, setting_name(settings), model)
+            (study, variant.name, model)
             for study, entry in config["studies"].items()
-            for model, settings in variants(study, entry).items()
+            for model, variant in variants(study, entry).items()
         ]
         # The kinds of contaminated pairs that are left out of training.
         self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
@@ -52,12 +52,16 @@ class Models:
 
     def _derived(self, model: str, definition: Mapping[str, Any]) -> Json:
         data, architecture, names = self.data_models[model], architecture_of(definition), {}
+        vectors = self.corpora.downloads(definition["training"]["initial_vectors"])
         units: dict[str, Json] = {}
         for name, (unit, sides) in vocabularies(definition).items():
             settings = vocabulary_settings(definition, unit)
             max_pieces = settings.pop("max_pieces")
             names[name] = {"unit": unit, "sides": list(sides), **settings}
-            of_unit = units.setdefault(unit, {"unit": unit, "models": [], "max_pieces": max_pieces})
+            cut = {"max_pieces": max_pieces, "shared_unknown": settings["unknown"] == "shared"}
+            # All words of the file of vectors have one, also those that are not in the training text.
+            cut["keep_unseen"] = unit == "word" and definition["vocabulary"]["only_initial_vectors"]
+            of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
             # The languages of the two sides of the training pairs, the same twice for paraphrases.
@@ -65,6 +69,8 @@ class Models:
             "selection": definition["selection"][selection_kind(definition)],
             # The most pairs of each corpus; None is all.
             "max_pairs": [definition["max_pairs"].get(corpus) for corpus in definition["corpora"]],
+            # Whether sentences from the same line of a corpus all mean the same.
+            "grouped": any(self.corpora.grouped(corpus) for corpus in definition["corpora"]),
             "training_data": f"results/datasets/{data}/train.h5",
             # Training settings of each vocabulary, except the seed.
             "vocabularies": names,
@@ -73,7 +79,9 @@ class Models:
             # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
             # Empty if the embeddings begin at random.
-            "initial_vectors": self.corpora.downloads(definition["training"]["initial_vectors"]),
+            "initial_vectors": vectors,
+            # Empty if words without such a vector are in the vocabulary, too.
+            "vocabulary_vectors": vectors if definition["vocabulary"]["only_initial_vectors"] else [],
             "architecture": architecture.to_json(),
             # The settings of every run of the sweep.
             "runs": sweep_runs(self.config, model),
@@ -191,6 +199,23 @@ class Models:
             ]
 
         return files
+
+    def negatives_files(self, *paths: str) -> OfWildcards:
+        """Return a function for files of the model whose negatives are shown, or of its training `data`."""
+
+        def files(wildcards: Wildcards) -> list[str]:
+            model = self.config["negatives"]["model"]
+            if model is None:
+                raise InputError("config: negatives.model: is null, so there is no table of negatives")
+            return [path.format(model=model, data=self.data_models[model]) for path in paths]
+
+        return files
+
+    def negatives_settings(self, wildcards: Wildcards) -> Json:
+        """Return the settings of the table of negatives, with the size of its model's mini-batches."""
+        settings = {key: value for key, value in self.config["negatives"].items() if key != "model"}
+        definition = self.config["definitions"][self.config["negatives"]["model"]]
+        return {**settings, "batch_size": definition["training"]["batch_size"]}
 
     def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""

@@ -63,12 +63,15 @@ NEEDS = {
     # NLTK's tokenizer is slow, since it is written in Python.
     "score_pairs_treebank": Need(883, 0.1, seconds_per_mb=4),
     "select_pairs": Need(446, 0.25, seconds_per_mb=0.08),
+    # A ranking of the whole corpus holds its scores in memory.
+    "select_ranked": Need(446, 0.25, mb_per_mb=0.2, seconds_per_mb=0.1),
     "gather_testsets": Need(290, 0.6),
     "mark_contamination": Need(478, 0.45, seconds_per_mb=0.42),
     "merge_pairs": Need(469, 0.2, seconds_per_mb=0.08),
     "merge_near_duplicates": Need(861, 2, mb_per_mb=0.25, seconds_per_mb=1),
     "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
     "tabulate_corpora": Need(360, 2),
+    "tabulate_negatives": Need(480, 3),
     "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1),
     "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2),
     "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
@@ -88,6 +91,8 @@ NEEDS = {
     "tabulate": Need(120, 0.35),
     "plot": Need(105, 0.6),
 }
+# What a text in which words are counted adds to the table of corpora; 50 ms per MB, here of compressed text.
+COUNTED_TEXT = Need(0, 0, seconds_per_mb=0.2)
 # What weights and word vectors add to a step that loads them.
 LOADED_WEIGHTS = Need(0, 0, mb_per_mb=1.4, seconds_per_mb=0.03)
 WORD_VECTORS = Need(0, 0, mb_per_mb=2, seconds_per_mb=0.15)
@@ -153,7 +158,10 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
-    """Return the mini-batches per mega-batch, on average over `steps`: 1, and one more every `anneal`."""
+    """Return the mini-batches per mega-batch, on average over `steps`: 1, and one more every `anneal`.
+
+    If `anneal` is 0, there are `megabatch` in all of them.
+    """
     growing = min(steps, anneal * (megabatch - 1))
     if not steps or not growing:
         return float(megabatch)
@@ -217,6 +225,9 @@ class Needs:
                 need = NEEDS["score_pairs_treebank" if treebank else step]
                 words = WORD_VECTORS.of(megabytes(input.word_vectors))
                 return need.of(megabytes(input.pairs) / config["shards"]) + words
+            case "select_pairs":
+                ranked = models.of("selection")(wildcards).get("rank")
+                return NEEDS["select_ranked" if ranked else step].of(megabytes(input))
             case "merge_pairs":
                 near = models.definition(wildcards)["near_duplicates"]
                 return NEEDS["merge_near_duplicates" if near else step].of(megabytes(input))
@@ -233,6 +244,10 @@ class Needs:
                 dimension = entry["training"]["dimension"] if "training" in entry else _DIMENSION
                 weights = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
                 return bucc_need(dimension, megabytes(input.sentences)) + weights
+            case "tabulate_corpora":
+                return NEEDS[step] + COUNTED_TEXT.of(megabytes(input.documents))
+            case "tabulate_negatives":
+                return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(config["negatives"]["model"]))
             case "measure_speed":
                 # Systems run one after the other, so the largest one determines the memory.
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]

@@ -1,7 +1,7 @@
 """The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -16,6 +16,13 @@ from paraphrastic.pipeline.evaluations import Evaluations
 PAPER_LANGUAGES = 46
 
 
+def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
+    """Return those configuration files that lie below `config/` in `root`, by their paths there."""
+    folder = Path(root, "config").resolve()
+    found = {path for path in (Path(file).resolve() for file in files) if path.is_relative_to(folder)}
+    return sorted(path.relative_to(folder).as_posix() for path in found)
+
+
 def sample_files(results: Iterable[str]) -> list[str]:
     """Return the files of resamples beside results."""
     return [path.removesuffix(".json") + ".npz" for path in results]
@@ -27,9 +34,10 @@ class Results:
     Args:
         evaluations: the evaluations whose results the tables show.
         root: the folder of the project, whose `config/published/` has one CSV file per published table.
+        configs: the files of the configuration that lie below `config/`, by their paths there.
     """
 
-    def __init__(self, evaluations: Evaluations, root: Path) -> None:
+    def __init__(self, evaluations: Evaluations, root: Path, configs: Sequence[str] = ()) -> None:
         self.evaluations, self.root = evaluations, root
         self.config = config = evaluations.config
         # The tables of systems that have at least one row.
@@ -61,10 +69,18 @@ class Results:
         self.off = self._off()
         # Tables that are compared with published ones, besides those of systems.
         self.compared = [table for table in self.published if table in made and table not in self.off]
-        # The definition of each system, by its name, and the digests of the definitions.
-        self.defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
-        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in self.defined.items()}
-        self.config_digests = {name: sha256(text.encode()).hexdigest() for name, text in texts.items()}
+        # What the ledger needs to know about the configuration: the fields of `ledger.Run`.
+        defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
+        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in defined.items()}
+        claims = {name: entry["published_as"] for name, entry in defined.items()}
+        self.ledger_run = {
+            "configs": list(configs),
+            "published_as": {name: systems for name, systems in claims.items() if systems},
+            "config_digests": {name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
+            "gathered": config["models"],
+            "off": self.off,
+            "sample": config["sample"],
+        }
 
     def _others(self) -> dict[str, bool]:
         """Return all tables besides those of systems, and whether they are made."""
@@ -81,17 +97,14 @@ class Results:
             "sweep": True,
             "filter_study": study,
             "studies": bool(models.study_models),
+            "negatives": self.config["negatives"]["model"] is not None,
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
         }
 
     def _off(self) -> dict[str, str]:
-        reasons = {
-            "caption_differences": "the other system is InferSent, "
-            "and dataset_differences.csv has no figure for it",
-            "corpus_choice": "back-translations of its corpora are not published",
-        }
+        reasons = {}
         if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
             over = f"{PAPER_LANGUAGES} languages, the one of this configuration over {languages}"
             reasons["language_choice_correlations"] = f"the published figure is over {over}"

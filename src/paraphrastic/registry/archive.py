@@ -105,6 +105,37 @@ def open_members(
         yield tuple(streams)
 
 
+def member_names(path: str | Path) -> list[str] | None:
+    """The names of the files in a zip or (compressed) tar archive; None if a file is neither.
+
+    The content decides, not the name.
+    """
+    path = Path(path)
+    if not _first_bytes(path).startswith(b"PK"):
+        try:
+            tarfile.open(path, tarinfo=_TarInfo).close()
+        except _DAMAGE:
+            return None
+    with _opened(path) as archive:
+        return list(_files(archive, path))
+
+
+@contextmanager
+def open_largest(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
+    """Open the largest member of a zip archive as a stream, or any other file as `open_stream` does."""
+    path = Path(path)
+    if not _first_bytes(path).startswith(b"PK"):
+        with open_stream(path, max_bytes=max_bytes) as stream:
+            yield stream
+        return
+    with _opened(path) as archive:
+        sizes = {name: info.file_size for name, info in _files(archive, path).items()}
+    if not sizes:
+        raise InputError(f"{path}: holds no files")
+    with open_members(path, [max(sizes, key=lambda name: sizes[name])], max_bytes=max_bytes) as (stream,):
+        yield stream
+
+
 def read_members(
     path: str | Path, wanted: Callable[[PurePosixPath], bool], *, max_bytes: int
 ) -> dict[PurePosixPath, bytes]:

@@ -15,6 +15,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.registry.layouts import LayoutError, group_layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,17 @@ class Kind:
         endings: lower-case endings of the names of such files. Only kinds whose corpora are a single file,
             which a configuration can name by its path, have endings.
         members: meaning of the column `members`: an archive member for each side (`sides`), one with lines of
-            both (`lines`), or columns of source, target and scores (`columns`).
+            both (`lines`), columns of source, target and scores (`columns`), or words of a `layout`.
         scores: scores that a corpus may contain: `paraphrase_score`, `translation_score`.
+        grouped: whether all sentences of the pairs from one line mean the same.
     """
 
     languages: tuple[int, ...]
     is_corpus: bool = False
     endings: tuple[str, ...] = ()
-    members: Literal["", "sides", "lines", "columns"] = ""
+    members: Literal["", "sides", "lines", "columns", "layout"] = ""
     scores: tuple[str, ...] = ()
+    grouped: bool = False
 
 
 _SCORES = ("paraphrase_score", "translation_score")
@@ -53,7 +56,9 @@ KINDS = {
     # A zip with lines `reference TAB paraphrase TAB score`.
     "paranmt": Kind((1,), is_corpus=True, members="lines", scores=_SCORES[:1]),
     # Several files of one language, aligned by line, whose lines are paraphrases.
-    "captions": Kind((1,), is_corpus=True),
+    "captions": Kind((1,), is_corpus=True, grouped=True),
+    # Sentences of one language in groups that mean the same; see `registry.layouts`.
+    "groups": Kind((1,), is_corpus=True, members="layout", grouped=True),
     # Lines `source TAB target [TAB score]`, or the columns that `members` names; see `corpus.tables`.
     "tsv": Kind((1, 2), is_corpus=True, endings=(".tsv",), members="columns", scores=_SCORES),
     # One JSON object per line, with keys named after the languages or in `members`.
@@ -321,6 +326,12 @@ def _file(row: dict[str, str], languages: tuple[str, ...]) -> RemoteFile:
 def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     """Why `members` cannot name the sides in an archive or file of `kind`; None if they can."""
     named = KINDS[kind].members
+    if named == "layout":
+        try:
+            group_layout(members)
+        except LayoutError as error:
+            return str(error)
+        return None
     if named == "sides" and (not members or len(members) % 2):
         return f"kind {kind!r} needs one member per language, in the order of the languages"
     if named == "lines" and not members:

@@ -104,6 +104,13 @@ CHAPTERS = (
             ),
             Section("training", "Training curves", figures="training/*/*.svg", table=False),
             Section(
+                "negatives",
+                "Negatives in larger mega-batches",
+                "The negative that training would choose for a sentence in a mega-batch of M mini-batches, "
+                "and the cosine of the two",
+                figures="",
+            ),
+            Section(
                 "studies",
                 "Studies of single settings",
                 "Pearson's r × 100 of models that differ only in the setting: on STS 2017 en-en, and on "

@@ -11,7 +11,9 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.report.provenance import read_provenance
 from paraphrastic.report.tables import read_rows, readable
 
-VERDICTS = ("reproduced", "better", "worse", "not run")
+VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
+# Verdicts on figures that nothing of ours stands beside.
+_ALONE = ("not run", "baseline")
 _LEDGER = ("table", "paper", "printed_in", "system", "row", "column", "published", "measured", "low", "high",
            "difference", "verdict", "why")  # fmt: skip
 
@@ -109,6 +111,11 @@ class Ledger:
     tables: Mapping[str, "Ledger"] = field(default_factory=dict)
 
     @property
+    def compared(self) -> int:
+        """How many figures have one of ours beside them."""
+        return sum(row["verdict"] not in _ALONE for row in self.rows)
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many figures have each verdict."""
         counts = Counter(row["verdict"] for row in self.rows)
@@ -121,7 +128,7 @@ def read_ledger(path: Path) -> Ledger:
     if lacking := [name for name in _LEDGER if name not in rows[0]]:
         raise InputError(f"{path}: has no column {lacking[0]}")
     # Readers look for figures that were compared, so these rows and their tables come first.
-    rows.sort(key=lambda row: row["verdict"] == "not run")
+    rows.sort(key=lambda row: ("", *_ALONE).index(row["verdict"] if row["verdict"] in _ALONE else ""))
     names = dict.fromkeys(row["table"] for row in rows)
     return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
 

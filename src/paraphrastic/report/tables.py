@@ -12,7 +12,14 @@ from paraphrastic.evaluation.percentages import bracketed
 # A row of a CSV file, by the names of the columns.
 Row = Mapping[str, str]
 
-_WORDS = {"yes": "✓", "avg": "average", "sts": "STS", "idf": "IDF", "f1": "F1"}
+_WORDS = {
+    "yes": "✓",
+    "avg": "average",
+    "sts": "STS",
+    "sts_datasets": "STS, mean of data sets",
+    "idf": "IDF",
+    "f1": "F1",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Bool, Float32, Int64
-from paraphrastic.training.dataset import Sentences
+from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 
 # Sentences embedded at a time; this keeps the states of an LSTM small (40 MB at 300 dimensions).
@@ -20,8 +21,10 @@ class AutogradEngine:
     """Trains an encoder with dense Adam or AdamW; the reference for `FusedEngine`.
 
     The encoder takes `Sentences` and is moved to `device`. The result depends on torch's number of threads.
-    `anchors` maps names of parameters to the values W₀ that the penalty λ‖W − W₀‖² pulls them towards; λ is
-    `settings.initial_vectors_penalty` (ParaNMT-50M, section 4.2).
+    Two penalties can be added to the loss (ParaNMT-50M, section 4.2; the code of that paper halves both).
+    λ_w‖W − W₀‖² is for the parameters in `anchors`, which maps their names to the values W₀, and λ_w is
+    `settings.initial_vectors_penalty`. λ_c‖W_c‖² is for all weights and biases of LSTMs, and λ_c is
+    `settings.composition_penalty`.
     """
 
     def __init__(
@@ -41,6 +44,9 @@ class AutogradEngine:
         self.steps = steps
         held = anchors if anchors and settings.initial_vectors_penalty > 0 else {}
         self.anchors = [(encoder.get_parameter(name), value.to(device)) for name, value in held.items()]
+        lstms = [module for module in encoder.modules() if isinstance(module, RecurrentPooling)]
+        penalized = lstms if settings.composition_penalty > 0 else []
+        self.composition = [parameter for lstm in penalized for parameter in lstm.parameters()]
         self.steps_done = 0
         # AdamW without weight decay is Adam.
         self.optimizer = torch.optim.AdamW(
@@ -75,6 +81,8 @@ class AutogradEngine:
         loss = margin_loss(vectors, torch.from_numpy(valid).to(self.device), margin=self.settings.margin)
         for parameter, value in self.anchors:
             loss = loss + self.settings.initial_vectors_penalty * (parameter - value).square().sum()
+        for parameter in self.composition:
+            loss = loss + self.settings.composition_penalty * parameter.square().sum()
         if self.settings.learning_rate_schedule == "linear":
             falling = self.settings.learning_rate * (1.0 - self.steps_done / self.steps)
             self.optimizer.param_groups[0]["lr"] = falling

@@ -5,12 +5,13 @@
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
     /word/…, /trigram/…       the same sentences, cut into other units
+    /groups                   int64 [n]          equal for pairs whose sentences all mean the same, if known
 
 The file has one group for each unit of the model. The last row, `len(pieces)`, stands for a sentence without
-any known piece (the original's `UUUNKKK`). If the languages have separate tables, one array holds both: the
-ids of target pieces follow those of source pieces, and each language has such a row at the end.
-If two vocabularies overlap, a piece that both spell alike has the source's id on either side. One more array
-lists these pieces:
+any known piece (the original's `UUUNKKK`), and for every unknown piece if they share a vector. If the
+languages have separate tables, one array holds both: the ids of target pieces follow those of source pieces,
+and each language has such a row at the end. If two vocabularies overlap, a piece that both spell alike has
+the source's id on either side. One more array lists these pieces:
 
     /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
@@ -24,13 +25,14 @@ from typing import Literal
 
 import h5py
 import numpy as np
-import numpy.typing as npt
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.units import spell
 from paraphrastic.corpus.blocks import read_blocks
+from paraphrastic.model.sentencepiece_models import byte_pieces, ordinary_pieces, with_unknown_pieces
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import load_sentencepiece, spelled_alike
 
 TOKENS_PER_CHUNK = 1 << 16
@@ -39,55 +41,12 @@ TOKENS_PER_READ = 1 << 20
 # Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
+GROUPS = "groups"
+# A group is a corpus and a line of it; no corpus has more lines than fit into this many bits.
+_LINE_BITS = 48
 
 # Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentences:
-    """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
-
-    `others` holds the same sentences, cut into other units.
-    """
-
-    tokens: Int32
-    offsets: Int64
-    others: "tuple[Sentences, ...]" = ()
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def lengths(self) -> Int64:
-        """Number of tokens of each sentence, [n]."""
-        return np.diff(self.offsets)
-
-    def take(self, rows: npt.NDArray[np.integer]) -> "Sentences":
-        """The sentences `rows`, in that order."""
-        lengths = self.lengths[rows]
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        others = tuple(each.take(rows) for each in self.others)
-        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others)
-
-    def part(self, start: int, stop: int) -> "Sentences":
-        """The sentences from `start` up to `stop`."""
-        offsets = self.offsets[start : stop + 1]
-        others = tuple(each.part(start, stop) for each in self.others)
-        return Sentences(self.tokens[offsets[0] : offsets[-1]], offsets - offsets[0], others)
-
-    @staticmethod
-    def concatenate(parts: "list[Sentences]") -> "Sentences":
-        """All sentences of `parts`, one part after the other."""
-        lengths = np.concatenate([part.lengths for part in parts])
-        tokens = np.concatenate([part.tokens for part in parts])
-        others = zip(*(part.others for part in parts), strict=True)
-        return Sentences(
-            tokens,
-            np.concatenate(([0], np.cumsum(lengths))),
-            tuple(Sentences.concatenate(list(each)) for each in others),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +57,15 @@ class UnitVocabulary:
         unit: one of `units.UNITS`.
         models: one sentencepiece model for both sides, or one for each.
         max_pieces: sentences are truncated to this many pieces; None keeps them whole.
+        shared_unknown: whether unknown pieces share a vector; otherwise they are left out.
+        keep_unseen: whether pieces that are not in the data have rows, too, as words with vectors do.
     """
 
     unit: str
     models: tuple[Path, ...]
     max_pieces: int | None
+    shared_unknown: bool = False
+    keep_unseen: bool = False
 
 
 def encode_dataset(
@@ -111,29 +74,40 @@ def encode_dataset(
     output: Path,
     *,
     tables: Tables = "shared",
+    grouped: bool = False,
     threads: int,
     batch_rows: int = 65_536,
 ) -> None:
     """Segment `pairs` into pieces of every unit and write them as training data.
 
-    Pieces get their rows in the order in which they first appear (source before target). Characters outside
-    the vocabulary are left out. A sentence of nothing else becomes a single token: `len(pieces)`, or the row
-    after that for a target whose side has a separate table.
+    Pieces get their rows in the order in which they first appear (source before target); bytes that do not
+    appear, and other such pieces if they are kept, get the rows after that. A sentence without any known
+    piece becomes a single token: `len(pieces)`, or the row after that for a target whose side has a separate
+    table.
 
     Args:
-        pairs: Parquet with the columns `source` and `target`.
+        pairs: Parquet with the columns `source` and `target`, and also `corpus` and `line` if `grouped`.
         units: the vocabularies, in the order in which an encoder takes them.
         output: the HDF5 file.
         tables: whether the sides share all rows, none, or those of pieces that both spell alike.
+        grouped: whether all sentences from the same line of a corpus mean the same.
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
-        for batch in read_blocks(pairs, rows=batch_rows, columns=list(SIDES)):
-            columns = [column.to_pylist() for column in batch.columns]
+        places = ["corpus", "line"] if grouped else []
+        if grouped:
+            file.create_dataset(GROUPS, (0,), np.int64, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
+        for batch in read_blocks(pairs, rows=batch_rows, columns=[*SIDES, *places]):
+            columns = [batch[side].to_pylist() for side in SIDES]
             for tokenizer in tokenizers:
                 tokenizer.append(columns)
+            if grouped:
+                corpus, line = (batch[name].to_numpy().astype(np.int64) for name in places)
+                groups = file[GROUPS]
+                groups.resize((len(groups) + len(line),))
+                groups[-len(line) :] = (corpus << _LINE_BITS) + line
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
 
@@ -145,7 +119,10 @@ class _UnitTokenizer:
         self.vocabulary = vocabulary
         self.group = group
         self.threads = threads
-        processors = [load_sentencepiece(model) for model in vocabulary.models]
+        # Capitals that normalization brings back have spellings of their own, as in the original.
+        processors = [
+            with_unknown_pieces(load_sentencepiece(model), lowercase=False) for model in vocabulary.models
+        ]
         self.processors = [processors[0], processors[-1]]
         sizes = [processor.get_piece_size() for processor in self.processors]
         separate = tables != "shared" or len(processors) > 1
@@ -169,7 +146,7 @@ class _UnitTokenizer:
         ]
         self._number_by_appearance(pieces)
         for side, sentences in zip(SIDES, pieces, strict=True):
-            # A token of -1 is a sentence without pieces. Its row is known only when all pieces have rows.
+            # A token of -1 is an unknown piece. Its row is known only when all other pieces have rows.
             rows = np.where(sentences.tokens < 0, -1, self.row_of_piece[sentences.tokens])
             append_sentences(self.group[side], Sentences(rows.astype(np.int32), sentences.offsets))
 
@@ -177,6 +154,10 @@ class _UnitTokenizer:
         if self.n_rows == 0:
             models = " or ".join(map(str, self.vocabulary.models))
             raise InputError(f"{pairs}: no sentence has a piece of {models}")
+        for ids, processor in zip(self.ids, self.processors, strict=True):
+            self._number(ids[byte_pieces(processor)])
+            if self.vocabulary.keep_unseen:
+                self._number(ids[ordinary_pieces(processor)])
         for number, side in enumerate(SIDES):
             unknown, tokens = self.n_rows + number * (len(self.sizes) - 1), self.group[side]["tokens"]
             for start in range(0, len(tokens), TOKENS_PER_CHUNK):
@@ -186,12 +167,16 @@ class _UnitTokenizer:
         known = np.flatnonzero(self.row_of_piece >= 0)
         pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
         write_pieces(self.group, pieces, self.sizes, self.alike, self.vocabulary.models)
+        self.group.attrs["shared_unknown"] = self.vocabulary.shared_unknown
 
     def _number_by_appearance(self, sides: list[Sentences]) -> None:
         """Assign the next rows to new pieces, in the order in which the pairs contain them."""
         in_order = np.arange(2 * len(sides[0])).reshape(2, -1).T.ravel()
         pieces, first = np.unique(Sentences.concatenate(sides).take(in_order).tokens, return_index=True)
-        pieces = pieces[np.argsort(first)]
+        self._number(pieces[np.argsort(first)])
+
+    def _number(self, pieces: Int32) -> None:
+        """Assign the next rows to those of these pieces that have none; each is given once."""
         new = pieces[(pieces >= 0) & (self.row_of_piece[pieces] < 0)]
         self.row_of_piece[new] = self.n_rows + np.arange(len(new))
         self.n_rows += len(new)
@@ -200,7 +185,10 @@ class _UnitTokenizer:
         processor, longest = self.processors[side], self.vocabulary.max_pieces
         unknown = processor.unk_id()
         ids = processor.encode(sentences, out_type=int, num_threads=self.threads)
-        kept = [[piece for piece in sentence[:longest] if piece != unknown] or [-1] for sentence in ids]
+        if self.vocabulary.shared_unknown:
+            kept = [[-1 if piece == unknown else piece for piece in each[:longest]] or [-1] for each in ids]
+        else:
+            kept = [[piece for piece in each[:longest] if piece != unknown] or [-1] for each in ids]
         lengths = np.fromiter(map(len, kept), dtype=np.int64, count=len(kept))
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         tokens = np.fromiter((piece for sentence in kept for piece in sentence), np.int32, count=offsets[-1])
@@ -250,6 +238,8 @@ class UnitTable:
             separate tables.
         sentencepiece_sha256: digest of the vocabulary, or of each of the two.
         alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
+        shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
+            any known piece have.
     """
 
     unit: str
@@ -257,6 +247,7 @@ class UnitTable:
     sizes: tuple[int, ...]
     sentencepiece_sha256: tuple[str, ...]
     alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    shared_unknown: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -281,7 +272,8 @@ class PairDataset(AbstractContextManager["PairDataset"]):
         self.path = path
         try:
             self._file = h5py.File(path, "r", track_order=True)
-            groups = list(self._file.values())
+            groups = [group for name, group in self._file.items() if name != GROUPS]
+            self._of_pairs = self._file.get(GROUPS)
             self.units = tuple(map(_table, groups))
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
@@ -299,7 +291,10 @@ class PairDataset(AbstractContextManager["PairDataset"]):
         sides = zip(
             *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
         )
-        source, target = (Sentences(first.tokens, first.offsets, tuple(others)) for first, *others in sides)
+        of_pairs = None if self._of_pairs is None else self._of_pairs[start:stop]
+        source, target = (
+            Sentences(first.tokens, first.offsets, tuple(others), of_pairs) for first, *others in sides
+        )
         return source, target
 
     def counts(self, *sides: str) -> list[Int64]:
@@ -347,7 +342,8 @@ def _table(group: h5py.Group) -> UnitTable:
     unit = str(group.name).removeprefix("/")
     sizes = tuple(int(size) for size in group.attrs["sizes"])
     digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
-    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:])
+    shared = bool(group.attrs.get("shared_unknown", False))
+    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:], shared)
 
 
 def _read(group: h5py.Group, start: int, stop: int) -> Sentences:

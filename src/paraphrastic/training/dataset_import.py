@@ -17,7 +17,8 @@ from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, write_json
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
-from paraphrastic.training.dataset import SIDES, Sentences, append_sentences, create_side, write_pieces
+from paraphrastic.training.dataset import SIDES, append_sentences, create_side, write_pieces
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from torch import Tensor
 from paraphrastic.base.arrays import Bool, Float32, Int32, Int64
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import fused_kernels as kernels
-from paraphrastic.training.dataset import Sentences
 from paraphrastic.training.loss import loss_and_factors
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.sparse_rows import Missed, Parameters, Step, gather
 

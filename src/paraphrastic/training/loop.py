@@ -14,11 +14,13 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.checkpoint import Checkpoints, Progress
-from paraphrastic.training.dataset import PairDataset, Sentences
+from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
+from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.negative_mining import fingerprints, hardest_negatives
+from paraphrastic.training.negative_mining import hardest_negatives
 from paraphrastic.training.progress import Report
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 
 log = logging.getLogger(__name__)
@@ -37,7 +39,12 @@ Score = Callable[[Weights], float]
 
 
 def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
-    """M after `batches_read` mini-batches: 1, plus 1 per `megabatch_anneal` of them, up to `megabatch`."""
+    """M after `batches_read` mini-batches: 1, plus 1 per `megabatch_anneal` of them, up to `megabatch`.
+
+    If `megabatch_anneal` is 0, M is `megabatch` from the first mini-batch.
+    """
+    if not settings.megabatch_anneal:
+        return settings.megabatch
     return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
 
 
@@ -146,7 +153,8 @@ class TrainingRun:
     def _mine(self, sentences: Sentences) -> Indices:
         """Find the negatives of a mega-batch's sentences with the current parameters, without dropout."""
         vectors, search = self.engine.embed(sentences), self.settings.negative_search
-        return hardest_negatives(vectors, fingerprints(sentences), self.workers, **search)
+        groups = sentences.pair_groups
+        return hardest_negatives(vectors, fingerprints(sentences), self.workers, groups=groups, **search)
 
     def _step(self, engine: Engine, sentences: Sentences, negatives: Indices, pairs: Indices) -> float:
         """Train on one mini-batch of the mega-batch and return its loss."""

@@ -62,7 +62,10 @@ def model_files(
 
 
 def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
-    """Reorder a table by piece id, into one table or one per language; pieces without a row get zeros."""
+    """Reorder a table by piece id, into one table or one per language.
+
+    Pieces without a row get zeros, or the vector of unknown pieces if these share one.
+    """
     found: list[PieceTable] = []
     start = 0
     for number, size in enumerate(unit.sizes):
@@ -76,6 +79,9 @@ def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
             rows, pieces = np.append(rows, shared), np.append(pieces, target)
         embeddings, known = np.zeros((size, table.shape[1]), np.float32), np.zeros(size, np.bool_)
         embeddings[pieces], known[pieces] = table[rows], True
-        found.append((embeddings, known, table[len(unit.pieces) + number].astype(np.float32)))
+        unknown = table[len(unit.pieces) + number].astype(np.float32)
+        if unit.shared_unknown:
+            embeddings[~known], known[:] = unknown, True
+        found.append((embeddings, known, unknown))
         start += size
     return found

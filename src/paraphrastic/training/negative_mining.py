@@ -1,6 +1,5 @@
 """Find hard negatives: for each sentence, the most similar one of the mega-batch outside its own pair."""
 
-from functools import partial
 from typing import Any
 
 import llvmlite.binding
@@ -12,7 +11,7 @@ from torch import Tensor
 from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
-from paraphrastic.training.dataset import Sentences
+from paraphrastic.training.fingerprints import occurs_again
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
@@ -39,6 +38,8 @@ def hardest_negatives(
     either_side: bool,
     exclude_duplicates: bool,
     precision: MiningPrecision,
+    max_share: float | None = None,
+    groups: Int64 | None = None,
 ) -> Int64:
     """Find the negative of every sentence in a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
@@ -48,9 +49,13 @@ def hardest_negatives(
         fingerprints: int64 [2n], from the function `fingerprints`.
         workers: the threads; their number does not change the result.
         either_side: search all sentences, not only those of the other side.
-        exclude_duplicates: also bar every pair that shares a sentence with the sentence's own pair.
+        exclude_duplicates: also bar every pair that shares a sentence with the sentence's own pair, or that
+            is of the same group.
         precision: precision of the similarities. In bfloat16 and int8 they have three digits, which do not
             tell sentences that are about equally similar apart.
+        max_share: bars candidates whose similarity is above this share of the similarity of the sentence's
+            own pair, since they may mean the same (Moreira et al. 2024, TopK-PercPos). None bars none.
+        groups: int64 [n], equal for pairs whose sentences all mean the same; None if there are no such pairs.
 
     Returns:
         int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` if every candidate is
@@ -59,8 +64,16 @@ def hardest_negatives(
     """
     ids = torch.from_numpy(fingerprints)
     if vectors.is_cuda:
-        search = partial(hardest_on_device, vectors, ids.to(vectors.device), precision=precision)
-        return search(either_side=either_side, exclude_duplicates=exclude_duplicates).cpu().numpy()
+        found = hardest_on_device(
+            vectors,
+            ids.to(vectors.device),
+            either_side=either_side,
+            exclude_duplicates=exclude_duplicates,
+            precision=precision,
+            max_share=max_share,
+            groups=groups,
+        )
+        return found.cpu().numpy()
     n = len(vectors) // 2
     precision = precision_on("cpu", precision)
     if precision == "bfloat16":
@@ -68,12 +81,17 @@ def hardest_negatives(
     elif precision == "int8":
         vectors = _in_eight_bits(vectors, workers)
     sides = vectors[:n], vectors[n:]
-    copies = _occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
+    copies = occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
+    if groups is None:
+        groups = np.arange(n)
+    elif exclude_duplicates:
+        has_copy |= occurs_again(torch.from_numpy(groups)).numpy()
     size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
+    limits = _limits(*sides, max_share)
 
     def nothing(size: int) -> Found:
         return np.full(size, lowest), np.full(size, NO_NEGATIVE, np.int64)
@@ -87,7 +105,7 @@ def hardest_negatives(
         similarity = _similarities(sides[left][rows], sides[right][columns])
         scan(
             similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
-            *for_rows, *for_columns,
+            groups, limits, *for_rows, *for_columns,
         )  # fmt: skip
 
     def search_blocks(index: int) -> None:
@@ -134,6 +152,19 @@ _LOWEST: dict[torch.dtype, Any] = {
     torch.bfloat16: np.int16(-0x8000),
     torch.int8: np.int32(-0x80000000),
 }
+
+
+def _limits(sources: Tensor, targets: Tensor, max_share: float | None) -> npt.NDArray[Any]:
+    """The largest similarity of a pair's negatives, as `_similarities` gives them; empty if any goes."""
+    kind = sources.dtype
+    if max_share is None:
+        return np.empty(0, _LOWEST[kind].dtype)
+    own = (sources.to(torch.float32) * targets.to(torch.float32)).sum(1) * max_share
+    if kind != torch.bfloat16:
+        return own.floor().to(torch.int32).numpy() if kind == torch.int8 else own.numpy()
+    bits = own.bfloat16().view(torch.int16).numpy()[None]
+    order_bits(bits)
+    return bits[0]
 
 
 def _similarities(rows: Tensor, columns: Tensor) -> npt.NDArray[Any]:
@@ -197,8 +228,9 @@ def order_bits(bits: npt.NDArray[np.int16]) -> None:
 @jit
 def scan(
     similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
-    has_copy: Bool, source_ids: Int64, target_ids: Int64, row_values: npt.NDArray[Any],
-    row_negatives: Int64, column_values: npt.NDArray[Any], column_negatives: Int64,
+    has_copy: Bool, source_ids: Int64, target_ids: Int64, groups: Int64, limits: npt.NDArray[Any],
+    row_values: npt.NDArray[Any], row_negatives: Int64,
+    column_values: npt.NDArray[Any], column_negatives: Int64,
 ) -> None:  # fmt: skip
     """Offer a block of similarities to the sentences of its rows and, in the same pass, of its columns.
 
@@ -208,16 +240,18 @@ def scan(
         start: pair of the first row.
         first: pair of the first column.
         offset: index of the first sentence of the columns' side.
-        has_copy: bool [n], whether a sentence of the pair occurs again.
+        has_copy: bool [n], whether a sentence of the pair, or its group, occurs again.
         source_ids: int64 [n], fingerprints of the sources.
         target_ids: int64 [n], fingerprints of the targets.
+        groups: int64 [n], the groups of the pairs.
+        limits: [n], the similarity that no negative of a pair's sentences may exceed, if there are any.
         row_values: [n], the highest similarity found so far for each row's sentence.
         row_negatives: int64 [n], the sentence that has this similarity.
         column_values: the same for the columns; if its length is 0, columns get no offers.
         column_negatives: the same for the columns.
     """
     rows, columns = similarity.shape
-    both = len(column_values) > 0
+    both, limited = len(column_values) > 0, len(limits) > 0
     # Indices are narrow, so that a register holds as many of them as of 16-bit similarities.
     best = np.full(columns, lowest, similarity.dtype)
     best_row = np.full(columns, -1, np.int16)
@@ -226,7 +260,7 @@ def scan(
         if first <= own < first + columns:
             similarity[i, own - first] = lowest
         if has_copy[own]:
-            source, target = source_ids[own], target_ids[own]
+            source, target, group = source_ids[own], target_ids[own], groups[own]
             for j in range(columns):
                 other_source, other_target = source_ids[first + j], target_ids[first + j]
                 if (
@@ -234,15 +268,21 @@ def scan(
                     | (target == other_target)
                     | (source == other_target)
                     | (target == other_source)
+                    | (group == groups[first + j])
                 ):
                     similarity[i, j] = lowest
         highest, place = lowest, 0
+        limit = limits[own] if limited else lowest
         for chunk in range(0, columns, MAXIMUM_COLUMNS):
             # A slice, since the compiler compares several numbers at once only if no index can be negative.
             part = similarity[i, chunk : min(columns, chunk + MAXIMUM_COLUMNS)]
             top = lowest
-            for j in range(len(part)):
-                top = max(top, part[j])
+            if limited:
+                for j in range(len(part)):
+                    top = max(top, part[j] if part[j] <= limit else lowest)
+            else:
+                for j in range(len(part)):
+                    top = max(top, part[j])
             if top > highest:
                 highest, place = top, chunk
         if highest > row_values[own]:
@@ -252,6 +292,10 @@ def scan(
             row_negatives[own] = offset + first + place
         if both:
             row = np.int16(i)
+            if limited:
+                for j in range(columns):
+                    if similarity[i, j] > limits[first + j]:
+                        similarity[i, j] = lowest
             for j in range(columns):
                 value = similarity[i, j]
                 better = value > best[j]
@@ -271,6 +315,8 @@ def hardest_on_device(
     either_side: bool,
     exclude_duplicates: bool,
     precision: MiningPrecision,
+    max_share: float | None = None,
+    groups: Int64 | None = None,
 ) -> Tensor:
     """Do what `hardest_negatives` does with torch's operations, on the device of `vectors`: int64 [2n].
 
@@ -279,15 +325,22 @@ def hardest_on_device(
     n = len(vectors) // 2
     bfloat16 = precision_on("cuda", precision) == "bfloat16"
     sides = (vectors.bfloat16() if bfloat16 else vectors).split(n)
+    limits = None
+    if max_share is not None:
+        limits = ((sides[0].float() * sides[1].float()).sum(1) * max_share).to(sides[0].dtype)
     values = sides[0].new_full((2 * n,), -torch.inf)
     negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)
     source, target = fingerprints.split(n)
     starts = range(0, n, DEVICE_ROWS)
     copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
+    own_group = None if groups is None else torch.from_numpy(groups).to(vectors.device)
     bounds = [0] * (len(starts) + 1)
     if exclude_duplicates:
-        again = _occurs_again(fingerprints)
-        copied = (again[:n] | again[n:]).nonzero().squeeze(1)
+        again = occurs_again(fingerprints)
+        copied = again[:n] | again[n:]
+        if own_group is not None:
+            copied |= occurs_again(own_group)
+        copied = copied.nonzero().squeeze(1)
         edges = torch.tensor([*starts, n], device=vectors.device)
         bounds = torch.searchsorted(copied, edges).tolist()
 
@@ -303,57 +356,25 @@ def hardest_on_device(
         own = copied[bounds[number] : bounds[number + 1]]
         s, t = source[own, None], target[own, None]
         barred = (s == source) | (t == target) | (s == target) | (t == source)
+        if len(own) and own_group is not None:
+            barred |= own_group[own, None] == own_group
         # Candidates of the other side come first, so that they win if similarities are equal.
         for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
             similarity = sides[left][rows] @ sides[right].T
             similarity.diagonal(start).fill_(-torch.inf)
             if len(own):
                 similarity[own - start] = similarity[own - start].masked_fill(barred, -torch.inf)
-            highest, found = similarity.max(dim=1)
+            highest, found = _below(similarity, limits, rows).max(dim=1)
             offer(left * n + start, found, right * n, highest)
             if left != right:
                 # The same product serves the other direction.
-                highest, found = similarity.max(dim=0)
+                highest, found = _below(similarity.T, limits, slice(None)).max(dim=1)
                 offer(n, found, start, highest)
     return negatives
 
 
-def fingerprints(sentences: Sentences) -> Int64:
-    """One number per sentence, [n]: the same for equal sentences, and almost surely another for others."""
-    found, *others = (
-        sentence_fingerprints(torch.from_numpy(unit.tokens).long(), torch.from_numpy(unit.offsets))
-        for unit in (sentences, *sentences.others)
-    )
-    for each in others:
-        found = _mixed(found + each)
-    return found.numpy()
-
-
-def sentence_fingerprints(tokens: Tensor, offsets: Tensor) -> Tensor:
-    """Fingerprints of sentences in one unit, on any device: int64 [n].
-
-    Args:
-        tokens: int64 [tokens], those of all sentences.
-        offsets: int64 [n + 1]; sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
-    """
-    starts = torch.repeat_interleave(offsets[:-1], offsets.diff(), output_size=len(tokens))
-    position = torch.arange(1, len(tokens) + 1, device=tokens.device) - starts
-    # 64-bit integers wrap around, so the differences of sums are exact.
-    sums = _mixed((tokens << 32) | position).cumsum(0)
-    return _mixed(torch.nn.functional.pad(sums, (1, 0))[offsets].diff())
-
-
-def _mixed(values: Tensor) -> Tensor:
-    """The finaliser of splitmix64: every input bit changes every output bit with probability ½."""
-    for shift, factor in ((30, -0x40A7B892E31B1A47), (27, -0x6B2FB644ECCEEE15), (31, 1)):
-        # The mask makes this an unsigned shift.
-        values = (values ^ ((values >> shift) & ((1 << (64 - shift)) - 1))) * factor
-    return values
-
-
-def _occurs_again(ids: Tensor) -> Tensor:
-    """Whether another element has the same value, bool [n]."""
-    ordered, order = ids.sort()
-    equal = ordered.diff() == 0
-    again = torch.nn.functional.pad(equal, (1, 0)) | torch.nn.functional.pad(equal, (0, 1))
-    return torch.empty_like(again).scatter_(0, order, again)
+def _below(similarity: Tensor, limits: Tensor | None, rows: slice) -> Tensor:
+    """The similarities of the sentences of `rows` that do not exceed their limits; all others are barred."""
+    if limits is None:
+        return similarity
+    return similarity.masked_fill(similarity > limits[rows, None], -torch.inf)

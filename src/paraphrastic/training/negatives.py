@@ -3,21 +3,26 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_csv
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.model.embed_files import read_sentences
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.training.dataset import Sentences
-from paraphrastic.training.negative_mining import NO_NEGATIVE, fingerprints, hardest_negatives
+from paraphrastic.model.folder import open_folder
+from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.negative_mining import NO_NEGATIVE, hardest_negatives
+from paraphrastic.training.sentences import Sentences
 
 Pair = tuple[str, str]
 SHOWN = 5
+NEGATIVES_COLUMNS = ["sentence", "M", "negative", "cosine"]
 
 
 class Negative(NamedTuple):
@@ -86,6 +91,7 @@ def choose_negatives(
                 workers,
                 either_side=training.get("negatives") == "either_side",
                 exclude_duplicates=training.get("exclude_duplicates", True),
+                max_share=training.get("max_negative_share"),
                 precision=training.get("mining_precision", "auto"),
             )
             for (pair, side), of_sentence in zip(asked, found, strict=True):
@@ -148,10 +154,45 @@ def read_pairs(path: str) -> Iterator[Pair]:
         yield columns[0], columns[1]
 
 
+def tabulate_negatives(
+    model: Path,
+    pairs: str,
+    output: str | Path,
+    *,
+    sentences: Sequence[str] | None,
+    megabatch: Sequence[int],
+    batch_size: int,
+) -> None:
+    """Write the negatives that training would choose with a model, as in Table 6 of ParaNMT-50M.
+
+    Columns: `sentence`; `M`, the size of the mega-batch; `negative`, which is empty if every candidate is
+    ruled out; and `cosine`.
+
+    Args:
+        model: the model's folder.
+        pairs: Parquet file of its training pairs.
+        output: the CSV file.
+        sentences: sentences to find negatives for; None for the sources of the first pairs.
+        megabatch: sizes M, in mini-batches.
+        batch_size: pairs per mini-batch.
+
+    Raises:
+        InputError: a file is damaged, or the sentences do not fit into the smallest mega-batch.
+    """
+    rows = choose_negatives(
+        open_folder(model), read_pairs(pairs), sentences or [], megabatch=megabatch, batch_size=batch_size
+    )
+    write_csv(
+        output, NEGATIVES_COLUMNS, (dict(zip(NEGATIVES_COLUMNS, _cells(row), strict=True)) for row in rows)
+    )
+
+
 def as_table(rows: Iterable[Negative]) -> Iterator[str]:
     """Lines of a TSV file: sentence, M, negative, cosine."""
-    yield "sentence\tM\tnegative\tcosine\n"
-    for row in rows:
-        sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
-        cosine = "" if row.cosine is None else f"{row.cosine:.4f}"
-        yield f"{sentence}\t{row.megabatch}\t{negative}\t{cosine}\n"
+    for cells in (NEGATIVES_COLUMNS, *map(_cells, rows)):
+        yield "\t".join(cells) + "\n"
+
+
+def _cells(row: Negative) -> list[str]:
+    sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
+    return [sentence, str(row.megabatch), negative, "" if row.cosine is None else f"{row.cosine:.4f}"]

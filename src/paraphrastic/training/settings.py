@@ -43,12 +43,14 @@ class TrainingSettings:
     weight_decay: float
     negatives: Negatives
     exclude_duplicates: bool
+    max_negative_share: float | None = None
     mining_precision: MiningPrecision
     engine: EngineName
     device: Device = "cpu"
     shuffle_window: int
     initial_vectors: str | None = None
     initial_vectors_penalty: float = 0.0
+    composition_penalty: float = 0.0
     seed: int
     early_stopping: EarlyStopping | None = None
 
@@ -58,5 +60,6 @@ class TrainingSettings:
         return {
             "either_side": self.negatives == "either_side",
             "exclude_duplicates": self.exclude_duplicates,
+            "max_share": self.max_negative_share,
             "precision": self.mining_precision,
         }

@@ -30,10 +30,11 @@ from paraphrastic.training.encoder import (
     TrainableEncoder,
     initial_encoder,
     scale_by_frequency,
+    scale_unseen_bytes,
     use_word_vectors,
 )
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, TrainingRun, Weights
+from paraphrastic.training.loop import Engine, TrainingRun, Weights, megabatch_size
 from paraphrastic.training.model_files import model_files
 from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
@@ -128,6 +129,9 @@ def train_model(
         device=kind,
         mining_precision=precision_on(kind, settings.mining_precision),
     )
+    if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
+        # `config.json` may describe no parts, so its settings say what the embeddings began with.
+        settings = replace(settings, init_std=init_std)
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
     # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
@@ -142,7 +146,7 @@ def train_model(
             raise InputError(f"{inputs.dataset}: contains no pairs")
         processors, encoder, anchors, found = _beginning(pairs, inputs)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
-        reached = 1 + steps // settings.megabatch_anneal
+        reached = megabatch_size(steps, settings)
         if settings.epochs and reached < settings.megabatch:
             log.warning(
                 "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
@@ -219,8 +223,10 @@ def _beginning(
     loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
     processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
     encoder = initial_encoder(pairs.units, settings, architecture)
+    counts = pairs.counts()
+    scale_unseen_bytes(encoder, counts, pairs.units, processors)
     if settings.init_sif is not None:
-        scale_by_frequency(encoder, pairs.counts(), settings.init_sif)
+        scale_by_frequency(encoder, counts, settings.init_sif)
     if vectors is None:
         return processors, encoder, {}, {}
     return processors, encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, architecture)

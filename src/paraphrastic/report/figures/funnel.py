@@ -17,6 +17,7 @@ from paraphrastic.report.tables import read_rows
 _FATES = {
     "kept": ("kept", "#0072b2"),
     "empty": ("empty", "#000000"),
+    "rank": ("rank", "#8c6bb1"),
     "length": ("length", "#e69f00"),
     "language": ("language", "#56b4e9"),
     "trigram_overlap": ("trigram overlap", "#009e73"),

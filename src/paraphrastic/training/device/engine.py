@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from paraphrastic.base.arrays import Float32
-from paraphrastic.training.dataset import Sentences
+from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.training.device.formulas import (
     Rates,
     adam,
@@ -19,8 +18,10 @@ from paraphrastic.training.device.formulas import (
     terms,
 )
 from paraphrastic.training.device.sparse_rows import Bags, MiniBatchBags, MiniBatches
+from paraphrastic.training.fingerprints import sentence_fingerprints
 from paraphrastic.training.fused_kernels import HORIZON
-from paraphrastic.training.negative_mining import hardest_on_device, sentence_fingerprints
+from paraphrastic.training.negative_mining import hardest_on_device
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 
 # Rows copied at a time, with their moments: 50 MB at 1,024 dimensions.
@@ -70,16 +71,17 @@ class DeviceEngine:
             The loss of each mini-batch, and how many sentences had a negative.
         """
         tokens, offsets = self._moved(sentences)
-        negatives = self.negatives(tokens, offsets)
+        negatives = self.negatives(tokens, offsets, sentences.pair_groups)
         own = torch.arange(len(negatives), device=self.device)
         valid = negatives >= 0
         # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
         return self.train_with(tokens, offsets, torch.where(valid, negatives, own), valid), int(valid.sum())
 
-    def negatives(self, tokens: Tensor, offsets: Tensor) -> Tensor:
+    def negatives(self, tokens: Tensor, offsets: Tensor, groups: Int64 | None = None) -> Tensor:
         """Find each sentence's negative with the current parameters: int64 [2n], -1 if there is none."""
         ids = sentence_fingerprints(tokens, offsets)
-        return hardest_on_device(self._embed(tokens, offsets), ids, **self.settings.negative_search)
+        vectors, search = self._embed(tokens, offsets), self.settings.negative_search
+        return hardest_on_device(vectors, ids, groups=groups, **search)
 
     def train_with(self, tokens: Tensor, offsets: Tensor, negatives: Tensor, valid: Tensor) -> list[float]:
         """Train on the mini-batches of a mega-batch with these negatives, and return the loss of each.

@@ -1,0 +1,263 @@
+"""Groups of sentences that mean the same, and the pairs that are drawn from them."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import md5
+from itertools import groupby, islice
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, BinaryIO, Unpack
+
+import pyarrow as pa
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, shown
+from paraphrastic.corpus.blocks import BLOCK_ROWS, READ_ROWS
+from paraphrastic.corpus.database import Resources, insert, open_database
+from paraphrastic.corpus.tables import RowError, flat_record, parse_rows, readable_text, with_nested
+from paraphrastic.registry.layouts import GroupLayout
+
+# The key of a group, the number of a row, and one of its sentences.
+_SENTENCES = pa.schema([("key", pa.string()), ("place", pa.int64()), ("text", pa.string())])
+# No sentence is as long; a quote that is never closed must not swallow the rest of a file.
+_MAX_CELL = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How pairs are drawn from groups.
+
+    Attributes:
+        pairs_per_group: most pairs of one group.
+        seed: seed of the draw.
+        resources: of the database that gathers the sentences of a key.
+    """
+
+    pairs_per_group: int
+    seed: int
+    resources: Resources
+
+    @classmethod
+    def of_rule(cls, settings: Mapping[str, int], **resources: Unpack[Resources]) -> "Drawing | None":
+        """Make it from a rule's settings, which are empty if the corpus has no groups."""
+        return cls(**settings, resources=resources) if settings else None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A stream of text, and its name in messages and for the recognition of its format."""
+
+    stream: BinaryIO
+    label: str
+    name: str
+
+
+def drawn_pairs(
+    groups: Iterable[tuple[int, Sequence[str]]], *, pairs_per_group: int, seed: int
+) -> Iterator[tuple[str, str, int]]:
+    """Draw pairs `source, target, group` from groups of sentences, which come with their numbers.
+
+    Sentences that differ only in case and white space count once. The sentences of a group are put into a
+    random circle. Neighbours are paired first, beginning with pairs that share no sentence, then sentences
+    that are two places apart, and so on. So every sentence of a group is in about as many pairs as any other,
+    and in at least one if `pairs_per_group` allows it. Which sentence of a pair is the source does not depend
+    on the order of the two in the corpus, so that a pair which is listed in both directions has two copies.
+    """
+    for number, sentences in groups:
+        distinct = {" ".join(text.lower().split()): text for text in reversed(sentences) if text.strip()}
+        ranks = {form: _digest(seed, form) for form in distinct}
+        order = [distinct[form] for form in sorted(distinct, key=ranks.__getitem__)]
+        for one, other in islice(_circle(len(order)), pairs_per_group):
+            pair = order[one], order[other]
+            yield *(pair if _digest(seed, *sorted(pair))[0] % 2 else pair[::-1]), number
+
+
+def _circle(n: int) -> Iterator[tuple[int, int]]:
+    """All pairs of n places on a circle, each once and with the smaller place first, neighbours first."""
+    for distance in range(1, n // 2 + 1):
+        # Opposite places are as far apart in both directions.
+        starts = range(n // 2) if 2 * distance == n else range(n)
+        for part in range(2):
+            for start in starts:
+                if start // distance % 2 == part:
+                    one, other = start, (start + distance) % n
+                    yield (one, other) if one < other else (other, one)
+
+
+def _digest(seed: int, *texts: str) -> bytes:
+    return md5("\n".join([str(seed), *texts]).encode(), usedforsecurity=False).digest()
+
+
+def lines_of_groups(
+    name: object, files: Sequence[OpenFile], keys: OpenFile | None, unreadable: UnreadableRows
+) -> Iterator[tuple[str, list[str]]]:
+    """The key of each line, or its own number, and the sentences of all files in that line.
+
+    Args:
+        name: what tells these files from others, since their keys are others, too.
+        files: files that are aligned by line.
+        keys: a file with the key of each line, if there is one.
+        unreadable: where lines that are not text are noted.
+    """
+    every = [*([keys] if keys else []), *files]
+    rows = aligned_lines([file.stream for file in every], [file.label for file in every], unreadable)
+    for number, texts in rows:
+        yield (f"{name}\n{texts[0]}", list(texts[1:])) if keys else (f"{name}\n\n{number}", list(texts))
+
+
+def rows_of_groups(
+    file: OpenFile, layout: GroupLayout, unreadable: UnreadableRows
+) -> Iterator[tuple[str, list[str]]]:
+    """The key of each row of a table, or its own number, and its sentences.
+
+    Raises:
+        InputError: the table lacks a column of the layout, or its list of rows.
+    """
+    conditions, wanted = dict(layout.where), (*layout.text, *layout.key, *dict(layout.where))
+
+    def parse(number: int, record: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+        for column in wanted:
+            if column not in record:
+                raise RowError(f"has no {column}")
+        if any(_plain(record[column]) != value for column, value in conditions.items()):
+            return None
+        texts = [readable_text(record[column], column) for column in layout.text]
+        if layout.key:
+            return "\n".join(_plain(record[column]) for column in layout.key), texts
+        return f"{file.label}\n\n{number}", texts
+
+    parsed = parse_rows(_records(file, layout, wanted, unreadable), parse, file.label, unreadable)
+    return (row for row in parsed if row is not None)
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _records(
+    file: OpenFile, layout: GroupLayout, wanted: Sequence[str], unreadable: UnreadableRows
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The rows of a table, by column, with their numbers; its name says which kind of table it is."""
+    kinds = {".csv": ",", ".tsv": "\t", ".json": None, ".jsonl": None, ".ndjson": None}
+    name = file.name.lower()
+    ending = next((each for each in kinds if name.endswith(each) or f"{each}." in Path(name).name), "")
+    if not ending:
+        raise InputError(f"{file.label}: is no table: its name has none of the endings {', '.join(kinds)}")
+    if ending == ".json":
+        rows = enumerate(_json_rows(file, layout.rows), start=1)
+        yield from parse_rows(rows, lambda number, row: (number, with_nested(row)), file.label, unreadable)
+    elif separator := kinds[ending]:
+        yield from _table_rows(file, separator, wanted, unreadable)
+    else:
+        lines = (line for line in readable_lines(file.stream, file.label, unreadable) if line[1].strip())
+        yield from parse_rows(lines, flat_record, file.label, unreadable)
+
+
+def _json_rows(file: OpenFile, path: str) -> list[Any]:
+    """The objects in the list at `path` of a JSON file, which is read as a whole."""
+    try:
+        content = json.load(file.stream)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file.label}: not JSON: {error}") from None
+    for step in path.split(".") if path else []:
+        if not isinstance(content, dict) or step not in content:
+            held = ", ".join(map(str, content)) if isinstance(content, dict) else "no keys"
+            raise InputError(f"{file.label}: has no rows in {path}: no {step}; it holds {held}")
+        content = content[step]
+    if not isinstance(content, list):
+        raise InputError(
+            f"{file.label}: has no list of rows{f' in {path}' if path else '; name it by rows:…'}"
+        )
+    return content
+
+
+def _table_rows(
+    file: OpenFile, separator: str, wanted: Sequence[str], unreadable: UnreadableRows
+) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a table with a header; a cell in quotes may hold separators and doubled quotes.
+
+    In CSV, such a cell may also hold the ends of lines. In TSV it may not, since many such files have single
+    quotes of both kinds.
+    """
+    numbers: list[int] = []
+
+    def lines() -> Iterator[str]:
+        for number, line in readable_lines(file.stream, file.label, unreadable):
+            numbers.append(number)
+            yield f"{line}\n"
+
+    def cells() -> Iterator[tuple[int, list[str]]]:
+        if separator == "\t":
+            for line in lines():
+                yield numbers.pop(), [_unquoted(cell) for cell in line.removesuffix("\n").split("\t")]
+            return
+        reader = csv.reader(lines(), delimiter=separator, strict=True)
+        while True:
+            try:
+                row = next(reader)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                unreadable.add(file.label, numbers[0], f"not CSV: {error}")
+            else:
+                # A row begins in the first of the lines that were read for it.
+                yield numbers[0], row
+            numbers.clear()
+
+    csv.field_size_limit(_MAX_CELL)
+    rows = cells()
+    _, header = next(rows, (0, []))
+    if missing := [column for column in wanted if column not in header]:
+        names = ", ".join(map(shown, header)) or "nothing"
+        raise InputError(f"{file.label}: no column {shown(missing[0])}; the header has {names}")
+
+    def parse(number: int, row: list[str]) -> tuple[int, dict[str, str]]:
+        if len(row) != len(header):
+            raise RowError(f"{len(row)} columns, the header has {len(header)}")
+        return number, dict(zip(header, row, strict=True))
+
+    yield from parse_rows(((number, row) for number, row in rows if row), parse, file.label, unreadable)
+
+
+def _unquoted(cell: str) -> str:
+    inside = cell[1:-1]
+    if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inside.replace('""', ""):
+        return inside.replace('""', '"')
+    return cell
+
+
+def without_keys(rows: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Groups, with their numbers from 1, if every row is one."""
+    return ((number, sentences) for number, (_, sentences) in enumerate(rows, start=1))
+
+
+def by_key(
+    rows: Iterable[tuple[str, list[str]]], label: str, resources: Resources
+) -> Iterator[tuple[int, list[str]]]:
+    """Groups of the sentences with equal keys, wherever they are, with the number of their first row."""
+    with open_database(f"{label}: the sentences cannot be grouped", **resources) as database:
+        database.execute("CREATE TABLE sentences (key UHUGEINT, place BIGINT, text VARCHAR)")
+        flat = (
+            {"key": key, "place": place, "text": text}
+            for place, (key, texts) in enumerate(rows, start=1)
+            for text in texts
+        )
+        while block := list(islice(flat, READ_ROWS)):
+            table = pa.Table.from_pylist(block, schema=_SENTENCES)
+            insert(database, "sentences", table, "md5_number(key), place, text")
+        grouped = database.sql(
+            """
+            SELECT min(place) OVER (PARTITION BY key) AS number, text FROM sentences
+            QUALIFY count(*) OVER (PARTITION BY key) > 1
+            ORDER BY number, place, text
+            """
+        )
+        sentences = (
+            row
+            for block in grouped.to_arrow_reader(BLOCK_ROWS)
+            for row in zip(*(column.to_pylist() for column in block.columns), strict=True)
+        )
+        for number, members in groupby(sentences, key=itemgetter(0)):
+            yield number, [text for _, text in members]

@@ -1,0 +1,44 @@
+"""Published and measured figures in small files, and the ledger made of them."""
+
+import csv
+from pathlib import Path
+
+from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
+from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
+
+ABOUT = {"paper": "A Paper", "table": "Table 2", "protocol": "by hand", "config": "", "model": ""}
+EN = {"config": "paper.yaml", "model": "en"}
+
+
+def write(path: Path, rows: list[dict[str, str]], columns: list[str] | None = None) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns or list(rows[0]), restval="")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def intervals(folder: Path, table: str, *cells: tuple[str, str, float, float, float], data: str) -> Path:
+    rows = [
+        {
+            "name": name, "system": f"P-SP {name}", "source": "measured", "data": data, "column": column,
+            "value": str(value), "low": str(low), "high": str(high), "test_digest": "t", "model_digest": "m",
+        }
+        for name, column, value, low, high in cells
+    ]  # fmt: skip
+    return write(folder / f"{table}_intervals.csv", rows, INTERVAL_COLUMNS)
+
+
+def run(**settings) -> Run:
+    given = {"config_digests": {"en": "c"}, "gathered": ["en"], "published_as": {}, "off": {}}
+    return Run(**{"configs": ["paper.yaml"], **given, **settings})
+
+
+def ledger(folder: Path, published: Path, measured: dict[str, Path], **settings) -> list[dict[str, str]]:
+    output = folder / "ledger.csv"
+    tables = settings.pop("tables", {})
+    write_ledger([published], measured, tables, output, run=run(**settings))
+    with output.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == LEDGER_COLUMNS
+    return rows

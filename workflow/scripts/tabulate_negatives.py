@@ -1,0 +1,17 @@
+"""Write the table of negatives that training would choose with a model.
+
+Inputs: model (its files), pairs. Output: table.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.training.negatives import tabulate_negatives
+
+with step(snakemake):
+    tabulate_negatives(
+        Path(snakemake.input.model[0]).parent,
+        snakemake.input.pairs[0],
+        snakemake.output.table,
+        **snakemake.params.negatives,
+    )
