@@ -225,7 +225,7 @@ def _merge(base: Json, override: Mapping[str, Any]) -> Json:
         if isinstance(value, Mapping):
             # An anchor's mapping is one object in several places, which must not change together.
             here = base.get(key)
-            base[key] = _merge(here if isinstance(here, dict) else value, value)
+            base[key] = _merge(here if isinstance(here, dict) else {}, value)
         else:
             base[key] = copy.deepcopy(value)
     return base
