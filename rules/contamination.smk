@@ -35,18 +35,18 @@ rule mark_contamination:
         selected=rules.select_pairs.output.selected,
         sentences=rules.gather_testsets.output.sentences,
     output:
-        contaminated="results/contamination/{model}/{corpus}.parquet",
-        counts="results/contamination/{model}/{corpus}.counts.json",
+        contaminated="results/contamination/{model}/{corpus}/{pair}.parquet",
+        counts="results/contamination/{model}/{corpus}/{pair}.counts.json",
         examples=report(
-            "results/contamination/{model}/{corpus}.examples.tsv",
+            "results/contamination/{model}/{corpus}/{pair}.examples.tsv",
             caption="../workflow/report/contamination.rst",
             category="Corpora",
-            labels={"model": "{model}", "corpus": "{corpus}", "shows": "contaminated pairs"},
+            labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "contaminated pairs"},
         ),
     log:
-        "results/logs/mark_contamination/{model}/{corpus}.log",
+        "results/logs/mark_contamination/{model}/{corpus}/{pair}.log",
     benchmark:
-        "results/benchmarks/mark_contamination/{model}/{corpus}.tsv"
+        "results/benchmarks/mark_contamination/{model}/{corpus}/{pair}.tsv"
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -57,14 +57,14 @@ rule mark_contamination:
         seed=config["seed"],
         code=code_of("mark_contamination"),
     message:
-        "Look for test sentences in corpus {wildcards.corpus} of model {wildcards.model}"
+        "Look for test sentences in corpus {wildcards.corpus}, {wildcards.pair}, of model {wildcards.model}"
     script:
         "../workflow/scripts/mark_contamination.py"
 
 
 rule tabulate_contamination:
     input:
-        counts=models.of_model_corpora("results/contamination/{data}/{corpus}.counts.json"),
+        counts=models.of_model_corpora("results/contamination/{data}/{corpus}/{pair}.counts.json"),
     output:
         table="results/tables/contamination.csv",
     log:

@@ -85,50 +85,50 @@ rule score_pairs:
 rule select_pairs:
     input:
         scored=lambda wildcards: gather.shard(
-            f"results/scored/{wildcards.corpus}/{'-'.join(models.derived[wildcards.model]['pair'])}/{{scatteritem}}.parquet"
+            f"results/scored/{wildcards.corpus}/{wildcards.pair}/{{scatteritem}}.parquet"
         ),
     output:
-        selected="results/selected/{model}/{corpus}.parquet",
+        selected="results/selected/{model}/{corpus}/{pair}.parquet",
         counts=report(
-            "results/selected/{model}/{corpus}.counts.json",
+            "results/selected/{model}/{corpus}/{pair}.counts.json",
             caption="../workflow/report/counts.rst",
             category="Corpora",
-            labels={"model": "{model}", "corpus": "{corpus}", "shows": "counts"},
+            labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "counts"},
         ),
         dropped=report(
-            "results/selected/{model}/{corpus}.dropped.tsv",
+            "results/selected/{model}/{corpus}/{pair}.dropped.tsv",
             caption="../workflow/report/dropped.rst",
             category="Corpora",
-            labels={"model": "{model}", "corpus": "{corpus}", "shows": "dropped pairs"},
+            labels={"model": "{model}", "corpus": "{corpus} {pair}", "shows": "dropped pairs"},
         ),
     log:
-        "results/logs/select_pairs/{model}/{corpus}.log",
+        "results/logs/select_pairs/{model}/{corpus}/{pair}.log",
     benchmark:
-        "results/benchmarks/select_pairs/{model}/{corpus}.tsv"
+        "results/benchmarks/select_pairs/{model}/{corpus}/{pair}.tsv"
     conda:
         "../envs/corpus.yaml"
     threads: 1
     resources:
         **needs("select_pairs"),
     params:
-        languages=models.of("pair"),
-        settings=models.of("selection"),
-        folding=lambda wildcards: corpora.modes("folding", models.definition(wildcards)["languages"]),
+        languages=lambda wildcards: wildcards.pair.split("-"),
+        settings=models.selection,
+        folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
         lowercase=config["text"]["lowercase"],
         seed=config["seed"],
         keep=[],
         raw=lambda wildcards: models.definition(wildcards)["duplicates"] == "drop_all",
         code=code_of("select_pairs"),
     message:
-        "Filter corpus {wildcards.corpus} for model {wildcards.model}"
+        "Filter corpus {wildcards.corpus}, {wildcards.pair}, for model {wildcards.model}"
     script:
         "../workflow/scripts/select_pairs.py"
 
 
 rule merge_pairs:
     input:
-        selected=models.of_corpora("results/selected/{model}/{corpus}.parquet"),
-        contaminated=models.if_dropped("results/contamination/{model}/{corpus}.parquet"),
+        selected=models.of_corpora("results/selected/{model}/{corpus}/{pair}.parquet"),
+        contaminated=models.if_dropped("results/contamination/{model}/{corpus}/{pair}.parquet"),
     output:
         pairs="results/corpora/{model}/pairs.parquet",
         counts=report(
@@ -150,7 +150,7 @@ rule merge_pairs:
         **needs("merge_pairs"),
     params:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
-        corpora=lookup(dpath="definitions/{model}/corpora", within=config),
+        corpora=lambda wildcards: models.corpus_pairs[wildcards.model],
         drop=models.dropped_kinds,
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),

@@ -7,13 +7,13 @@ Every part is a small data set of its own, which the steps of a model encode, tr
 # Lists all pairs without an empty side, and their measures, since the paper ranks the whole corpus.
 use rule select_pairs as list_candidates with:
     output:
-        selected="results/filter_study/{model}/candidates/{corpus}.parquet",
-        counts="results/filter_study/{model}/candidates/{corpus}.counts.json",
-        dropped="results/filter_study/{model}/candidates/{corpus}.dropped.tsv",
+        selected="results/filter_study/{model}/candidates/{corpus}/{pair}.parquet",
+        counts="results/filter_study/{model}/candidates/{corpus}/{pair}.counts.json",
+        dropped="results/filter_study/{model}/candidates/{corpus}/{pair}.dropped.tsv",
     log:
-        "results/logs/list_candidates/{model}/{corpus}.log",
+        "results/logs/list_candidates/{model}/{corpus}/{pair}.log",
     benchmark:
-        "results/benchmarks/list_candidates/{model}/{corpus}.tsv"
+        "results/benchmarks/list_candidates/{model}/{corpus}/{pair}.tsv"
     params:
         settings={},
         keep=list(MEASURES),
@@ -26,21 +26,21 @@ use rule mark_contamination as mark_candidates with:
         selected=rules.list_candidates.output.selected,
         sentences=rules.gather_testsets.output.sentences,
     output:
-        contaminated="results/filter_study/{model}/contamination/{corpus}.parquet",
-        counts="results/filter_study/{model}/contamination/{corpus}.counts.json",
-        examples="results/filter_study/{model}/contamination/{corpus}.examples.tsv",
+        contaminated="results/filter_study/{model}/contamination/{corpus}/{pair}.parquet",
+        counts="results/filter_study/{model}/contamination/{corpus}/{pair}.counts.json",
+        examples="results/filter_study/{model}/contamination/{corpus}/{pair}.examples.tsv",
     log:
-        "results/logs/mark_candidates/{model}/{corpus}.log",
+        "results/logs/mark_candidates/{model}/{corpus}/{pair}.log",
     benchmark:
-        "results/benchmarks/mark_candidates/{model}/{corpus}.tsv"
+        "results/benchmarks/mark_candidates/{model}/{corpus}/{pair}.tsv"
     message:
         "Look for test sentences in the pairs of {wildcards.corpus} to rank for {wildcards.model}"
 
 
 rule rank_pairs:
     input:
-        candidates=models.of_corpora("results/filter_study/{model}/candidates/{corpus}.parquet"),
-        contaminated=models.if_dropped("results/filter_study/{model}/contamination/{corpus}.parquet"),
+        candidates=models.of_corpora("results/filter_study/{model}/candidates/{corpus}/{pair}.parquet"),
+        contaminated=models.if_dropped("results/filter_study/{model}/contamination/{corpus}/{pair}.parquet"),
     output:
         parts=expand(
             "results/filter_study/{{model}}/{{measure}}/{part}/pairs.parquet",

@@ -60,7 +60,7 @@ rule tabulate_corpora:
 
 rule tabulate_funnel:
     input:
-        selected=models.of_model_corpora("results/selected/{data}/{corpus}.counts.json"),
+        selected=models.of_model_corpora("results/selected/{data}/{corpus}/{pair}.counts.json"),
         merged=models.merged_counts,
     output:
         funnel="results/tables/funnel.csv",

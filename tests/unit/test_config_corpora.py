@@ -28,7 +28,12 @@ def test_a_corpus_by_path_is_named_and_described(mine: Path) -> None:
     definition = config["definitions"]["de"]
     assert definition["corpora"] == ["multi30k", "my_data_v2"]
     assert definition["files"] == {
-        "my_data_v2": {"path": "My-Data.v2.tsv.gz", "kind": "tsv", "columns": ["3", "1"]}
+        "my_data_v2": {
+            "path": "My-Data.v2.tsv.gz",
+            "kind": "tsv",
+            "columns": ["3", "1"],
+            "languages": ["en", "de"],
+        }
     }
     dataset = named_datasets(config, REGISTRY)["my_data_v2"]
     (file,) = dataset.select(("en", "de"))

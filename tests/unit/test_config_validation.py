@@ -89,11 +89,6 @@ from paraphrastic.config.schema import PATTERNS
             "en-fr",
             "definitions.fr.languages: 'en-fr' is not a list; write [en, fr]",
         ),
-        (
-            "definitions.fr.languages",
-            ["en", "de", "fr"],
-            "definitions.fr.languages: has 3 entries, at most 2 are allowed",
-        ),
         ("definitions.fr.languages", ["en", "en"], "definitions.fr.languages: 'en' is named twice"),
         (
             "definitions.fr.languages",

@@ -90,7 +90,7 @@ def test_select_gives_aligned_files_in_the_order_asked(tmp_path):
     assert [file.name for file in dataset.select(("fr", "en"))] == ["train.fr.gz", "train.en.gz"]
     assert (dataset.files[0].sha256, dataset.files[0].size) == (DIGEST, 12)
     assert dataset.pairs == (("en", "de"), ("en", "fr"), ("de", "fr"))
-    with pytest.raises(InputError, match="nothing in fr-pl; it has en, de, fr"):
+    with pytest.raises(InputError, match="nothing in fr-pl; it has pairs of en, de, fr"):
         dataset.select(("fr", "pl"))
 
 

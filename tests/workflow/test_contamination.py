@@ -47,7 +47,9 @@ def test_a_test_sentence_in_the_training_data_is_dropped(pipeline: Path) -> None
     assert near > 0
     without = lines(pipeline)
     assert 20_001 not in without
-    examples = (pipeline / "results/contamination/fr/sample_aligned.examples.tsv").read_text(encoding="utf-8")
+    examples = (pipeline / "results/contamination/fr/sample_aligned/en-fr.examples.tsv").read_text(
+        encoding="utf-8"
+    )
     assert "tatoeba\texact\ten-fr\t1.00\t20001\tsource\t" in examples
 
     # A change of the setting repeats only the merging, not the search for test sentences.

@@ -83,7 +83,7 @@ def test_results_that_cannot_be_written(small: Path, undisturbed: Path) -> None:
         fails(small, "The disk is read-only")
     finish(small, "results/scored/sample_aligned/en-fr/1-of-1.parquet")
     # The system may make a disk read-only after an error, in the middle of a run.
-    with read_only(small / "results/selected/fr"):
+    with read_only(small / "results/selected/fr/sample_aligned"):
         fails(small, "The disk is read-only")
     finishes(small, undisturbed)
     with read_only(small / "results"):
@@ -121,15 +121,15 @@ def test_a_configuration_that_changes_under_a_run(
     assert "select_pairs" in rerun
     assert "score_pairs" not in rerun
     finish(small, PAIRS)
-    counts = json.loads((small / "results/selected/fr/sample_aligned.counts.json").read_text())
-    before = json.loads((undisturbed / "results/selected/fr/sample_aligned.counts.json").read_text())
+    counts = json.loads((small / "results/selected/fr/sample_aligned/en-fr.counts.json").read_text())
+    before = json.loads((undisturbed / "results/selected/fr/sample_aligned/en-fr.counts.json").read_text())
     assert counts["kept"] < before["kept"]
     config.write_text(old)
     finishes(small, undisturbed)
 
 
 def test_a_clock_that_is_moved_back(small: Path, undisturbed: Path) -> None:
-    finish(small, "results/selected/fr/sample_aligned.parquet")
+    finish(small, "results/selected/fr/sample_aligned/en-fr.parquet")
     made = [path for name in ("resources", "results") for path in (small / name).rglob("*") if path.is_file()]
     hours = 3600 * 10**9
     times = {path: path.stat().st_mtime_ns for path in made}

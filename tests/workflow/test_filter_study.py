@@ -23,7 +23,9 @@ def test_the_study_of_the_sample(finished_once: Path) -> None:
     assert [(row["rank_by"], row["part"], row["source"], row["data"]) for row in rows] == [
         ("paraphrase_score", str(part), "measured", "sample") for part in range(1, 6)
     ]
-    candidates = pl.read_parquet(finished_once / "results/filter_study/en/candidates/sample_paranmt.parquet")
+    candidates = pl.read_parquet(
+        finished_once / "results/filter_study/en/candidates/sample_paranmt/en-en.parquet"
+    )
     scores = dict(candidates.select("line", "paraphrase_score").iter_rows())
     seen: set[int] = set()
     for row in rows:
@@ -62,7 +64,9 @@ def test_the_study_of_the_sample(finished_once: Path) -> None:
 
 def test_the_whole_corpus_is_ranked(finished_once: Path) -> None:
     summary = json.loads((finished_once / STUDY / "parts.json").read_text())
-    selected = json.loads((finished_once / "results/selected/en/sample_paranmt.counts.json").read_text())
+    selected = json.loads(
+        (finished_once / "results/selected/en/sample_paranmt/en-en.counts.json").read_text()
+    )
     assert summary["read"] == selected["read"] - selected["dropped"]["empty"] > selected["kept"]
     assert summary["duplicates"] > 0
     assert sum(part["pairs"] for part in summary["parts"]) == summary["ranked"]
@@ -154,6 +158,6 @@ def test_translation_scores_of_ones_own(pipeline: Path) -> None:
 
 def test_a_score_that_the_corpus_does_not_have(pipeline: Path) -> None:
     log = rank_own_file(pipeline, "[1, 2, 3]")
-    candidates = "results/filter_study/xx/candidates/mine.parquet"
+    candidates = "results/filter_study/xx/candidates/mine/xx-xx.parquet"
     assert f"error in rank_pairs: {candidates}: no pair has a translation score to rank by\n" in log
     assert "Traceback" not in log

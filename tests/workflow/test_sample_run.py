@@ -143,10 +143,13 @@ def noise(folder: Path, file: str) -> dict[str, set[int]]:
 @pytest.mark.parametrize("model", MODELS)
 def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: str) -> None:
     corpus, file = FILES[model]
+    pair = f"en-{model}"
     kinds = noise(finished_once, file)
-    selected = set(pl.read_parquet(finished_once / f"results/selected/{model}/{corpus}.parquet")["line"])
+    selected = set(
+        pl.read_parquet(finished_once / f"results/selected/{model}/{corpus}/{pair}.parquet")["line"]
+    )
     merged = set(pl.read_parquet(finished_once / f"results/corpora/{model}/pairs.parquet")["line"])
-    counts = json.loads((finished_once / f"results/selected/{model}/{corpus}.counts.json").read_text())
+    counts = json.loads((finished_once / f"results/selected/{model}/{corpus}/{pair}.counts.json").read_text())
     exact = ("short", "long", "near_copy", "mismatch") if model == "en" else ("short", "long")
     for kind in exact:
         assert not kinds.get(kind, set()) & selected, kind
@@ -157,7 +160,9 @@ def test_filters_drop_the_noise_and_keep_the_rest(finished_once: Path, model: st
     clean = set(range(1, counts["read"] + 1)) - set().union(*kinds.values())
     assert len(clean - selected) <= 0.01 * len(clean)
     # The dropped pairs can be read with their reasons.
-    with (finished_once / f"results/selected/{model}/{corpus}.dropped.tsv").open(encoding="utf-8") as sample:
+    with (finished_once / f"results/selected/{model}/{corpus}/{pair}.dropped.tsv").open(
+        encoding="utf-8"
+    ) as sample:
         reasons = {row["reason"] for row in csv.DictReader(sample, delimiter="\t")}
     assert reasons == {reason for reason, count in counts["dropped"].items() if count}
 

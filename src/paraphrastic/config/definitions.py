@@ -1,6 +1,6 @@
 """What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -63,15 +63,33 @@ def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
     }
 
 
-def pair_of(definition: Mapping[str, Any]) -> tuple[str, str]:
-    """Languages of the two sides of a definition's pairs; for paraphrases, the same one twice."""
-    languages = definition["languages"]
-    return languages[0], languages[-1]
+def corpus_pairs(
+    definition: Mapping[str, Any], datasets: Mapping[str, Dataset]
+) -> list[tuple[str, tuple[str, str]]]:
+    """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
+
+    A corpus is repeated if it has several pairs of the definition's languages.
+    """
+    corpora = definition["corpora"]
+    return [(name, pair) for name in corpora for pair in pairs_of(definition, name, datasets)]
 
 
-def selection_kind(definition: Mapping[str, Any]) -> str:
-    """The section of the selection that applies to a definition."""
-    return "bitext" if len(definition["languages"]) == 2 else "paraphrase"
+def pairs_of(
+    definition: Mapping[str, Any], name: str, datasets: Mapping[str, Dataset]
+) -> list[tuple[str, str]]:
+    """The pairs of languages that a definition takes from a corpus.
+
+    Raises:
+        InputError: the corpus has nothing in the definition's languages.
+    """
+    if file := definition["files"].get(name):
+        return [(file["languages"][0], file["languages"][-1])]
+    return datasets[name].pairs_among(definition["languages"])
+
+
+def selection_kind(pair: Sequence[str]) -> str:
+    """The section of the selection that applies to pairs in these languages."""
+    return "bitext" if len(set(pair)) > 1 else "paraphrase"
 
 
 def is_trained(definition: Mapping[str, Any]) -> bool:

@@ -1,12 +1,14 @@
 """Corpora that a configuration names outside the registry: the user's own files, and corpora of OPUS.
 
 An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`. It may also give `name`, `kind` and
-`columns`, which otherwise follow from the file's name and content.
+`columns`, which otherwise follow from the file's name and content, and `languages`, if these are not all of
+the definition's languages.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +42,10 @@ def default_name_and_kind(path: str) -> tuple[str, str | None]:
 
 
 def _described(entry: str | Entry) -> tuple[str, Json | None]:
-    """Name of an entry of `corpora`, and for a file its path, kind (None if unknown) and columns."""
+    """Name of an entry of `corpora`, and for a file its path, kind (None if unknown), columns and languages.
+
+    If the entry does not give languages, there are none.
+    """
     if isinstance(entry, str):
         return entry, None
     name, kind = default_name_and_kind(entry["path"])
@@ -48,6 +53,7 @@ def _described(entry: str | Entry) -> tuple[str, Json | None]:
         "path": entry["path"],
         "kind": entry.get("kind") or kind,
         "columns": [str(column) for column in entry.get("columns", [])],
+        "languages": list(entry.get("languages", [])),
     }
 
 
@@ -57,17 +63,21 @@ def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
     orders: Json = {}
     for section in ("definitions", "mined"):
         for key, definition in config[section].items():
-            at, languages = f"{section}.{key}.corpora", definition["languages"]
+            at = f"{section}.{key}.corpora"
             described = [_described(entry) for entry in definition["corpora"]]
             definition["corpora"] = names = [name for name, _ in described]
             definition["files"] = files = {name: file for name, file in described if file is not None}
             for number, (name, file) in enumerate(described):
                 if file is not None:
-                    taken = names.count(name) > 1 or known.get(name, file) != file
+                    yield from _language_errors(f"{at}.{number}.languages", file, definition["languages"])
+                    # A file may have several pairs of languages.
+                    same = {**file, "languages": None}
+                    taken = names.count(name) > 1 or known.get(name, same) != same
+                    known[name] = same
                     yield from _entry_errors(f"{at}.{number}", name, file, name in registry, taken)
-            known |= files
             for name, file in files.items():
-                first = orders.setdefault(f"{name} {sorted(languages)}", languages)
+                languages: list[str] = file["languages"]
+                first: list[str] = orders.setdefault(f"{name} {sorted(languages)}", languages)
                 # The order of the languages matters unless the columns are named after them.
                 if (file["kind"] == "tsv" or file["columns"]) and first != languages:
                     elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
@@ -94,6 +104,16 @@ def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool
         yield f"{at}.columns: {error}"
 
 
+def _language_errors(key: str, file: Json, languages: Sequence[str]) -> Iterator[str]:
+    """Give a file the languages of its definition unless it has its own, and yield errors in these."""
+    own = file["languages"] = file["languages"] or list(languages)
+    if len(own) > 2:
+        yield f"{key}: are missing: a file has one or two of {', '.join(languages)}"
+    for code in own:
+        if code not in languages:
+            yield f"{key}: {code!r} is not a language of the definition, which has {', '.join(languages)}"
+
+
 def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
     """Errors in a path under `key`, which must be a file or a folder."""
     what = "folder" if folder else "file"
@@ -118,9 +138,8 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
     """
     datasets: dict[str, Dataset] = {}
     for definition in (*config["definitions"].values(), *config["mined"].values()):
-        languages = tuple(definition["languages"])
         for name, entry in definition["files"].items():
-            path = Path(entry["path"])
+            path, languages = Path(entry["path"]), tuple(entry["languages"])
             version, members = f"sha256:{_digest(name, path)}", tuple(entry["columns"])
             file = RemoteFile(
                 name, path.name, languages, (), members=members, version=version, path=entry["path"]
@@ -134,10 +153,8 @@ def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -
 def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
     """OPUS's entries for the corpora of a checked definition that are neither files nor among `others`."""
     names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
-    if not names or len(definition["languages"]) != 2:
-        return []
-    listed = read_list(definition["languages"]) or {}
-    return [listed[name] for name in names if name in listed]
+    lists = [read_list(pair) or {} for pair in combinations(definition["languages"], 2) if names]
+    return [listed[name] for name in names for listed in lists if name in listed]
 
 
 def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:

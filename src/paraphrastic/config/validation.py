@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of, vocabulary_settings
-from paraphrastic.config.definitions import OVERRIDABLE, WATCHING, is_trained, selection_kind, undefined, way
+from paraphrastic.config.definitions import (
+    OVERRIDABLE,
+    WATCHING,
+    is_trained,
+    pairs_of,
+    selection_kind,
+    undefined,
+    way,
+)
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
@@ -37,7 +46,7 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
     yield from _dataset_errors("word_vectors", config["word_vectors"], registry, VECTOR_KINDS)
     yield from _idf_errors("statistics.idf", config["statistics"]["idf"], registry)
     for name, mined in config["mined"].items():
-        yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror)
+        yield from _corpora_errors(f"mined.{name}.corpora", mined, registry, mirror, bitext=True)
         yield from _mining_encoder_errors(name, config)
     if config["filter_study"]["model"] is not None:
         yield from _filter_study_errors(config, registry)
@@ -68,6 +77,10 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         for name in sorted(capped - set(definition["corpora"])):
             yield f"{path['max_pairs']}: {name!r} is not one of this model's corpora"
         yield from _selection_errors(path["selection"], definition, config, registry)
+        if architecture_of(definition).separate and len(definition["languages"]) == 2:
+            for name in _corpora_of_kind("paraphrase", definition, registry):
+                why = "has paraphrases, which suit only models whose languages share everything"
+                yield f"definitions.{model}.corpora: {name!r} {why}"
 
 
 def _dataset_errors(
@@ -106,23 +119,32 @@ def _data_errors(key: str, definition: Settings) -> Iterator[str]:
         yield f"{key}.dataset: holds subwords that the languages share, not those of {architecture.name}"
 
 
-def _corpora_errors(path: str, definition: Settings, registry: Registry, mirror: str | None) -> Iterator[str]:
-    languages = tuple(definition["languages"])
-    listed = read_list(languages) if len(languages) == 2 else {}
+def _corpora_errors(
+    path: str, definition: Settings, registry: Registry, mirror: str | None, *, bitext: bool = False
+) -> Iterator[str]:
+    """Errors in corpora that a definition names, which must all have translations if `bitext` is set."""
+    lists = {pair: read_list(pair) for pair in combinations(definition["languages"], 2)}
+    listed = {name: corpus for each in lists.values() for name, corpus in (each or {}).items()}
+    unlisted = next((pair for pair, each in lists.items() if each is None), None)
     for name in definition["corpora"]:
-        errors = list(_dataset_errors(path, name, registry, CORPUS_KINDS, listed or {}))
+        errors = list(_dataset_errors(path, name, registry, CORPUS_KINDS, listed))
         in_opus = name not in registry or registry[name].kind == "opus"
         if not errors:
             try:
-                registry[name].select(languages)
-                continue
+                if bitext:
+                    registry[name].select(tuple(definition["languages"]))
+                pairs_of(definition, name, registry)
+                # Which pairs of languages such a corpus has is known only if all of OPUS's lists are there.
+                if not (unlisted and name in listed and listed[name].file() in registry[name].files):
+                    continue
+                errors = [f"{path}: {name!r}: OPUS's list of {'-'.join(unlisted)} is missing"]
             except InputError as error:
                 errors = [f"{path}: {error}"]
         hint = ""
         if name not in registry and looks_like_a_path(name):
             hint = f"; a file is given as {{path: {name}}}"
-        elif listed is None and in_opus:
-            hint = f"; to use corpora of OPUS, list them first: {list_command(languages, mirror)}"
+        elif unlisted and in_opus:
+            hint = f"; to use corpora of OPUS, list them first: {list_command(unlisted, mirror)}"
         elif same := next((other for other in listed or () if other.lower() == name.lower()), None):
             hint = f"; OPUS has it as {same!r}"
         yield from (error + hint for error in errors)
@@ -164,11 +186,11 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
     if encoder["combine"] == "add" and len(set(dimensions)) > 1:
         sizes = ", ".join(map(str, dimensions))
         yield f"{path['encoder']}.combine: vectors of {sizes} entries cannot be added"
-    if len(definition["languages"]) == 1:
+    if len(languages := definition["languages"]) != 2:
         for section in ("encoder", "vocabulary"):
             if (sharing := definition[section]["languages"]) != "shared":
-                language = definition["languages"][0]
-                yield f"{path[section]}.languages: {sharing} needs two languages; there is only {language}"
+                there = f"only {languages[0]}" if len(languages) == 1 else f"{', '.join(languages)}"
+                yield f"{path[section]}.languages: {sharing} needs two languages; there is {there}"
     for unit in architecture.units:
         if unit != "subword" and vocabulary_settings(definition, unit)["unknown"] == "spellings":
             own = f"units.{unit}." if "unknown" in definition["vocabulary"]["units"].get(unit, {}) else ""
@@ -198,19 +220,31 @@ def _selection_errors(path: str, definition: Settings, config: Settings, registr
         for name, allowed in thresholds.items():
             if allowed and "max" in allowed and allowed["min"] > allowed["max"]:
                 yield f"{path}.{kind}.{name}: min {allowed['min']} is more than max {allowed['max']}"
-        if kind != selection_kind(definition) or definition["dataset"] is not None:
+        if not (corpora := _corpora_of_kind(kind, definition, registry)):
             continue
         if thresholds["language"] and config["language_id"] is None:
             yield f"{path}.{kind}.language: needs language_id, which is null"
         if thresholds.get("paraphrase_score"):
-            yield from _score_errors(
-                f"{path}.{kind}.paraphrase_score", "paraphrase_score", definition, config, registry
-            )
+            at = f"{path}.{kind}.paraphrase_score"
+            yield from _score_errors(at, "paraphrase_score", corpora, config, registry)
         rank = thresholds.get("rank")
         if rank and rank["min"] == rank["max"]:
             yield f"{path}.{kind}.rank: no pair has a rank from {rank['min']} to {rank['max']}"
         if rank and rank["by"] != "trigram_overlap":
-            yield from _score_errors(f"{path}.{kind}.rank.by", rank["by"], definition, config, registry)
+            yield from _score_errors(f"{path}.{kind}.rank.by", rank["by"], corpora, config, registry)
+
+
+def _corpora_of_kind(kind: str, definition: Settings, registry: Registry) -> list[str]:
+    """The corpora that this section of the selection applies to."""
+    found = []
+    for name in definition["corpora"]:
+        try:
+            pairs = pairs_of(definition, name, registry)
+        except (KeyError, InputError):
+            # Such a corpus is an error that is reported under `corpora`.
+            pairs = [definition["languages"]]
+        found += [name for pair in pairs if selection_kind(pair) == kind]
+    return found
 
 
 def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
@@ -234,12 +268,12 @@ def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
         if not any(architecture_errors(path, definition)):
             training = {**definition["training"], **study["training"]}
             yield from architecture_errors(path, {**definition, "training": training})
-    if selection_kind(definition) != "paraphrase":
+    if len(definition["languages"]) > 1:
         yield f"filter_study.model: {model!r} is a model of bitext; a model of paraphrases is needed"
         return
     for score in ("translation_score", "paraphrase_score"):
         if score in study["rank_by"]:
-            yield from _score_errors("filter_study.rank_by", score, definition, config, registry)
+            yield from _score_errors("filter_study.rank_by", score, definition["corpora"], config, registry)
 
 
 def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]:
@@ -272,13 +306,13 @@ def _groups_errors(config: Settings, registry: Registry) -> Iterator[str]:
 
 
 def _score_errors(
-    path: str, score: str, definition: Settings, config: Settings, registry: Registry
+    path: str, score: str, corpora: Iterable[str], config: Settings, registry: Registry
 ) -> Iterator[str]:
-    """Errors for corpora of a definition that lack a score and get none from word vectors."""
+    """Errors for corpora that lack a score and get none from word vectors."""
     measured = score == "paraphrase_score"
     if measured and config["word_vectors"] is not None:
         return
-    for name in definition["corpora"]:
+    for name in corpora:
         kind = KINDS.get(registry[name].kind) if name in registry else None
         if name in registry and not (kind and score in kind.scores):
             why = ", and word_vectors is null" if measured else ""

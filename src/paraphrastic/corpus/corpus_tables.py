@@ -84,8 +84,9 @@ def tabulate_corpora(
     rows: list[dict[str, Any]] = []
     for model, counts in merged.items():
         result = read_json(counts)
-        used, pairs, known = _by_corpus(result), 0, dict[str, None]()
-        for corpus, path in [(corpus, path) for (name, corpus), path, _ in described if name == model]:
+        pairs, known = 0, dict[str, None]()
+        own = [(corpus, path) for (name, corpus), path, _ in described if name == model]
+        for (corpus, path), kept in zip(own, result["corpora"], strict=True):
             about = statistics[path]
             pairs += about["pairs"]
             score = about["paraphrase_score"] or {"mean": None, "std": None}
@@ -101,16 +102,11 @@ def tabulate_corpora(
                 row = dict(zip(_STATISTICS, cells, strict=True))
                 row["parse_entropy"] = row["parse_entropy"] or "no parser"
                 head = {"model": model, "corpus": corpus, "language": language, "pairs": about["pairs"]}
-                rows.append({**head, "used": used[corpus]["kept"], **row})
+                rows.append({**head, "used": kept["kept"], **row})
                 known[language] = None
         total = {"model": model, "corpus": "all", "language": "-".join(known), "pairs": pairs}
         rows.append(total | {"used": result["kept"]})
     write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
-
-
-def _by_corpus(merged: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The counts of `merge_pairs` by corpus, whose name is the stem of its file."""
-    return {Path(each["file"]).stem: each for each in merged["corpora"]}
 
 
 def _word_statistics(
@@ -164,9 +160,7 @@ def tabulate_funnel(
     flow, pairs = [], []
     for model, counts in merged.items():
         own = [(corpus, read_json(path)) for (name, corpus), path in selected if name == model]
-        by_corpus = _by_corpus(read_json(counts))
-        for corpus, first in own:
-            then = by_corpus[corpus]
+        for (corpus, first), then in zip(own, read_json(counts)["corpora"], strict=True):
             head = {"model": model, "corpus": corpus}
             flow.append({**head, **then, "read": first["read"], **first["dropped"]})
             for reason, fails in first["fails"].items():

@@ -10,7 +10,7 @@ from typing import Any
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of
-from paraphrastic.config.definitions import is_trained, pair_of
+from paraphrastic.config.definitions import is_trained
 from paraphrastic.config.validation import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
@@ -47,7 +47,8 @@ class Evaluations:
         self.speed_models = [
             model
             for model in models.table_models
-            if self.config["evaluation"]["speed"] and "en" in definitions[model]["languages"]
+            if self.config["evaluation"]["speed"]
+            and any("en" in pair for _, pair in models.corpus_pairs[model])
         ]
 
     def _check_only(self) -> None:
@@ -250,7 +251,14 @@ class Evaluations:
             )
         columns = {}
         for model in self.speed_models:
-            sides = zip(("source", "target"), pair_of(self.config["definitions"][model]), strict=True)
-            path = f"results/corpora/{self.models.data_models[model]}/pairs.parquet"
-            columns[path] = [column for column, language in sides if language == "en"]
+            pairs, data = self.models.corpus_pairs[model], self.models.data_models[model]
+            corpus, pair = next((corpus, pair) for corpus, pair in pairs if "en" in pair)
+            mixed = len({each for _, each in pairs}) > 1
+            path = (
+                f"results/selected/{data}/{corpus}/{'-'.join(pair)}"
+                if mixed
+                else f"results/corpora/{data}/pairs"
+            )
+            sides = zip(("source", "target"), pair, strict=True)
+            columns[f"{path}.parquet"] = [column for column, language in sides if language == "en"]
         return columns

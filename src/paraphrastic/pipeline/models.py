@@ -9,10 +9,10 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
-from paraphrastic.config.definitions import pair_of, selection_kind, sweep_runs
+from paraphrastic.config.definitions import corpus_pairs, selection_kind, sweep_runs
 from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, variants
-from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards
+from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, languages_of
 
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
@@ -30,10 +30,14 @@ class Models:
         self.corpus_models = [model for model, each in definitions.items() if not each["dataset"]]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
-        # The models in the tables of corpora, and a pair of model and corpus for each of their corpora.
+        # The corpora of each model, with the languages of their sides, the same twice for paraphrases.
+        self.corpus_pairs = {
+            model: corpus_pairs(definitions[model], corpora.datasets) for model in self.corpus_models
+        }
+        # The models in the tables of corpora, and a pair of model and corpus for each row about a corpus.
         self.table_models = [model for model in config["models"] if model in self.corpus_models]
         self.model_corpora = [
-            (model, corpus) for model in self.table_models for corpus in definitions[model]["corpora"]
+            (model, name) for model in self.table_models for name in self._names_in_tables(model)
         ]
         # The counts of their merged corpora.
         self.merged_counts = [
@@ -52,6 +56,7 @@ class Models:
 
     def _derived(self, model: str, definition: Mapping[str, Any]) -> Json:
         data, architecture, names = self.data_models[model], architecture_of(definition), {}
+        pairs = self.corpus_pairs.get(model, [])
         vectors = self.corpora.downloads(definition["training"]["initial_vectors"])
         units: dict[str, Json] = {}
         for name, (unit, sides) in vocabularies(definition).items():
@@ -64,11 +69,8 @@ class Models:
             of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {
-            # The languages of the two sides of the training pairs, the same twice for paraphrases.
-            "pair": pair_of(definition),
-            "selection": definition["selection"][selection_kind(definition)],
-            # The most pairs of each corpus; None is all.
-            "max_pairs": [definition["max_pairs"].get(corpus) for corpus in definition["corpora"]],
+            # The most pairs of each corpus, and of each pair of languages in it; None is all.
+            "max_pairs": [definition["max_pairs"].get(corpus) for corpus, _ in pairs],
             # Whether sentences from the same line of a corpus all mean the same.
             "grouped": any(self.corpora.grouped(corpus) for corpus in definition["corpora"]),
             "training_data": f"results/datasets/{data}/train.h5",
@@ -95,11 +97,24 @@ class Models:
         """Return the definition of the job's model."""
         return self.config["definitions"][wildcards.model]
 
+    def selection(self, wildcards: Wildcards) -> Json:
+        """Return the filters of the job's model for pairs in the job's languages."""
+        found: Json = self.definition(wildcards)["selection"][selection_kind(languages_of(wildcards.pair))]
+        return found
+
+    def _names_in_tables(self, model: str) -> list[str]:
+        """Return names of a model's corpora, with the languages where it has several pairs of a corpus."""
+        corpora = [corpus for corpus, _ in self.corpus_pairs[model]]
+        return [
+            corpus if corpora.count(corpus) == 1 else f"{corpus} {'-'.join(pair)}"
+            for corpus, pair in self.corpus_pairs[model]
+        ]
+
     def of_corpora(self, path: str) -> OfWildcards:
-        """Return a function for one file per corpus of the job's model, in their order."""
+        """Return a function for one file per corpus and pair of languages of the job's model, in order."""
         return lambda wildcards: [
-            path.format(model=wildcards.model, corpus=corpus)
-            for corpus in self.definition(wildcards)["corpora"]
+            path.format(model=wildcards.model, corpus=corpus, pair="-".join(pair))
+            for corpus, pair in self.corpus_pairs[wildcards.model]
         ]
 
     def if_dropped(self, path: str) -> OfWildcards:
@@ -107,15 +122,14 @@ class Models:
         return self.of_corpora(path) if self.dropped_kinds else lambda wildcards: []
 
     def of_model_corpora(self, path: str) -> list[str]:
-        """Return one file per corpus of each model in the tables of corpora.
+        """Return the files of the `model_corpora`.
 
-        In the path, `{data}` is the model whose training data are used, and `{pair}` their languages.
+        In the path, `{data}` is the model whose training data are used.
         """
         return [
-            path.format(
-                data=self.data_models[model], corpus=corpus, pair="-".join(self.derived[model]["pair"])
-            )
-            for model, corpus in self.model_corpora
+            path.format(data=self.data_models[model], corpus=corpus, pair="-".join(pair))
+            for model in self.table_models
+            for corpus, pair in self.corpus_pairs[model]
         ]
 
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
@@ -180,9 +194,11 @@ class Models:
         if definition["dataset"]:
             versions = dataset_versions(self.data_models[wildcards.model], definition["dataset"])
             return {name: (version, "-") for name, version in list(versions.items())[:1]}
-        languages = tuple(definition["languages"])
-        sets = {name: self.corpora.datasets[name] for name in definition["corpora"]}
-        return {name: (corpus.select(languages)[0].version, corpus.licence) for name, corpus in sets.items()}
+        sets = self.corpora.datasets
+        return {
+            corpus: (sets[corpus].select(tuple(dict.fromkeys(pair)))[0].version, sets[corpus].licence)
+            for corpus, pair in self.corpus_pairs[wildcards.model]
+        }
 
     def filter_study_files(self, name: str) -> OfWildcards:
         """Return a function for one file per measure of the filter study and, with `{part}`, per part."""

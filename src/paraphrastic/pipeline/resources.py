@@ -226,7 +226,7 @@ class Needs:
                 words = WORD_VECTORS.of(megabytes(input.word_vectors))
                 return need.of(megabytes(input.pairs) / config["shards"]) + words
             case "select_pairs":
-                ranked = models.of("selection")(wildcards).get("rank")
+                ranked = models.selection(wildcards).get("rank")
                 return NEEDS["select_ranked" if ranked else step].of(megabytes(input))
             case "merge_pairs":
                 near = models.definition(wildcards)["near_duplicates"]

@@ -7,7 +7,7 @@ reads the registry.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -169,6 +169,20 @@ class Dataset:
                 return file
         raise InputError(f"data set {self.name!r} has no file {name!r}")
 
+    def pairs_among(self, languages: Sequence[str]) -> list[tuple[str, str]]:
+        """The pairs of these languages that a corpus has, or else its paraphrases in any of them.
+
+        Paraphrases are pairs of a language with itself. If there is neither, an `InputError` says what the
+        data set has.
+        """
+        pairs = [pair for pair in combinations(languages, 2) if self._find(pair)]
+        # Lines of aligned files are sentences of one language each, not paraphrases.
+        if not pairs and self.kind != "aligned":
+            pairs = [(code, code) for code in languages if self._find((code,))]
+        if not pairs:
+            raise self._lacks(languages)
+        return pairs
+
     def select(self, languages: tuple[str, ...]) -> tuple[RemoteFile, ...]:
         """Files that a corpus in `languages` needs; the order of a pair does not matter.
 
@@ -177,19 +191,24 @@ class Dataset:
         `file` gives all files in exactly these languages, sorted by the order of `languages`. If there is
         none, an `InputError` says what the data set has.
         """
+        if not (files := self._find(languages)):
+            raise self._lacks(languages)
+        return tuple(files)
+
+    def _lacks(self, languages: Sequence[str]) -> InputError:
+        have = dict.fromkeys("-".join(file.languages) or "no language" for file in self.files)
+        asked = "-".join(languages) or "no language"
+        there = f"pairs of {', '.join(have)}" if self.kind == "aligned" else ", ".join(have)
+        return InputError(f"data set {self.name!r} has nothing in {asked}; it has {there}")
+
+    def _find(self, languages: tuple[str, ...]) -> list[RemoteFile]:
+        """The files that `select` returns; none if there are none."""
         if self.kind == "aligned":
             of_language = {file.languages[0]: file for file in self.files}
-            files = [of_language[language] for language in languages if language in of_language]
-            found = len(files) == len(languages) > 0
-        else:
-            files = [file for file in self.files if set(file.languages) == set(languages)]
-            files.sort(key=lambda file: [languages.index(language) for language in file.languages])
-            found = bool(files)
-        if not found:
-            have = dict.fromkeys("-".join(file.languages) or "no language" for file in self.files)
-            asked = "-".join(languages) or "no language"
-            raise InputError(f"data set {self.name!r} has nothing in {asked}; it has {', '.join(have)}")
-        return tuple(files)
+            found = [of_language[language] for language in languages if language in of_language]
+            return found if len(found) == len(languages) else []
+        files = [file for file in self.files if set(file.languages) == set(languages)]
+        return sorted(files, key=lambda file: [languages.index(language) for language in file.languages])
 
 
 def read_registry(path: str | Path) -> dict[str, Dataset]:

@@ -1,0 +1,154 @@
+"""Test definitions with several languages: the pairs that their corpora give, and their faults."""
+
+import json
+from pathlib import Path
+
+import pytest
+from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.check import check_config
+from paraphrastic.config.definitions import corpus_pairs
+from paraphrastic.pipeline.corpora import Corpora
+from paraphrastic.pipeline.evaluations import Evaluations
+from paraphrastic.pipeline.models import Models
+from paraphrastic.registry.opus import list_path
+
+HERE = {"registry": str(ROOT / DEFAULT)}
+ALL = ["sample_paranmt", "sample_opus", "sample_manythings", "sample_aligned"]
+
+
+def several(corpora: list, languages: tuple[str, ...] = ("en", "de", "es", "fr"), **more: object) -> dict:
+    """The default configuration with a model of several languages."""
+    config = changed("definitions.all", {"languages": [*languages], "corpora": corpora, **more})
+    return config | {"models": ["all"]}
+
+
+def models_of(config: dict) -> Models:
+    found, datasets = check_config(config | HERE, schema=SCHEMA)
+    return Models(Corpora(found, datasets))
+
+
+@pytest.mark.parametrize(
+    ("name", "languages", "pairs"),
+    [
+        ("multi30k", ("en", "de", "fr"), [("en", "de"), ("en", "fr"), ("de", "fr")]),
+        ("multi30k", ("fr", "en", "pl"), [("fr", "en")]),
+        ("multi30k_captions", ("en", "de", "fr"), [("en", "en"), ("de", "de")]),
+        ("quora", ("fr", "en"), [("en", "en")]),
+        ("tatoeba_pairs", ("en", "de", "es"), [("en", "de"), ("en", "es")]),
+    ],
+)
+def test_a_corpus_gives_its_pairs_or_else_its_paraphrases(
+    name: str, languages: tuple[str, ...], pairs: list[tuple[str, str]]
+) -> None:
+    assert REGISTRY[name].pairs_among(languages) == pairs
+
+
+def test_aligned_files_of_one_language_are_no_paraphrases() -> None:
+    with pytest.raises(InputError, match="'multi30k' has nothing in de; it has pairs of en, de, fr"):
+        REGISTRY["multi30k"].pairs_among(["de"])
+
+
+def test_each_pair_of_languages_is_filtered_as_what_it_is() -> None:
+    models = models_of(several(ALL))
+    assert models.corpus_pairs["all"] == [
+        ("sample_paranmt", ("en", "en")),
+        ("sample_opus", ("en", "de")),
+        ("sample_manythings", ("en", "es")),
+        ("sample_aligned", ("en", "fr")),
+    ]
+
+    class Job:
+        model = "all"
+
+        def __init__(self, pair: str) -> None:
+            self.pair = pair
+
+    selection = models.config["definitions"]["all"]["selection"]
+    assert models.selection(Job("en-en")) == selection["paraphrase"] != selection["bitext"]
+    assert models.selection(Job("en-fr")) == selection["bitext"]
+
+
+def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:
+    config = several(["multi30k", "sample_paranmt"], ("en", "de", "fr"), max_pairs={"multi30k": 7})
+    models = models_of(config)
+    assert models.model_corpora == [
+        ("all", "multi30k en-de"), ("all", "multi30k en-fr"), ("all", "multi30k de-fr"),
+        ("all", "sample_paranmt"),
+    ]  # fmt: skip
+    assert models.of_model_corpora("{data}/{corpus}/{pair}")[2:] == [
+        "all/multi30k/de-fr", "all/sample_paranmt/en-en",
+    ]  # fmt: skip
+    assert models.derived["all"]["max_pairs"] == [7, 7, 7, None]
+
+
+def test_speed_is_measured_on_columns_that_are_english_throughout() -> None:
+    config = several(ALL[1:] + ALL[:1]) | {"models": ["fr", "all"]}
+    evaluations = Evaluations(models_of(config))
+    assert evaluations.speed_columns() == {
+        "results/corpora/fr/pairs.parquet": ["source"],
+        "results/selected/all/sample_opus/en-de.parquet": ["source"],
+    }
+
+
+def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("mine.tsv", "ours.tsv"):
+        Path(name).write_text("content")
+    entries = [{"path": "mine.tsv", "languages": ["es"]}, {"path": "ours.tsv", "languages": ["fr", "en"]}]
+    config, datasets = check_config(several(entries) | HERE, schema=SCHEMA)
+    pairs = corpus_pairs(config["definitions"]["all"], datasets)
+    assert pairs == [("mine", ("es", "es")), ("ours", ("fr", "en"))]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"corpora": [{"path": "mine.tsv"}]}, "languages: are missing: a file has one or two of en, de,"),
+        (
+            {"corpora": [{"path": "mine.tsv", "languages": ["pl"]}]},
+            "corpora.0.languages: 'pl' is not a language of the definition, which has en, de, es, fr",
+        ),
+        ({"corpora": ["xnli"]}, "corpora: 'xnli' is not in the registry"),
+        ({"languages": ["en", "es", "fr"]}, "'sample_opus' has nothing in en-es-fr; it has de-en"),
+        (
+            {"vocabulary": {"languages": "separate"}},
+            "vocabulary.languages: separate needs two languages; there is en, de, es, fr",
+        ),
+        (
+            {"languages": ["en", "fr"], "corpora": ["sample_aligned", "sample_paranmt"],
+             "encoder": {"languages": "separate"}},
+            "'sample_paranmt' has paraphrases, which suit only models whose languages share everything",
+        ),
+        (
+            {"selection": {"paraphrase": {"paraphrase_score": {"min": 0, "max": 1}}},
+             "corpora": [*ALL, "quora"]},
+            "paraphrase_score: 'quora' has no paraphrase score of its own, and word_vectors is null",
+        ),
+    ],
+)  # fmt: skip
+def test_faults_are_told(more: dict, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.tsv").write_text("content")
+    with pytest.raises(InputError) as error:
+        checked(several(**{"corpora": ALL, **more}))
+    assert message in str(error.value)
+    assert "sample_opus' has no paraphrase score" not in str(error.value)
+
+
+def test_corpora_of_opus_need_the_lists_of_all_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for languages in (("en", "de"), ("en", "fr")):
+        a, b = sorted(languages)
+        entry = {
+            "corpus": "Books", "version": "v1", "url": f"https://host/Books/v1/moses/{a}-{b}.txt.zip",
+            "size": 9, "alignment_pairs": 9,
+        }  # fmt: skip
+        list_path(languages).parent.mkdir(parents=True, exist_ok=True)
+        list_path(languages).write_text(json.dumps({"corpora": [entry]}))
+    config = several(["Books"], ("en", "de", "fr"))
+    with pytest.raises(InputError, match=r"OPUS's list of de-fr is missing; .* --languages de-fr"):
+        checked(config)
+    list_path(("de", "fr")).write_text(json.dumps({"corpora": []}))
+    assert models_of(config).corpus_pairs["all"] == [("Books", ("en", "de")), ("Books", ("en", "fr"))]
