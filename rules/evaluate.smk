@@ -173,6 +173,51 @@ rule evaluate_tatoeba:
         "../workflow/scripts/evaluate_tatoeba.py"
 
 
+rule prepare_probes:
+    input:
+        downloads=corpora.downloads(config["evaluation"]["probes"]),
+    output:
+        testsets="results/testsets/probes.parquet",
+    log:
+        "results/logs/prepare_probes.log",
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("prepare"),
+    params:
+        code=code_of("prepare_probes"),
+    message:
+        "Prepare the probes"
+    script:
+        "../workflow/scripts/prepare_probes.py"
+
+
+rule evaluate_probes:
+    input:
+        system=lambda wildcards: evaluations.files(wildcards.system),
+        testsets=rules.prepare_probes.output.testsets,
+        official="config/published/probes_digests.json",
+    output:
+        result="results/eval/{system}/probes.json",
+        samples="results/eval/{system}/probes.npz",
+    log:
+        "results/logs/evaluate_probes/{system}.log",
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("evaluate_probes"),
+    params:
+        system=lambda wildcards: evaluations.place(wildcards.system),
+        evaluation=evaluations.settings,
+        code=code_of("evaluate_probes"),
+    message:
+        "Evaluate {wildcards.system} on the probes"
+    script:
+        "../workflow/scripts/evaluate_probes.py"
+
+
 rule prepare_bucc:
     input:
         downloads=lambda wildcards: corpora.downloads(

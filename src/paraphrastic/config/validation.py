@@ -342,7 +342,7 @@ def _language_choice_errors(config: Settings, registry: Registry) -> Iterator[st
 def _testset_errors(config: Settings, registry: Registry) -> Iterator[str]:
     """Errors in the data sets for evaluation and for the contamination check."""
     evaluation, contamination = config["evaluation"], config["contamination"]
-    names = {f"evaluation.{task}": evaluation[task] for task in ("sts", "senteval")}
+    names = {f"evaluation.{task}": evaluation[task] for task in ("sts", "probes", "senteval")}
     names |= {f"evaluation.polish.{task}": name for task, name in (evaluation["polish"] or {}).items()}
     names |= {f"contamination.testsets.{task}": name for task, name in contamination["testsets"].items()}
     for key, name in names.items():
@@ -353,9 +353,10 @@ def _testset_errors(config: Settings, registry: Registry) -> Iterator[str]:
             key, name = f"evaluation.{task}", evaluation[task]["testsets"]
             unnamed = list(_dataset_errors(f"{key}.testsets", name, registry, ("file",)))
             yield from unnamed or check(key, evaluation[task], registry[name])
-    name = evaluation["senteval"]
-    if name in registry and len(registry[name].files) != 1:
-        yield f"evaluation.senteval: {name!r} has {len(registry[name].files)} files; one archive is needed"
+    for task, wanted in (("senteval", "one archive"), ("probes", "one table")):
+        name = evaluation[task]
+        if name in registry and len(registry[name].files) != 1:
+            yield f"evaluation.{task}: {name!r} has {len(registry[name].files)} files; {wanted} is needed"
     if contamination["drop"] == "near" and contamination["near_duplicates"] is None:
         yield "contamination.drop: near needs contamination.near_duplicates, which is null"
 

@@ -41,7 +41,8 @@ _STEPS = {
     "choose models": "evaluate_run choose_model",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",
-    "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_transfer",
+    "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_probes "
+    "prepare_transfer",
     "evaluate": "initialise_model",
     "measure speed": "measure_speed",
 }

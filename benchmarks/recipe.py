@@ -1,0 +1,225 @@
+"""What settings and sources do to development data: `python benchmarks/recipe.py VARIANTS.yaml`.
+
+Run it where `config/open.yaml` has made the training data of a model, and the test sets `sts` and `senteval`.
+Each variant is a model that is trained from the same pairs, and is scored on development data alone:
+Pearson's r × 100 on STS 2017 en-en (`sts17`), the development part of the STS Benchmark (`stsb`) and the
+training part of SICK-R (`sick`); the area under the ROC curve × 100 on the training part of MRPC (`mrpc`);
+and, for groups of each source that are held out from training, the share of sentences × 100 whose own partner
+is nearest among the partners in that source, averaged over the sources (`held_out`). `mean` is the mean of
+these five. Each variant and seed appends a row to results/benchmarks/recipe.csv.
+
+A variant is a mapping with any of these keys: `training`, which overrides settings of the model's training;
+`without`, sources that are left out; `weights`, how often the pairs of a source are read in an epoch, as a
+number such as 2 or 0.5; and `model`, the definition whose training data and vocabulary are used.
+"""
+
+import argparse
+import csv
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import polars as pl
+import yaml
+from scipy.stats import rankdata
+
+from paraphrastic import load_model
+from paraphrastic.base.arrays import Bool, Float32, Int64
+from paraphrastic.base.files import read_json
+from paraphrastic.config.check import check_config, read_config
+from paraphrastic.config.definitions import sweep_runs
+from paraphrastic.evaluation.correlation import pearson
+from paraphrastic.evaluation.testsets import read_testsets
+from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.training.dataset import GROUPS, SIDES, PairDataset, append_sentences, create_side
+from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.train import TrainingInputs, train_model
+
+HELD_OUT = 400
+COLUMNS = ("variant", "seed", "pairs", "seconds", "sts17", "stsb", "sick", "mrpc", "held_out", "mean")
+TEST_COLUMNS = ("sts_pearson", "sts_spearman", "stsb_test")
+
+
+def main() -> None:
+    """Train and score the variants, and append a row for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("variants", type=Path, help="YAML file with a mapping of names to variants")
+    parser.add_argument("--only", nargs="+", help="names of the variants to train; by default all")
+    parser.add_argument(
+        "--seeds", type=int, nargs="+", default=[1], help="one training for each (default: 1)"
+    )
+    parser.add_argument("--configfile", type=Path, default=Path("config/open.yaml"))
+    parser.add_argument("--model", default="en", help="the definition that variants change (default: en)")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--test", action="store_true", help="also score on the test sets, to report them")
+    parser.add_argument("--keep", type=Path, help="folder to keep the trained models in")
+    arguments = parser.parse_args()
+    variants = yaml.safe_load(arguments.variants.read_text(encoding="utf-8"))
+    if unknown := set(arguments.only or ()) - set(variants):
+        parser.error(f"{arguments.variants} has no variant {', '.join(sorted(unknown))}")
+    config, _ = check_config(
+        read_config([arguments.configfile]), schema=Path("workflow/schemas/config.schema.yaml")
+    )
+    output = Path("results/benchmarks/recipe.csv")
+    output.parent.mkdir(parents=True, exist_ok=True)
+    columns = [*COLUMNS, *(TEST_COLUMNS if arguments.test else ())]
+    for name in arguments.only or variants:
+        variant = variants[name] or {}
+        for seed in arguments.seeds:
+            row = {"variant": name, "seed": seed} | measure(config, arguments, variant, seed)
+            print("  ".join(f"{column} {row[column]}" for column in columns), flush=True)
+            is_new = not output.exists()
+            with output.open("a", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, [*COLUMNS, *TEST_COLUMNS], restval="")
+                if is_new:
+                    writer.writeheader()
+                writer.writerow(row)
+
+
+def measure(
+    config: Mapping[str, Any], arguments: argparse.Namespace, variant: Mapping[str, Any], seed: int
+) -> dict[str, Any]:
+    """Train a variant and return the other cells of its row."""
+    model = variant.get("model", arguments.model)
+    settings = TrainingSettings(
+        **{**next(iter(sweep_runs(config, model).values())), **variant.get("training", {}), "seed": seed}
+    )
+    pairs = pl.read_parquet(f"results/corpora/{model}/pairs.parquet")
+    names = source_names(model)
+    if unknown := {*variant.get("without", ()), *variant.get("weights", {})} - {*names}:
+        raise SystemExit(f"{model} has no source {', '.join(sorted(unknown))}; it has {', '.join(names)}")
+    held_out = held_out_groups(pairs)
+    with tempfile.TemporaryDirectory(dir="results/benchmarks") as folder:
+        data = Path(folder, "train.h5")
+        chosen = training_rows(pairs, names, held_out, variant, seed)
+        write_rows(Path(f"results/datasets/{model}/train.h5"), chosen, data)
+        inputs = TrainingInputs(
+            dataset=data,
+            sentencepiece=[Path(f"results/vocabulary/{model}/sentencepiece.model")],
+            settings=settings,
+            config={"model": model, "languages": ["en"], "lowercase": config["text"]["lowercase"]},
+        )
+        begun = time.monotonic()
+        train_model(inputs, Path(folder, "model"), threads=arguments.threads)
+        seconds = time.monotonic() - begun
+        encoder = load_model(Path(folder, "model"))
+        if arguments.keep:
+            shutil.copytree(Path(folder, "model"), arguments.keep, dirs_exist_ok=True)
+    scores = dict(development_scores(encoder, pairs.filter(held_out)))
+    row = {"pairs": len(chosen), "seconds": seconds, **scores, "mean": np.mean(list(scores.values()))}
+    if arguments.test:
+        row |= test_scores(encoder)
+    return {key: f"{value:.2f}" if isinstance(value, float) else value for key, value in row.items()}
+
+
+def source_names(model: str) -> list[str]:
+    """The model's corpora, in the order of the column `corpus` of its pairs."""
+    files = read_json(Path(f"results/corpora/{model}/counts.json"))["corpora"]
+    return [Path(each["file"]).parent.name for each in files]
+
+
+def held_out_groups(pairs: pl.DataFrame) -> Bool:
+    """Whether each pair is of one of the `HELD_OUT` groups that are held out of each source."""
+    groups = pairs.select("corpus", "line").unique(maintain_order=True)
+    order = np.random.default_rng(0).permutation(len(groups))
+    chosen = groups[order].group_by("corpus", maintain_order=True).head(HELD_OUT).with_columns(held_out=True)
+    joined = pairs.select("corpus", "line").join(
+        chosen, on=["corpus", "line"], how="left", maintain_order="left"
+    )
+    return joined["held_out"].fill_null(value=False).to_numpy()
+
+
+def training_rows(
+    pairs: pl.DataFrame, names: list[str], held_out: Bool, variant: Mapping[str, Any], seed: int
+) -> Int64:
+    """The rows that a variant reads; weights above 1 repeat rows, and those below 1 leave some out."""
+    weights = np.array([variant.get("weights", {}).get(name, 1.0) for name in names], np.float64)
+    weights[[names.index(name) for name in variant.get("without", ())]] = 0.0
+    of_row = weights[pairs["corpus"].to_numpy()]
+    draws = np.random.default_rng([seed, 7]).random(len(of_row))
+    times = np.floor(of_row).astype(np.int64) + (draws < of_row % 1.0)
+    times[held_out] = 0
+    return np.repeat(np.arange(len(of_row)), times)
+
+
+def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
+    """Write training data with these rows only."""
+    shuffled = np.random.default_rng(0).permutation(rows)
+    with PairDataset(dataset) as read, h5py.File(dataset) as original:
+        sides = read.read(0, len(read))
+        with h5py.File(output, "w", track_order=True) as file:
+            for unit in read.units:
+                for name, array in original[unit.unit].items():
+                    if name not in SIDES:
+                        file.create_dataset(f"{unit.unit}/{name}", data=array[:])
+                file[unit.unit].attrs.update(original[unit.unit].attrs)
+                for name, side in zip(SIDES, sides, strict=True):
+                    create_side(file[unit.unit], name)
+                    append_sentences(file[unit.unit][name], replace(side, groups=None).take(shuffled))
+            if GROUPS in original:
+                file[GROUPS] = original[GROUPS][:][shuffled]
+
+
+def development_scores(encoder: SentenceEncoder, held_out: pl.DataFrame) -> Iterator[tuple[str, float]]:
+    """The name and value of each score on development data."""
+    sts = read_testsets(Path("results/testsets/sts.parquet"))
+    yield "sts17", correlation(encoder, sts.filter(year="2017", dataset="en-en"))
+    yield "stsb", correlation(encoder, sts.filter(year="stsb", dataset="dev"))
+    transfer = pl.read_parquet("results/testsets/senteval.parquet").filter(part="train")
+    sick = transfer.filter(dataset="SICK").rename({"score": "gold"})
+    yield "sick", correlation(encoder, sick)
+    mrpc = transfer.filter(dataset="MRPC")
+    yield "mrpc", area(similarities(encoder, mrpc), mrpc["label"].to_numpy())
+    shares = []
+    for _, of_source in held_out.unique(["corpus", "line"], keep="first", maintain_order=True).group_by(
+        "corpus"
+    ):
+        source, target = (unit(encoder.embed_raw_text(of_source[side].to_list())) for side in SIDES)
+        shares.append(float(np.mean((source @ target.T).argmax(axis=1) == np.arange(len(source)))))
+    yield "held_out", 100.0 * float(np.mean(shares))
+
+
+def test_scores(encoder: SentenceEncoder) -> dict[str, float]:
+    """Scores on the test sets, which nothing may be chosen by."""
+    sts = read_testsets(Path("results/testsets/sts.parquet")).drop_nulls("gold")
+    years = sts.filter(pl.col("year").is_in(["2012", "2013", "2014", "2015", "2016"]))
+    means, ranks = [], []
+    for _, year in years.group_by("year", maintain_order=True):
+        means.append(np.mean([correlation(encoder, each) for _, each in year.group_by("dataset")]))
+        ranks.append(correlation(encoder, year, ranked=True))
+    test = correlation(encoder, sts.filter(year="stsb", dataset="test"))
+    return {"sts_pearson": float(np.mean(means)), "sts_spearman": float(np.mean(ranks)), "stsb_test": test}
+
+
+def correlation(encoder: SentenceEncoder, pairs: pl.DataFrame, *, ranked: bool = False) -> float:
+    """Pearson's r × 100, or Spearman's ρ × 100."""
+    pairs = pairs.drop_nulls("gold")
+    given, gold = similarities(encoder, pairs), pairs["gold"].to_numpy()
+    return 100.0 * pearson(*map(rankdata, (given, gold)) if ranked else (given, gold), name="development")
+
+
+def similarities(encoder: SentenceEncoder, pairs: pl.DataFrame) -> Float32:
+    """Cosines of the pairs."""
+    return cosines(*(encoder.embed_raw_text(pairs[f"sentence{side}"].to_list()) for side in (1, 2)))
+
+
+def area(scores: Float32, labels: Int64) -> float:
+    """The area under the ROC curve × 100."""
+    ranks, positive = rankdata(scores), labels == 1
+    n = int(positive.sum())
+    return 100.0 * float((ranks[positive].sum() - n * (n + 1) / 2) / (n * (len(labels) - n)))
+
+
+def unit(vectors: Float32) -> Float32:
+    """The vectors in unit length."""
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""Test probes: their table, and the shares of them that systems get right."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from configurations import ROOT, changed, checked
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
+from paraphrastic.evaluation.results import Evaluation
+from paraphrastic.evaluation.tasks import PROBES
+from paraphrastic.evaluation.testsets import read_testsets
+from paraphrastic.model.system import System
+
+OFFICIAL = ROOT / "config/published/probes_digests.json"
+HEADER = "\t".join(COLUMNS) + "\n"
+
+
+def prepared(folder: Path, text: str) -> Path:
+    (folder / "probes.tsv").write_text(text, encoding="utf-8")
+    prepare_probes(folder / "probes.tsv", folder / "probes.parquet")
+    return folder / "probes.parquet"
+
+
+def result_of(folder: Path, testsets: Path, embed) -> dict:
+    system = System("a system", 26, "digest", embed)
+    evaluation = Evaluation(system, folder / "probes.json", OFFICIAL, "measured", 20)
+    evaluate_probes(evaluation, testsets)
+    return json.loads((folder / "probes.json").read_text())
+
+
+def letters(sentences: Sequence[str], _: str | None) -> np.ndarray:
+    """Count the letters of each sentence, whose order does not matter."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz"
+    return np.array([[text.lower().count(letter) for letter in alphabet] for text in sentences], np.float32)
+
+
+def test_the_shipped_probes_have_all_kinds_and_are_known_by_their_digest(tmp_path: Path) -> None:
+    testsets = prepared(tmp_path, (ROOT / "data/probes.tsv").read_text())
+    rows = read_testsets(testsets)
+    assert rows["kind"].unique(maintain_order=True).to_list() == list(PROBES)
+    assert rows.group_by("kind").len()["len"].min() >= 10
+    assert not rows.select(COLUMNS[1:]).is_duplicated().any()
+    found = result_of(tmp_path, testsets, letters)
+    assert found["data"] == "official"
+    # Without the order of words, a sentence with swapped roles has the same vector.
+    assert found["measurements"]["right roles"]["value"] == 0.0
+    assert found["cosines"]["roles"]["different"] == pytest.approx(1.0)
+    assert found["measurements"]["right case"]["value"] == 1.0
+
+
+def test_a_probe_is_right_only_if_the_sentence_of_the_same_meaning_is_nearer(tmp_path: Path) -> None:
+    rows = "names\taa\tab\tbb\nnames\taa\tbb\tab\nnames\taa\tab\tba\ntypos\tab\tba\tcc\n"
+    found = result_of(tmp_path, prepared(tmp_path, HEADER + rows), letters)
+    assert {name: each["value"] for name, each in found["measurements"].items()} == {
+        "right names": pytest.approx(1 / 3),
+        "right typos": 1.0,
+    }
+    assert found["measurements"]["right names"]["n"] == 3
+    assert found["data"] == "sample"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", ":1: the columns must be kind, sentence, sentence_same, sentence_different"),
+        ("a\tb\n", ":1: the columns must be kind"),
+        (HEADER, ": contains no probe"),
+        (HEADER + "names\ta\tb\n", ":2: expected kind, sentence, "),
+        (HEADER + "names\ta\tb\tc\nnames\ta\t \tc\n", ":3: expected kind, sentence, "),
+        (HEADER + "colours\ta\tb\tc\n", ":2: 'colours' is not one of negation, numbers, "),
+    ],
+)
+def test_faults_name_the_line(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(InputError) as error:
+        prepared(tmp_path, text)
+    assert message in str(error.value)
+    assert not (tmp_path / "probes.parquet").exists()
+
+
+def test_the_configuration_names_one_table() -> None:
+    assert checked(changed("evaluation.probes", "probes"))["evaluation"]["probes"] == "probes"
+    with pytest.raises(InputError, match=r"evaluation.probes: 'tatoeba' has \d+ files; one table is needed"):
+        checked(changed("evaluation.probes", "tatoeba"))
