@@ -374,3 +374,15 @@ def test_files_that_stand_after_forcerun_are_targets() -> None:
     found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
     assert found.default_targets(["train_model"]) == ["results/tables/sts.csv", "results/models/fr/README.md"]
     assert found.default_targets(["train_model", "results/x"]) == ["results/x"]
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_all_words_with_vectors_have_rows_if_the_vocabulary_has_no_others(*, only: bool) -> None:
+    definitions = load("config")["definitions"]
+    definitions["en"] |= {
+        "encoder": {"parts": [{"kind": "average", "unit": "word"}, {"kind": "average", "unit": "trigram"}]},
+        "vocabulary": {"only_initial_vectors": only},
+        "training": {"initial_vectors": "paragram_phrase"},
+    }
+    words, trigrams = results(definitions=definitions).evaluations.models.derived["en"]["units"]
+    assert (words["keep_unseen"], trigrams["keep_unseen"]) == (only, False)

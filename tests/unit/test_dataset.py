@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 import sentencepiece
 from small_corpus import sentence_pairs, write_pairs, write_training_data
@@ -200,3 +201,51 @@ def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
         )
     assert "\n" not in str(error.value)
     assert not (tmp_path / "m").exists()
+
+
+def test_pairs_of_one_line_of_a_corpus_are_a_group(tmp_path: Path) -> None:
+    _, model = write_training_data(tmp_path, sentence_pairs(50))
+    corpus, line = [0, 0, 0, 1, 1, 1], [1, 1, 2, 2, 1, 1]
+    source, target = zip(*sentence_pairs(6), strict=True)
+    pairs = pl.DataFrame({"source": source, "target": target, "corpus": corpus, "line": line})
+    pairs.write_parquet(tmp_path / "grouped.parquet")
+    vocabulary = UnitVocabulary("subword", (model,), 100)
+    grouped = tmp_path / "grouped.h5"
+    # Blocks of two rows, so that groups span them.
+    encode_dataset(tmp_path / "grouped.parquet", [vocabulary], grouped, grouped=True, threads=1, batch_rows=2)
+    with PairDataset(grouped) as data:
+        groups = data.read(0, 6)[0].groups
+    assert groups is not None
+    numbers = {place: set() for place in zip(corpus, line, strict=True)}
+    for place, group in zip(zip(corpus, line, strict=True), groups.tolist(), strict=True):
+        numbers[place].add(group)
+    assert all(len(found) == 1 for found in numbers.values())
+    assert len(set().union(*numbers.values())) == len(numbers)
+
+
+def test_unseen_pieces_have_rows_only_if_they_are_kept(tmp_path: Path) -> None:
+    write_pairs(tmp_path / "pairs.parquet", sentence_pairs(50))
+    words = tmp_path / "words.model"
+    train_vocabulary(
+        tmp_path / "pairs.parquet",
+        words,
+        unit="word",
+        size=60,
+        character_coverage=1.0,
+        max_sentences=10_000,
+        hard_limit=False,
+        unknown="omit",
+        seed=1,
+    )
+    few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
+    spelled = {}
+    for keep in (False, True):
+        output = tmp_path / f"{keep}.h5"
+        encode_dataset(few, [UnitVocabulary("word", (words,), 100, keep_unseen=keep)], output, threads=1)
+        processor = sentencepiece.SentencePieceProcessor(model_file=str(words))
+        with PairDataset(output) as data:
+            spelled[keep] = [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()]
+    assert len(spelled[False]) == 3
+    assert spelled[True][:3] == spelled[False]
+    assert {"▁river", "▁kleine"} <= {*spelled[True]} - {*spelled[False]}
+    assert len(set(spelled[True])) == len(spelled[True])

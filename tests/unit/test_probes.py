@@ -25,9 +25,9 @@ def prepared(folder: Path, text: str) -> Path:
     return folder / "probes.parquet"
 
 
-def result_of(folder: Path, testsets: Path, embed) -> dict:
+def result_of(folder: Path, testsets: Path, embed, *, sample: bool = False) -> dict:
     system = System("a system", 26, "digest", embed)
-    evaluation = Evaluation(system, folder / "probes.json", OFFICIAL, "measured", 20)
+    evaluation = Evaluation(system, folder / "probes.json", OFFICIAL, "measured", 20, sample)
     evaluate_probes(evaluation, testsets)
     return json.loads((folder / "probes.json").read_text())
 
@@ -46,6 +46,8 @@ def test_the_shipped_probes_have_all_kinds_and_are_known_by_their_digest(tmp_pat
     assert not rows.select(COLUMNS[1:]).is_duplicated().any()
     found = result_of(tmp_path, testsets, letters)
     assert found["data"] == "official"
+    # A system that was trained on a sample has no official results, whatever it is tested on.
+    assert result_of(tmp_path, testsets, letters, sample=True)["data"] == "sample"
     # Without the order of words, a sentence with swapped roles has the same vector.
     assert found["measurements"]["right roles"]["value"] == 0.0
     assert found["cosines"]["roles"]["different"] == pytest.approx(1.0)
