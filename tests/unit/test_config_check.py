@@ -241,6 +241,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "negatives": "other_side",
         "exclude_duplicates": False,
         "max_negative_share": None,
+        "init": "random",
         "mining_precision": "float32",
         "engine": "auto",
         "device": "cpu",

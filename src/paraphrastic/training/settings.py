@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+Initialization = Literal["random", "cooccurrences"]
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 EngineName = Literal["auto", "fused", "autograd"]
@@ -29,6 +30,7 @@ class TrainingSettings:
     """
 
     dimension: int
+    init: Initialization = "random"
     init_std: float
     init_sif: float | None
     epochs: int

@@ -223,6 +223,11 @@ def _beginning(
     loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
     processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
     encoder = initial_encoder(pairs.units, settings, architecture)
+    if settings.init == "cooccurrences":
+        # Imported here, since the libraries for it take a second.
+        from paraphrastic.training.cooccurrence import start_from_cooccurrences
+
+        start_from_cooccurrences(encoder, pairs, seed=settings.seed)
     counts = pairs.counts()
     scale_unseen_bytes(encoder, counts, pairs.units, processors)
     if settings.init_sif is not None:
