@@ -134,7 +134,7 @@ def test_a_threshold_for_all_replans_from_selection(finished: Path) -> None:
     configure(finished, "selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 0.6})
     plan = planned(finished, "all")
     selections = {message for message in plan.messages if message.startswith("Filter")}
-    assert selections == {"Filter corpus sample_paranmt for model en"}
+    assert selections == {"Filter corpus sample_paranmt, en-en, for model en"}
     assert plan.rules.isdisjoint({"extract_corpus", "score_pairs"})
 
 

@@ -38,7 +38,7 @@ mined:
 language_id: null
 selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
-evaluation: {sts: sample_sts}
+evaluation: {sts: sample_sts, probes: probes}
 negatives: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
@@ -50,7 +50,7 @@ FOUND_ELSEWHERE = {
     "encode_part": {"input.sentencepiece"},
     **{
         f"evaluate_{task}": {"input.system", "output.samples"}
-        for task in ("bucc", "part", "sts", "tatoeba", "transfer")
+        for task in ("bucc", "part", "probes", "sts", "tatoeba", "transfer")
     },
     "measure_similarity": {"input.system"},
     "measure_speed": {"input.systems"},
