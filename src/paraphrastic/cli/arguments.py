@@ -79,7 +79,7 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
 def model(*, of_others: bool = False, default: str | None = None) -> Argument:
     """`--model`: a model of ours or, with `of_others`, also another encoder; required without a default."""
     named = ", a name on the Hugging Face Hub" if of_others else ""
-    help = f"folder of a model{named}, or en for the one that comes with the package"
+    help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
     help += f" (default: {default})" if default else ""
     return argument("--model", required=default is None, default=default, metavar="MODEL", help=help)
 
