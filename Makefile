@@ -73,7 +73,7 @@ report: .venv/installed  ## all tables and figures of the sample, and a page tha
 PAPERS = paper papers/paranmt50m papers/simple_effective papers/mined_paraphrases
 
 .PHONY: papers
-papers: .venv/installed-all  ## every table of the papers on small stand-in data, within 90 minutes: results/papers/
+papers: .venv/installed-all  ## every table of the papers on small stand-in data, within 90 minutes on two cores: results/papers/
 	for paper in $(PAPERS); do \
 	  name=$${paper##*/} && folder=results/papers/$$name && mkdir -p $$folder && ln -sfn "$(CURDIR)/config" $$folder/config \
 	    && $(BIN)/snakemake --cores all --directory $$folder \

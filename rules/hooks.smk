@@ -2,7 +2,12 @@
 
 from snakemake.logging import logger
 
-from paraphrastic.pipeline.hooks import download_estimate, future_files_warning, killed_steps
+from paraphrastic.pipeline.hooks import (
+    download_estimate,
+    future_files_warning,
+    killed_steps,
+    left_out_models,
+)
 
 
 onstart:
@@ -20,6 +25,8 @@ onstart:
         except InputError as error:
             raise WorkflowError(str(error)) from None
         for line in future_files_warning("resources", "results"):
+            logger.warning(line)
+        for line in left_out_models(models.left_out):
             logger.warning(line)
         for line in download_estimate(corpora.opus_corpora):
             logger.info(line)

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic.pipeline.hooks import download_estimate, future_files_warning, killed_steps, settings_copy
+from paraphrastic.pipeline.hooks import (
+    download_estimate,
+    future_files_warning,
+    killed_steps,
+    left_out_models,
+    settings_copy,
+)
 from paraphrastic.registry.opus import OpusCorpus
 
 
@@ -28,6 +34,15 @@ def test_files_of_the_future_get_the_present_time(tmp_path: Path) -> None:
     (line,) = future_files_warning(str(tmp_path))
     assert line.startswith("1 files are from the future")
     assert path.stat().st_mtime <= time.time()
+
+
+def test_models_without_their_file_are_named_with_it() -> None:
+    assert list(left_out_models({})) == []
+    lacking = {"cs-a": "resources/cs.gz (cs)", "de": "resources/de.gz (de)", "cs-b": "resources/cs.gz (cs)"}
+    assert list(left_out_models(lacking)) == [
+        "resources/cs.gz (cs) is given on request and is not here, so the studies leave out cs-a, cs-b",
+        "resources/de.gz (de) is given on request and is not here, so the studies leave out de",
+    ]
 
 
 def test_what_is_downloaded_already_costs_nothing(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def result(folder: Path, name: str, value: float, data: str = "sample") -> Path:
     content = {
         "system": f"P-SP {name}",
         "missing": ["2013/SMT"],
+        "datasets": {"2012/MSRpar": {}, "2013/FNWN": {}},
         "source": "measured",
         "data": data,
         "measurements": {"pearson avg": {"value": value, "interval": [value - 0.02, value + 0.03]}},
@@ -161,7 +162,7 @@ def test_correlations_are_scipys_over_each_cluster(tmp_path: Path) -> None:
             kind = next(kind for kind in DISTANCES if PREDICTORS[kind] == predictor)
             values = np.array([matrices[kind][3, order[code]] if code in order else np.nan for code in CODES])
         some = clusters[languages] & ~np.isnan(values)
-        assert row["n"] == str(some.sum())
+        assert (row["n"], row["datasets"]) == (str(some.sum()), "2")
         if some.sum() < 3:
             assert [row[name] for name in ("spearman", "low", "high", "p")] == [""] * 4
             continue

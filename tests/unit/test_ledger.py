@@ -73,6 +73,22 @@ def test_what_was_not_run_says_why(tmp_path: Path) -> None:
     assert (row["name"], row["verdict"]) == ("en", "reproduced")
 
 
+def test_a_model_of_a_study_without_its_file_says_which_file(tmp_path: Path) -> None:
+    about = {"study": "corpus_size", "setting": "cs-1m", "system": "SP", **ABOUT, "config": "x.yaml"}
+    published = write(tmp_path / "studies.csv", [{**about, "sts_datasets": "68.6", "model": "cs-1m"}])
+    row = {"study": "corpus_size", "setting": "en-1m", "model": "en-1m", "source": "measured",
+           "data": "official", "sts_datasets": "68.0", "datasets": "25"}  # fmt: skip
+    tables = {"studies": write(tmp_path / "measured.csv", [row])}
+    lacking = {"cs-1m": "it needs resources/cs.tsv.gz (cs), which is given on request"}
+    # The table may have other models, or it is not made because all of them lack a file.
+    for made, off in ((tables, {}), ({}, {"studies": "the configuration does not ask for the table"})):
+        more = {"tables": dict(made), "off": off, "lacking": lacking}
+        (found,) = ledger(tmp_path, published, {}, configs=["x.yaml"], **more)
+        assert (found["verdict"], found["why"]) == ("not run", lacking["cs-1m"])
+        (found,) = ledger(tmp_path, published, {}, configs=["y.yaml"], **more)
+        assert found["why"] == "config/x.yaml makes this figure, from cs-1m"
+
+
 def test_figures_of_samples_are_shown_but_not_judged(tmp_path: Path) -> None:
     published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "68.7", **ABOUT, **EN}])
     cell = ("en", "2012", 68.0, 67.0, 69.0)

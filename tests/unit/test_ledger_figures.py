@@ -242,20 +242,73 @@ def test_correlations_have_a_row_a_figure(tmp_path: Path) -> None:
     keys = {"languages": "All Lang.", "embeddings": "shared"}
     published = write(
         tmp_path / "language_choice_correlations.csv",
-        [{**keys, "sp_overlap": "71.5", "language_distance": "-22.8", **ABOUT}],
+        [{**keys, "n": "46", "sp_overlap": "71.5", "language_distance": "-22.8", **ABOUT}],
     )
     figures = {"sp_overlap": ("60.0", "40.0", "75.0"), "language_distance": ("-60.0", "-80.0", "-30.0")}
-    measured = write(
-        tmp_path / "measured.csv",
-        [
-            {"source": source, "data": "official", **keys, "predictor": predictor, "spearman": value,
-             "low": low, "high": high, "p": "0.010"}
-            for source in ("published", "measured")
-            for predictor, (value, low, high) in figures.items()
-        ],
-    )  # fmt: skip
-    rows = ledger(tmp_path, published, {}, tables={"language_choice_correlations": measured})
-    assert [(row["row"], row["column"], row["measured"], row["verdict"]) for row in rows] == [
-        ("All Lang., shared", "sp_overlap", "60.00", "reproduced"),
-        ("All Lang., shared", "language_distance", "-60.00", "different"),
+
+    def verdicts(languages: int, datasets: int) -> list[tuple[str, ...]]:
+        measured = write(
+            tmp_path / "measured.csv",
+            [
+                {"source": source, "data": "official", **keys, "predictor": predictor, "spearman": value,
+                 "low": low, "high": high, "p": "0.010", "n": str(languages), "datasets": str(datasets)}
+                for source in ("published", "measured")
+                for predictor, (value, low, high) in figures.items()
+            ],
+        )  # fmt: skip
+        rows = ledger(tmp_path, published, {}, tables={"language_choice_correlations": measured})
+        about = ("row", "column", "measured", "verdict", "why")
+        return [tuple(row[key] for key in about) for row in rows]
+
+    assert verdicts(46, 25) == [
+        ("All Lang., shared", "sp_overlap", "60.00", "reproduced", ""),
+        ("All Lang., shared", "language_distance", "-60.00", "different", ""),
     ]
+    lacks = "the measured figure lacks 1 of 25 data sets, which the published figure includes"
+    assert [row[2:] for row in verdicts(46, 24)] == [
+        ("60.00", "not run", lacks),
+        ("-60.00", "not run", lacks),
+    ]
+    fewer = "the published figure is over 46 languages, the measured one over 9"
+    assert {row[3:] for row in verdicts(9, 25)} == {("not run", fewer)}
+
+
+def test_correlations_over_some_languages_belong_to_a_study_of_all(tmp_path: Path) -> None:
+    subset = {"languages": "Lang. (SP Ovl. > 0.3)", "embeddings": "shared"}
+    published = write(
+        tmp_path / "language_choice_correlations.csv", [{**subset, "n": "46", "sp_overlap": "18.5", **ABOUT}]
+    )
+
+    def verdict(languages: int) -> str:
+        row = {"source": "measured", "data": "official", "predictor": "sp_overlap", "spearman": "18.5",
+               "low": "10.0", "high": "20.0", "datasets": "25"}  # fmt: skip
+        every = {**subset, "languages": "All Lang."}
+        rows = [{**row, **every, "n": str(languages)}, {**row, **subset, "n": "20"}]
+        measured = write(tmp_path / "measured.csv", rows)
+        (found,) = ledger(tmp_path, published, {}, tables={"language_choice_correlations": measured})
+        return found["verdict"]
+
+    assert (verdict(46), verdict(40)) == ("reproduced", "not run")
+
+
+def test_statistics_that_were_measured_otherwise_are_not_compared(tmp_path: Path) -> None:
+    published = write(
+        tmp_path / "corpora.csv",
+        [{"corpus": "Czeng1.6", "language": "en", "length": "13.3", "idf": "7.4", "parse_entropy": "4.1",
+          **ABOUT, **EN}],
+    )  # fmt: skip
+    cells = {"length": "13.3", "idf": "7.4", "parse_entropy": "no parser"}
+    row = {"model": "en", "corpus": "paranmt", "language": "en", "pairs": "9", "used": "9", **cells}
+    tables = {"corpora": write(tmp_path / "measured.csv", [row])}
+    why = {"corpora": {"idf": "the frequencies are its own", "parse_entropy": "there is no parser"}}
+
+    def verdicts(**settings) -> list[tuple[str, ...]]:
+        rows = ledger(tmp_path, published, {}, tables=dict(tables), **settings)
+        return [tuple(found[key] for key in ("column", "measured", "verdict", "why")) for found in rows]
+
+    assert verdicts(incomparable=why) == [
+        ("length", "13.30", "reproduced", ""),
+        ("idf", "7.40", "not run", "the frequencies are its own"),
+        ("parse_entropy", "", "not run", "there is no parser"),
+    ]
+    assert verdicts()[1] == ("idf", "7.40", "reproduced", "")

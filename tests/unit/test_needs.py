@@ -35,7 +35,7 @@ def size(paths: str | Iterable[str]) -> float:
 
 def need_of(step: str, *, config: dict[str, Any] | None = None, **wildcards: str) -> Need:
     needs = Needs(results(**(config or {})).evaluations)
-    files = SimpleNamespace(pairs="", word_vectors=[], system=[], sentences=[])
+    files = SimpleNamespace(pairs="", word_vectors=[], system=[], sentences=[], testsets="")
     found: Need = needs(step)["mem_mb"].need(Wildcards(wildcards), files, size)  # type: ignore[attr-defined]
     return found
 
@@ -69,6 +69,19 @@ def test_an_evaluation_takes_what_its_task_says_and_the_weights() -> None:
         assert found == NEEDS["evaluate_stsb"] + LOADED_WEIGHTS.of(weights_mb(definition))
     # This step copies files and loads no model.
     assert need_of("choose_model", model="fr") == NEEDS["choose_model"]
+
+
+def test_lstms_take_the_time_to_embed_the_test_sets() -> None:
+    definitions = results().evaluations.config["definitions"]
+    encoder = {**definitions["fr"]["encoder"], "parts": [{"kind": "bilstm", "dimension": 600}]}
+    config = {"encoder": encoder}
+    plain = need_of("evaluate_{task}", task="sts", system="fr")
+    recurrent = need_of("evaluate_{task}", config=config, task="sts", system="fr")
+    assert recurrent.seconds > plain.seconds + 100
+    assert need_of("evaluate_run", config=config, model="fr").seconds > 100
+    # Before training, a model is only written.
+    assert need_of("initialise_model", config=config, model="fr").seconds < 10
+    assert need_of("evaluate_bucc", config=config, system="fr").seconds > 100
 
 
 def test_bucc_grows_with_its_sentences() -> None:

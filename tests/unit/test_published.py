@@ -24,7 +24,7 @@ NAMES = {
     "languages", "language", "embeddings", "device", "preprocessing", "corpus",
 }  # fmt: skip
 # These numbers are not printed in every table.
-SETTINGS = {"dim", "cores", "batch_size", "sentences"}
+SETTINGS = {"dim", "cores", "batch_size", "sentences", "n"}
 # These files have exactly one row per system.
 BY_SYSTEM = {
     "polish", "senteval", "sts", "sts_spearman", "stsb", "tatoeba", "xling_sts", "xling_sts_spearman",

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from paraphrastic.config.architecture import architecture_of
 from paraphrastic.pipeline.resources import (
     NEEDS,
     Need,
     bucc_need,
+    embedding_seconds,
     mean_megabatch,
     memory_mb,
     minutes,
     speed_measuring_need,
     training_need,
+    vector_dimension,
     vocabulary_need,
     weights_mb,
 )
@@ -135,13 +138,81 @@ def test_lstms_take_longer_and_stopping_early_takes_a_table_more() -> None:
     assert early.mb == pytest.approx(plain.mb + weights_mb(definition()))
 
 
-def test_weights_are_those_of_all_tables() -> None:
+# Milliseconds per pair and MB, measured with 14 tokens per sentence and mini-batches of 100 pairs. For LSTMs,
+# the plan counts 1.6 times as long, as it does at 300 dimensions.
+@pytest.mark.parametrize(
+    ("parts", "rows", "measured_ms", "measured_mb"),
+    [
+        ([{"kind": "lstm", "dimension": 300}], 16_000, 5.17, 687),
+        ([{"kind": "lstm", "dimension": 300}], 200_000, 6.24, 1706),
+        ([{"kind": "lstm", "dimension": 600}], 16_000, 13.7, 847),
+        ([{"kind": "lstm", "dimension": 1200}], 16_000, 46.6, 1087),
+        ([{"kind": "bilstm", "dimension": 1200}], 16_000, 93.6, 1445),
+        ([{"kind": "bilstm", "dimension": 2400, "directions": "concatenate"}], 16_000, 93.6, 1445),
+        ([{"kind": "average"}, {"kind": "average"}], 16_000, 0.19, 666),
+        ([{"kind": "average"}, {"kind": "average"}], 200_000, 2.45, 2340),
+    ],
+)
+def test_what_autograd_trains_took_about_as_much(
+    parts: list[dict[str, Any]], rows: int, measured_ms: float, measured_mb: float
+) -> None:
+    settings = {**SETTINGS, "batch_size": 100, "megabatch": 4, "megabatch_anneal": 0, "epochs": 1}
+    of_model = definition(parts=[{"peepholes": part["kind"] != "average", **part} for part in parts])
+    of_model["vocabulary"]["size"] = rows
+    need = training_need(of_model, settings, 10)
+    milliseconds = (need.seconds - 2.2) / (10 * 8_300) * 1e3
+    recurrent = parts[0]["kind"] != "average"
+    assert 0.8 <= milliseconds / measured_ms / (8.2 / 5.17 if recurrent else 1) <= 1.25
+    assert measured_mb <= need.mb <= 2 * measured_mb
+
+
+def test_a_wide_lstm_takes_the_time_and_memory_of_its_own_width() -> None:
+    def need(**part: Any) -> Need:
+        return training_need(definition(parts=[{"kind": "lstm", **part}]), SETTINGS, 10)
+
+    plain = need()
+    assert plain == need(dimension=300)
+    # 8.2 ms for each pair.
+    assert plain.seconds == pytest.approx(8 * 83_000 * 8.2e-3, rel=0.02)
+    wide = need(dimension=900)
+    assert wide.seconds / plain.seconds == pytest.approx(3 * 1200 / 600, rel=0.02)
+    assert wide.mb > plain.mb + 5 * (weights_mb(definition(parts=[{"kind": "lstm", "dimension": 900}])) - 14)
+    both = need(kind="bilstm", dimension=900)
+    assert both.seconds / wide.seconds == pytest.approx(2, rel=0.02)
+    # Each direction has half of the dimension.
+    halves = need(kind="bilstm", dimension=1800, directions="concatenate")
+    assert halves.seconds == pytest.approx(both.seconds, rel=0.02)
+
+
+def test_only_lstms_take_long_to_embed() -> None:
+    assert embedding_seconds(definition(), 1000) == 0
+    assert embedding_seconds(definition(parts=[{"kind": "lstm"}]), 1000) == pytest.approx(0.4)
+    wide = definition(parts=[{"kind": "bilstm", "dimension": 900}])
+    assert embedding_seconds(wide, 1000) == pytest.approx(0.4 * 2 * 6)
+
+
+def test_vectors_of_parts_are_concatenated_or_added() -> None:
+    parts = [{"kind": "average"}, {"kind": "lstm", "dimension": 300}]
+    for combine, dimension in (("concatenate", 600), ("add", 300)):
+        assert vector_dimension(architecture_of(definition(parts=parts, combine=combine)), 300) == dimension
+
+
+def test_weights_are_those_of_all_tables_and_lstms() -> None:
     assert weights_mb(definition()) == pytest.approx(9.6)
     assert weights_mb(definition(languages="separate")) == pytest.approx(19.2)
     assert weights_mb(definition(vocabularies="separate")) == pytest.approx(19.2)
     words = definition(parts=[{"kind": "average"}, {"kind": "lstm", "unit": "word"}])
     words["vocabulary"]["units"] = {"word": {"size": 16_000}}
-    assert weights_mb(words) == pytest.approx(9.6 * 3)
+    # An LSTM has weights for its inputs and for its states, and a bias, for each of four gates.
+    lstm = 4 * 300 * (300 + 300 + 1) * 4 / 1e6
+    assert weights_mb(words) == pytest.approx(9.6 * 3 + lstm)
+    words["encoder"]["parts"] = [{"kind": "average", "unit": "word"}, {"kind": "lstm", "unit": "word"}]
+    assert weights_mb(words) == pytest.approx(19.2 * 2 + lstm)
+    wide = definition(parts=[{"kind": "bilstm", "dimension": 600, "peepholes": True}])
+    assert weights_mb(wide) == pytest.approx(9.6 + 2 * (4 * 600 * (300 + 600 + 1) + 3 * 600) * 4 / 1e6)
+    assert weights_mb(definition(parts=[{"kind": "average", "dimension": 600}])) == pytest.approx(19.2)
+    separate = definition(parts=[{"kind": "lstm"}], languages="separate")
+    assert weights_mb(separate) == pytest.approx(2 * (9.6 + lstm))
 
 
 def test_mining_grows_with_the_square_of_the_sentences() -> None:

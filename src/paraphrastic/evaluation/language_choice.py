@@ -29,7 +29,7 @@ LANGUAGE_COLUMNS = [
     "sts", "sts_low", "sts_high", "prefixed", "prefixed_low", "prefixed_high",
 ]  # fmt: skip
 CORRELATION_COLUMNS = [
-    "source", "data", "embeddings", "languages", "predictor", "n", "spearman", "low", "high", "p",
+    "source", "data", "embeddings", "languages", "predictor", "n", "spearman", "low", "high", "p", "datasets",
 ]  # fmt: skip
 # The paper splits the languages at "approximately 0.3", where its plot suggests two groups.
 THRESHOLD = 0.3
@@ -77,6 +77,7 @@ def tabulate_language_choice(
     all languages, those with an overlap up to 0.3, and those above. They give ρ × 100, its 95 % interval by
     the bootstrap over languages, and the probability p of a ρ at least as far from 0 under random pairing.
     These cells are empty for fewer than three languages, or if the predictor or the score is constant.
+    `datasets` counts the data sets of STS that are in all averages.
     The paper's figures precede the measured ones if all test data are official.
 
     Args:
@@ -123,7 +124,8 @@ def tabulate_language_choice(
             about = {key: row[key] for key in ("embeddings", "languages", "predictor")}
             if figure := printed.get(tuple(about.values())):
                 found.append({**about, "source": "published", "data": "official", "spearman": figure})
-            found.append({**row, "source": "measured", "data": "official" if official else "sample"})
+            about = {"source": "measured", "data": "official" if official else "sample"}
+            found.append({**row, **about, "datasets": min(len(result["datasets"]) for result in scored)})
     write_csv(correlations, CORRELATION_COLUMNS, found)
 
 

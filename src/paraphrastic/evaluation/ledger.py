@@ -4,7 +4,7 @@ import hashlib
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from paraphrastic.base.files import read_csv, write_csv
@@ -20,7 +20,7 @@ LEDGER_COLUMNS = [
 ]  # fmt: skip
 # Columns of published files that hold neither figures nor keys of rows.
 _ABOUT = ("system", "paper", "table", "protocol", "config", "model", "needs", "note", "group", "dim",
-          "training_data", "training_pairs", "sentences")  # fmt: skip
+          "training_data", "training_pairs", "sentences", "n")  # fmt: skip
 # Tables whose figures describe corpora or relations between systems, so that a higher one is not better.
 _NO_SCORES = ("corpora", "dataset_differences", "language_choice_correlations")
 # Verdicts on figures that stand beside one of ours.
@@ -38,6 +38,8 @@ class Run:
         config_digests: digest of each system's definition, by its name.
         gathered: models that share one row in tables; its name is `*`.
         off: why a table was not made, by table.
+        lacking: why a model of a study was not made, by its name.
+        incomparable: why the figures of a column have no verdict, by table and column.
         sample: whether the data are a sample, so that no figure is compared.
     """
 
@@ -46,6 +48,8 @@ class Run:
     config_digests: Mapping[str, str]
     gathered: Sequence[str]
     off: Mapping[str, str]
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    incomparable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     sample: bool = False
 
     def claiming(self, system: str) -> list[str]:
@@ -172,7 +176,8 @@ def _verdict(
     # A printed figure may have been rounded by half a unit of its last digit.
     slack = 0.5 * 10.0 ** -len(cell["published"].partition(".")[2])
     columns = {key[2] for key in known if key[0] == name}
-    why = _SAMPLE if run.sample else _other_data(table, row, name, column, figure, columns)
+    why = _SAMPLE if run.sample else run.incomparable.get(table, {}).get(column, "")
+    why = why or _other_data(table, row, name, column, figure, columns)
     if why:
         verdict = "not run"
     elif low - slack <= printed <= high + slack:
@@ -203,7 +208,7 @@ def _not_run(
     run: Run,
 ) -> dict[str, str]:
     """The verdict on a figure that nothing of ours stands beside, and why."""
-    system, config = cell["system"], row["config"]
+    system, config, names = cell["system"], row["config"], dict.fromkeys(name for name, _ in candidates)
     here = config in run.configs or run.claiming(system)
     if not config and not here:
         why = f"others trained {system!r}, and nothing in the configuration is published_as it"
@@ -213,12 +218,15 @@ def _not_run(
     elif not here:
         models = "its models of all languages" if row["model"] == "*" else " and ".join(row["model"].split())
         why = f"config/{config} makes this figure, from {models}"
+    elif lacking := [run.lacking[name] for name in names if name in run.lacking]:
+        why = lacking[0]
     elif measured is None:
         why = run.off.get(cell["table"], "the pipeline has no such table")
     elif not candidates:
         why = f"nothing in the configuration is published_as {row['other']!r}"
+    elif why := run.incomparable.get(cell["table"], {}).get(cell["column"], ""):
+        pass
     else:
-        names = dict.fromkeys(name for name, _ in candidates)
         why = f"there is no figure for {' or '.join(names) or 'this row'} in this column"
     return {"verdict": "not run", "why": why}
 
@@ -238,6 +246,10 @@ def _other_data(
         return "the published speed was measured on another machine"
     if figure.get("without"):
         return f"the measured figure lacks {figure['without']}, which the published figure includes"
+    if (languages := row.get("n")) and figure["languages"] != languages:
+        return (
+            f"the published figure is over {languages} languages, the measured one over {figure['languages']}"
+        )
     if table in LAYOUTS and LAYOUTS[table].prefix and column == "avg":
         of_row = {name for name, value in row.items() if value and name not in (*_ABOUT, "avg")}
         if others := sorted(of_row ^ (set(columns) - {"avg"})):

@@ -22,14 +22,15 @@ KEYS = {
     **{table: layout.fields for table, layout in LAYOUTS.items()},
 }
 # Columns of measured tables without figures.
-_NO_FIGURES = ("datasets", "test_digest", "model_digest", "model", "source")
+_NO_FIGURES = ("datasets", "n", "p", "test_digest", "model_digest", "model", "source")
 # Figures that no missing data set of STS 2012–2016 changes.
 _OF_ONE_DATASET = ("development", *CAPTION_DATASETS)
 # Counts of pairs by their columns in millions.
 _MILLIONS = {"pairs": "pairs_millions", "used": "used_millions"}
 
 # Measured figures by the system's name in the configuration, the row's key, and the column. Each has a
-# `value`, `low`, `high`, `data`, both digests, and the data that a mean is `without`.
+# `value`, `low`, `high`, `data`, both digests, and the data that a mean is `without`; a correlation also has
+# the number of the study's `languages`.
 Figures = dict[tuple[str, str, str], Mapping[str, str]]
 _Row = Mapping[str, str]
 
@@ -58,6 +59,11 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
     """
     rows = [row for row in read_csv(path) if row.get("source", "measured") == "measured"]
     corpora = Counter(row["model"] for row in rows if row.get("corpus", "all") != "all")
+    # Correlations over some of the languages belong to the study of all of them.
+    languages: dict[tuple[str, str], int] = {}
+    for row in rows if table == "language_choice_correlations" else ():
+        about = row["embeddings"], row["predictor"]
+        languages[about] = max(languages.get(about, 0), int(row["n"]))
     found: Figures = {}
     for row in rows:
         # Only the best part of a ranking is published.
@@ -75,6 +81,7 @@ def read_figures(path: Path, table: str, labels: Mapping[str, str]) -> Figures:
                 predictor: row["spearman"],
                 f"{predictor}_low": row["low"],
                 f"{predictor}_high": row["high"],
+                "of_languages": str(languages[row["embeddings"], predictor]),
             }
         if table == "corpora":
             row |= {name: str(int(row[count] or 0) / 1e6) for count, name in _MILLIONS.items()}
@@ -97,6 +104,7 @@ def _cells(name: str, key: str, row: _Row) -> Figures:
             "value": value,
             "low": row.get(f"{column}_low") or value,
             "high": row.get(f"{column}_high") or value,
+            "languages": row.get("of_languages", ""),
             "test_digest": row.get("test_digest", ""),
             "model_digest": row.get("model_digest", ""),
         }

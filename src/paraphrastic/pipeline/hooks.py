@@ -36,6 +36,13 @@ def future_files_warning(*folders: str) -> Iterator[str]:
         yield f"{count} files are from the future (was the clock moved back?): they get the present time"
 
 
+def left_out_models(left_out: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for each file that is given on request, with the models of studies that lack it."""
+    for file in dict.fromkeys(left_out.values()):
+        models = ", ".join(model for model, lacking in left_out.items() if lacking == file)
+        yield f"{file} is given on request and is not here, so the studies leave out {models}"
+
+
 def download_estimate(corpora: Mapping[str, OpusCorpus]) -> list[str]:
     """Return lines on the cost of those corpora of OPUS, by path, that are not downloaded yet."""
     return estimate([corpus for path, corpus in corpora.items() if not Path(path).exists()])

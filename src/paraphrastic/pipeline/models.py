@@ -4,6 +4,7 @@ As in `corpora`, a method that takes `wildcards` serves a rule as an input or pa
 """
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
@@ -13,6 +14,7 @@ from paraphrastic.config.definitions import corpus_pairs, selection_kind, sweep_
 from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, variants
 from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, languages_of
+from paraphrastic.registry.download import MANUAL
 
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
@@ -43,12 +45,16 @@ class Models:
         self.merged_counts = [
             f"results/corpora/{self.data_models[model]}/counts.json" for model in self.table_models
         ]
-        # Study, setting and model of each row in the table of studies.
-        self.study_models = [
-            (study, variant.name, model)
-            for study, entry in config["studies"].items()
-            for model, variant in variants(study, entry).items()
-        ]
+        # Study, setting and model of each row in the table of studies, and the models that studies leave out,
+        # with the file that each of them lacks.
+        self.study_models: list[tuple[str, str, str]] = []
+        self.left_out: dict[str, str] = {}
+        for study, entry in config["studies"].items():
+            for model, variant in variants(study, entry).items():
+                if model not in config["models"] and (file := self._lacking_file(model)):
+                    self.left_out[model] = file
+                else:
+                    self.study_models.append((study, variant.name, model))
         # The kinds of contaminated pairs that are left out of training.
         self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
         # What follows from each model's definition; rules look it up by the model's name.
@@ -88,6 +94,17 @@ class Models:
             # The settings of every run of the sweep.
             "runs": sweep_runs(self.config, model),
         }
+
+    def _lacking_file(self, model: str) -> str | None:
+        """Return a file of a model's corpora that is given on request and not here; None if there is none."""
+        for corpus, pair in self.corpus_pairs.get(model, []):
+            for file in self.corpora.datasets[corpus].select(tuple(dict.fromkeys(pair))):
+                path = file.on_request
+                # A finished download is enough, and so is a file by hand.
+                places = (path, file.location, MANUAL / corpus / file.name)
+                if path and not any(Path(place).is_file() for place in places if place):
+                    return f"{path} ({corpus})"
+        return None
 
     def of(self, key: str) -> OfWildcards:
         """Return a function that looks up a key of `derived` for the job's model."""

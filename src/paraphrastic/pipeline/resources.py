@@ -13,7 +13,13 @@ from operator import add
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic.config.architecture import (
+    Architecture,
+    Part,
+    architecture_of,
+    vocabularies,
+    vocabulary_settings,
+)
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
@@ -102,8 +108,18 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
-# Pairs per MB of training data; sentences per MB of merged pairs and of BUCC's sentences.
-_PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
+# Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
+_PAIRS, _SENTENCES, _BUCC_SENTENCES, _TEST_SENTENCES = 8_300, 40_000, 40_000, 40_000
+# Seconds that an LSTM of 300 dimensions in one direction takes to train on a pair and to embed a sentence.
+# LSTMs of 600, 1,200 and 1,800 took 2.7, 9 and 20 times as long; the products with their weights are 3, 10
+# and 21 times as large. Two directions take twice as long.
+_LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
+# Seconds of an average of 300 dimensions for a pair, beside other parts, and of dense Adam for a parameter
+# and a step. It updates all rows of all tables, however few of them are in the mini-batch.
+_AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
+# Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
+# for each direction.
+_TOKENS, _KEPT_FLOATS = 14, 8
 
 
 def memory_mb(need: Need, *, attempt: int) -> int:
@@ -119,12 +135,47 @@ def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
 
 
 def weights_mb(definition: Mapping[str, Any]) -> float:
-    """Return the MB of a model's embeddings, one for each piece that its vocabularies may have."""
-    units = [unit for unit, _ in vocabularies(definition).values()]
-    rows = sum(vocabulary_settings(definition, unit)["size"] for unit in units)
-    if architecture_of(definition).languages == "separate" and len(units) == len(set(units)):
-        rows *= 2
-    return rows * definition["training"]["dimension"] * 4 / 1e6
+    """Return the MB of a model's weights: each part's table, a row per possible piece, and its LSTMs."""
+    architecture, dimension = architecture_of(definition), definition["training"]["dimension"]
+    rows = dict.fromkeys(architecture.units, 0)
+    for unit, _ in vocabularies(definition).values():
+        rows[unit] += vocabulary_settings(definition, unit)["size"]
+    copies = 1 + (architecture.languages == "separate")
+    if architecture.vocabularies == "shared":
+        # The languages of one vocabulary have a table each if they share nothing.
+        rows = {unit: copies * number for unit, number in rows.items()}
+    weights = 0
+    for part in architecture.parts:
+        own = part.dimension or dimension
+        weights += rows[part.unit] * (dimension if part.recurrent else own)
+        weights += copies * _lstm_weights(part, dimension)
+    return weights * 4 / 1e6
+
+
+def vector_dimension(architecture: Architecture, dimension: int) -> int:
+    """Return the dimension of an encoder's sentence vectors, where embeddings have `dimension`."""
+    dimensions = [part.dimension or dimension for part in architecture.parts]
+    return max(dimensions) if architecture.combine == "add" else sum(dimensions)
+
+
+def _lstms(part: Part, dimension: int) -> tuple[int, int]:
+    """Return the number of a part's LSTMs, and their width, where embeddings have `dimension`."""
+    if not part.recurrent:
+        return 0, 0
+    directions = 1 + (part.kind == "bilstm")
+    shared = directions if part.directions == "concatenate" else 1
+    return directions, (part.dimension or dimension) // shared
+
+
+def _lstm_weights(part: Part, dimension: int) -> int:
+    directions, width = _lstms(part, dimension)
+    return directions * width * (4 * (dimension + width + 1) + 3 * part.peepholes)
+
+
+def _lstm_work(architecture: Architecture, dimension: int) -> float:
+    """Return how long an encoder's LSTMs take, where one of 300 dimensions in one direction takes 1."""
+    lstms = [_lstms(part, dimension) for part in architecture.parts]
+    return sum(directions * width * (dimension + width) for directions, width in lstms) / (300 * 600)
 
 
 def vocabulary_need(definition: Mapping[str, Any], size_mb: float) -> Need:
@@ -136,25 +187,37 @@ def vocabulary_need(definition: Mapping[str, Any], size_mb: float) -> Need:
 def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
     """Return the need of a training run with `settings` on training data of `size_mb`.
 
-    Memory holds the weights and the optimizer's state, the pairs that are shuffled together, and the vectors
-    of a mega-batch. The time per pair grows with dimension and mega-batch for an average, and with the square
-    of the dimension for an LSTM.
+    Memory holds the weights and the optimizer's state; with autograd, the gradients of all weights and in
+    the end a copy of them; the pairs that are shuffled together; the vectors of a mega-batch; and the states
+    of LSTMs in a mini-batch. The time per pair grows with dimension and mega-batch for an average, and with
+    the products with their weights for LSTMs. Autograd updates all weights at every step.
     """
-    architecture = architecture_of(definition)
-    pairs, dimension, megabatch = size_mb * _PAIRS, settings["dimension"], settings["megabatch"]
-    tables = 3 + (settings["early_stopping"] is not None)
+    architecture, dimension = architecture_of(definition), settings["dimension"]
+    vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
+    pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
+    tables = (3 if architecture.averaged else 5) + (settings["early_stopping"] is not None)
     window = min(pairs, settings["shuffle_window"])
-    vectors = 2 * megabatch * settings["batch_size"] * dimension * 4
-    mb = 760 + tables * weights_mb(definition) + 260e-6 * window + 2e-6 * vectors
-    parts = [
-        8.2e-3 * (dimension / 300) ** 2 if part.recurrent else 95e-6 * dimension / 300
-        for part in architecture.parts
-    ]
-    steps = settings["epochs"] * pairs / settings["batch_size"]
-    negatives = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps)
-    step = 78e-9 if settings["dropout"] else 55e-9
-    seconds = (step + negatives) * dimension if architecture.averaged else sum(parts)
+    vectors = 2 * megabatch * batch * vector * 4
+    mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
+    lstms = [_lstms(part, dimension) for part in architecture.parts]
+    kept = sum((_KEPT_FLOATS * (1 + directions)) * width for directions, width in lstms)
+    # A pair has a negative for each side, so four sentences are embedded.
+    mb += 4 * batch * _TOKENS * kept * 4e-6
+    steps = settings["epochs"] * pairs / batch
+    seconds = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps) * vector
+    if architecture.averaged:
+        seconds += (78e-9 if settings["dropout"] else 55e-9) * dimension
+    else:
+        averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
+        seconds += _LSTM_PAIR * _lstm_work(architecture, dimension) + _AVERAGE_PAIR * averages / 300
+        seconds += _ADAM_PARAMETER * weights * 1e6 / 4 / batch
     return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
+
+
+def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
+    """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
+    work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
+    return _LSTM_SENTENCE * work * sentences
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
@@ -240,10 +303,13 @@ class Needs:
                 settings = models.run(wildcards)
                 return training_need(models.definition(wildcards), settings, megabytes(input))
             case "evaluate_bucc":
-                entry = evaluations.entry(wildcards.system)
-                dimension = entry["training"]["dimension"] if "training" in entry else _DIMENSION
+                entry, size = evaluations.entry(wildcards.system), megabytes(input.sentences)
+                dimension, seconds = _DIMENSION, 0.0
+                if "training" in entry:
+                    dimension = vector_dimension(architecture_of(entry), entry["training"]["dimension"])
+                    seconds = embedding_seconds(entry, size * _BUCC_SENTENCES)
                 weights = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
-                return bucc_need(dimension, megabytes(input.sentences)) + weights
+                return bucc_need(dimension, size) + weights + Need(0, seconds)
             case "tabulate_corpora":
                 return NEEDS[step] + COUNTED_TEXT.of(megabytes(input.documents))
             case "tabulate_negatives":
@@ -255,7 +321,12 @@ class Needs:
                 return speed_measuring_need(settings, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
-            return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system))
+            need, entry = NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system)), evaluations.entry(system)
+            embeds = step != "initialise_model" and "training" in entry and architecture_of(entry).recurrent
+            if embeds:
+                sentences = megabytes(input.testsets) * _TEST_SENTENCES
+                need += Need(0, embedding_seconds(entry, sentences))
+            return need
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
 
     def weights_mb(self, system: str) -> float:

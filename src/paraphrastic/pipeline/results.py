@@ -12,9 +12,6 @@ from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 
-# Number of languages in the paper's correlations; correlations over fewer languages are not compared.
-PAPER_LANGUAGES = 46
-
 
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
     """Return those configuration files that lie below `config/` in `root`, by their paths there."""
@@ -79,6 +76,11 @@ class Results:
             "config_digests": {name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
             "gathered": config["models"],
             "off": self.off,
+            "lacking": {
+                model: f"it needs {file}, which is given on request"
+                for model, file in evaluations.models.left_out.items()
+            },
+            "incomparable": self._incomparable(),
             "sample": config["sample"],
         }
 
@@ -105,15 +107,24 @@ class Results:
 
     def _off(self) -> dict[str, str]:
         reasons = {}
-        if 0 < (languages := len(self.config["language_choice"]["models"])) < PAPER_LANGUAGES:
-            over = f"{PAPER_LANGUAGES} languages, the one of this configuration over {languages}"
-            reasons["language_choice_correlations"] = f"the published figure is over {over}"
         for table in self.published:
             if table in LAYOUTS and table not in self.system_tables:
                 reasons[table] = self.absent[table]
             elif table not in self.tables:
-                reasons.setdefault(table, f"the configuration does not ask for the table {table}")
+                reasons[table] = f"the configuration does not ask for the table {table}"
         return reasons
+
+    def _incomparable(self) -> dict[str, dict[str, str]]:
+        """Return why the figures of some columns cannot be compared, by table and column."""
+        statistics = self.config["statistics"]
+        corpora: dict[str, str] = {}
+        if statistics["idf"] is None:
+            why = "the document frequencies are those of the corpus itself, since statistics.idf is null"
+            corpora |= {"idf": why, "idf_std": why}
+        # The published parses are of English.
+        if "en" not in statistics["parsers"]:
+            corpora["parse_entropy"] = "statistics.parsers names no parser for English"
+        return {"corpora": corpora}
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.

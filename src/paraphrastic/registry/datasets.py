@@ -143,6 +143,13 @@ class RemoteFile:
         """Whether the file comes with the repository and needs no download."""
         return all(address.lower().startswith("file:") for address in self.addresses)
 
+    @property
+    def on_request(self) -> str | None:
+        """Where the user puts a file that is given on request; None if it is shipped or can be downloaded."""
+        paths = [unquote(urlsplit(address).path) for address in self.addresses]
+        own = self.shipped and all(path.startswith("resources/") for path in paths)
+        return paths[0] if paths and own else None
+
 
 @dataclass(frozen=True, slots=True)
 class Dataset:

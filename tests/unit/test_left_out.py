@@ -1,0 +1,56 @@
+"""Test what a run leaves out of studies and of the ledger's comparisons, because something is missing."""
+
+from pathlib import Path
+
+import pytest
+from test_catalogue import read_results, results
+
+from paraphrastic.evaluation.ledger import Run
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        None,
+        "resources/czeng16.tsv.gz",
+        "resources/manual/czeng16/czeng16.tsv.gz",
+        "resources/downloads/czeng16/czeng16.tsv.gz",
+    ],
+)
+def test_a_study_leaves_out_models_whose_file_is_given_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str | None
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if place:
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).touch()
+    # Not the cached results, since they depend on the files that are there.
+    found = read_results("papers/simple_effective", {})
+    models = found.evaluations.models
+    czech = [f"cs-{encoder}-{size}" for size in ("1m", "2m") for encoder in ("lstm", "sp", "word", "trigram")]
+    english = ["en-lstm-1m", "en-sp-1m", "en-word-1m", "en-trigram-1m"]
+    assert [model for _, _, model in models.study_models] == [*english, *(czech if place else [])]
+    lacking = Run(**found.ledger_run).lacking
+    assert list(models.left_out) == list(lacking) == ([] if place else czech)
+    why = "it needs resources/czeng16.tsv.gz (czeng16), which is given on request"
+    assert set(lacking.values()) == (set() if place else {why})
+    assert "studies" in found.tables
+
+
+def test_a_model_to_build_stays_in_a_study_without_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    models = read_results("papers/simple_effective", {"models": ["cs-sp-1m"]}).evaluations.models
+    assert "cs-sp-1m" in [model for _, _, model in models.study_models]
+    assert "cs-sp-1m" not in models.left_out
+
+
+def test_the_ledger_knows_which_statistics_are_not_the_papers() -> None:
+    why = Run(**results().ledger_run).incomparable["corpora"]
+    assert why["idf"] == why["idf_std"]
+    assert "statistics.idf is null" in why["idf"]
+    assert why["parse_entropy"] == "statistics.parsers names no parser for English"
+    own = {"sentences": 1000, "idf": None, "parsers": {"en": "parse"}}
+    assert "parse_entropy" not in results(statistics=own).ledger_run["incomparable"]["corpora"]
+    assert results(statistics={**own, "idf": "probes"}).ledger_run["incomparable"] == {"corpora": {}}
