@@ -173,7 +173,9 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         for number in range(size):
             first, second, score = generator.choice(rows)
             member.write(f"{first} {number}\t{second} {number}\t{score}\n".encode())
-    gather_testsets([TestFile("sts", SAMPLE / "STS.zip")], folder / "testsets.parquet", segmentation={})
+    gather_testsets(
+        [TestFile("sts", SAMPLE / "STS.zip")], folder / "testsets.parquet", segmentation={}, lowercase=True
+    )
     files = {name: folder / f"{name}.parquet" for name in ("pairs", "scored", "selected", "marked", "merged")}
     counts = folder / "counts.json"
     merge = partial(
@@ -207,6 +209,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             identifier=folder / "lid.bin",
             word_vectors=folder / "vectors.txt.gz",
             segmentation={},
+            lowercase=True,
             folding={},
         ),
         "describe": partial(

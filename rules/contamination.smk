@@ -19,10 +19,11 @@ rule gather_testsets:
         **needs("gather_testsets"),
     params:
         files=evaluations.contamination_texts,
-        # Test sentences are segmented like the model's training data.
+        # Test sentences are segmented like the model's training data, which is lower-cased before.
         segmentation=lambda wildcards: corpora.modes(
             "segmentation", models.definition(wildcards)["languages"]
         ),
+        lowercase=config["text"]["lowercase"],
         code=code_of("gather_testsets"),
     message:
         "Gather the sentences of the test sets for {wildcards.model}"

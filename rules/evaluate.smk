@@ -95,6 +95,7 @@ rule write_card:
         **needs("write_card"),
     params:
         licences=models.licences,
+        unknown=models.unknown_text,
         code=code_of("write_card"),
     message:
         "Write the card of {wildcards.model}"

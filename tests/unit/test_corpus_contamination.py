@@ -74,7 +74,7 @@ PAIRS = [
 
 
 def test_no_test_sets_are_an_empty_table(tmp_path: Path) -> None:
-    gather_testsets([], tmp_path / "sentences.parquet", segmentation={})
+    gather_testsets([], tmp_path / "sentences.parquet", segmentation={}, lowercase=True)
     assert pl.read_parquet(tmp_path / "sentences.parquet").is_empty()
     pairs = selected(tmp_path, [("a b c d", "e f g h")])
     counts, found, _ = marked(tmp_path, pairs)
@@ -226,7 +226,7 @@ def test_pairs_from_manythings_stand_in_the_tatoeba_test_sets(tmp_path: Path, mi
         TestFile("tatoeba", folder / f"tatoeba.ara-eng.{name}", codes)
         for name, codes in (("ara", ("ar", "en")), ("eng", ("en", "ar")))
     ]
-    gather_testsets(files, tmp_path / "sentences.parquet", segmentation={})
+    gather_testsets(files, tmp_path / "sentences.parquet", segmentation={}, lowercase=True)
     with zipfile.ZipFile(mirror / "www.manythings.org/anki/ara-eng.zip") as archive:
         lines = archive.read("ara.txt").decode().splitlines()
     pairs = [(line.split("\t")[0], line.split("\t")[1]) for line in lines]

@@ -67,6 +67,7 @@ def noisy(mirror, tmp_path_factory):
         word_vectors=mirror / "www.cs.cmu.edu/~jwieting/paragram-phrase.txt.gz",
         segmentation={},
         folding={},
+        lowercase=True,
     )
     english, german = captions(mirror, "en"), captions(mirror, "de")
     kinds = [kind(*row.split("\t")[:2], english, german) for row in rows]

@@ -1,5 +1,6 @@
 """Test the scores of pairs, which are columns of a Parquet file."""
 
+from hashlib import md5
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +12,7 @@ from paraphrastic.corpus import blocks
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
 
-NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
+NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}, "lowercase": True}
 
 
 def write_pairs(path: Path, rows: list[tuple[str, str]], scores: list[float] | None = None) -> Path:
@@ -101,6 +102,28 @@ def test_chinese_is_segmented_after_its_language_is_identified(tmp_path, mirror)
     assert table["source"].to_pylist() == ["We came to Tsinghua University."]
     full = scored(tmp_path, pairs, ("en", "zh"), segmentation={"zh": "full"})
     assert "清华 清华大学" in full["target"][0].as_py()
+
+
+def test_segmented_pairs_have_a_digest_of_the_text_before(tmp_path):
+    rows = [
+        ("We know him.", "我们 都认识他"),
+        ("We know him.", "我们都认识他"),
+        ("We know him.", "我们都认识他"),
+    ]
+    pairs = write_pairs(tmp_path / "p", rows)
+    assert scored(tmp_path, pairs, ("en", "zh"))["raw"].null_count == 3
+    table = scored(tmp_path, pairs, ("en", "zh"), segmentation={"zh": "full"})
+    assert len(set(table["target"].to_pylist())) == 1
+    assert table["raw"].to_pylist() == [
+        md5(f"{source}\t{target}".encode()).digest() for source, target in rows
+    ]
+
+
+@pytest.mark.parametrize(("tokenizer", "overlap"), [("word", 1), ("treebank", 0)])
+def test_only_the_papers_tokenizer_tells_how_an_accent_is_written(tmp_path, tokenizer, overlap):
+    pairs = write_pairs(tmp_path / "p", [("the old cafe\u0301 is open", "old café is open")])
+    table = scored(tmp_path, pairs, ("en", "en"), overlap_tokenizer=tokenizer)
+    assert table["trigram_overlap"].to_pylist() == [overlap]
 
 
 def test_small_blocks_give_the_same_bytes(tmp_path, mirror, monkeypatch):

@@ -41,6 +41,7 @@ def block(**columns) -> pa.RecordBatch:
         "changed_words": [5] * size,
         "paraphrase_score": [0.8] * size,
         "translation_score": [None] * size,
+        "raw": [None] * size,
         **columns,
     }
     arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
@@ -99,6 +100,11 @@ def test_bounds_are_included_and_null_fails(name):
     # Scores are stored in float32, where 0.7 is slightly less than 0.7 and 0.8 slightly more than 0.8.
     pairs = block(**{name: [0.7, 0.8, 0.75, 0.69, 0.81, None, float("nan")]})
     assert accepted({name: {"min": 0.7, "max": 0.8}}, pairs) == [True] * 3 + [False] * 4
+
+
+def test_bounds_are_compared_with_scores_as_the_corpus_writes_them():
+    scores = block(paraphrase_score=[1.0, 1.0000000000000002, 0.4, 0.39999999999])
+    assert accepted({"paraphrase_score": {"min": 0.4, "max": 1.0}}, scores) == [True, False, True, False]
 
 
 def test_a_near_copy_has_few_changed_words_and_a_high_overlap():
@@ -272,7 +278,7 @@ def test_further_columns_are_kept_with_their_rows(tmp_path):
     pairs = block(source=["A", "x", "C"], source_tokens=[1, 0, 1], paraphrase_score=[0.5, 1, 0.25])
     select(tmp_path, pairs, {}, keep=["paraphrase_score", "translation_score"])
     table = pq.read_table(tmp_path / "out.parquet")
-    assert table.schema.types[3:] == [pa.float32(), pa.float32()]
+    assert table.schema.types[3:] == [pa.float64(), pa.float64()]
     assert table.drop_columns("target").to_pydict() == {
         "source": ["A", "C"],
         "line": [1, 3],
@@ -347,13 +353,19 @@ def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path):
     assert rows[0]["raw"] == rows[2]["raw"] == md5(b"A  b\tC").digest() != rows[1]["raw"]
 
 
+def test_raw_is_of_the_text_before_chinese_is_segmented(tmp_path):
+    pairs = block(source=["a", "a", "b"], target=["我们 都"] * 3, raw=[b"1" * 16, b"2" * 16, b"1" * 16])
+    _, rows, _ = select(tmp_path, pairs, {}, raw=True)
+    assert [row["raw"] for row in rows] == pairs["raw"].to_pylist()
+
+
 def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     files = [CorpusFile(folder / f"train.{code}.gz", (code,)) for code in ("en", "de")]
     pairs, scores = tmp_path / "pairs.parquet", tmp_path / "scored.parquet"
     extract_corpus("aligned", files, ("en", "de"), pairs, max_member_bytes=1 << 30)
     settings = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}}
-    score_pairs(pairs, scores, languages=("en", "de"), **settings)
+    score_pairs(pairs, scores, languages=("en", "de"), lowercase=True, **settings)
     counts = select_pairs(
         [scores],
         tmp_path / "out.parquet",

@@ -105,7 +105,7 @@ def bucc(tmp_path: Path, german: str = "de-1\tEin Satz.\nde-2\tNoch einer.\n") -
 
 
 def gathered(tmp_path: Path, *files: TestFile, **segmentation: str) -> pl.DataFrame:
-    gather_testsets(files, tmp_path / "sentences.parquet", segmentation=segmentation)
+    gather_testsets(files, tmp_path / "sentences.parquet", segmentation=segmentation, lowercase=True)
     return pl.read_parquet(tmp_path / "sentences.parquet")
 
 
@@ -197,5 +197,5 @@ def test_bad_test_sets_are_named(tmp_path: Path, make, message: str) -> None:
 
 def test_the_test_sets_of_the_mirror_are_read(tmp_path: Path, mirror: Path) -> None:
     file = TestFile("senteval", mirror / "senteval/senteval_data.tar.gz")
-    counts = gather_testsets([file], tmp_path / "sentences.parquet", segmentation={})
+    counts = gather_testsets([file], tmp_path / "sentences.parquet", segmentation={}, lowercase=True)
     assert counts == {"senteval": 45_597}

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from paraphrastic.base.files import write_json
+from paraphrastic.base.units import Unknown
 from paraphrastic.interop.model_card import write_card
 
 CONFIG = {
@@ -17,6 +18,7 @@ CONFIG = {
     "training": {"epochs": 3, "dropout": 0.1},
     "sha256": {"model.safetensors": "abc"},
 }
+UNKNOWN: dict[str, Unknown] = {"subword": "bytes", "trigram": "shared"}
 FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pearson 2012/MSRpar": 0.2}
 TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
 
@@ -41,6 +43,7 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
         results,
         tmp_path / "README.md",
         licences=licences,
+        unknown=UNKNOWN,
         loads_elsewhere="architecture" not in config,
     )
     return (tmp_path / "README.md").read_text(encoding="utf-8")
@@ -54,6 +57,10 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "| STS 2012–2016 without SMT, average | Spearman's ρ × 100 | 70.0 | [69.0, 72.0] | official |",
         "| STS 2017 xx-en | Pearson's r × 100 | 50.0 | [49.0, 52.0] | official |",
         "On STS 2017 en-en, on which the run was chosen: 74.32.",
+        "Text that the vocabulary of subwords has no piece for becomes its bytes in UTF-8.",
+        "Text that the vocabulary of trigrams has no piece for has one vector, whatever it is.",
+        "An average ignores order: texts of the same pieces have the same vector, as 10101 and 10110 if each "
+        "digit is a piece.",
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
         "| a&#124;b | v2 | 6 | not stated |",
         "| dropout | 0.1 |",

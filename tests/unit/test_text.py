@@ -87,6 +87,14 @@ def test_text_without_a_language_is_segmented_if_it_has_a_chinese_character():
     assert prepare_text(texts, language="en", segmentation=accurate) == texts
 
 
+def test_text_is_lower_cased_before_it_is_segmented():
+    """As in the original: jieba's dictionary has *T恤*, but not *t恤*."""
+    full = {"zh": "full"}
+    (cased,) = prepare_text(["他穿T恤"], segmentation=full)
+    (lowered,) = prepare_text(["他穿T恤"], segmentation=full, lowercase=True)
+    assert cased.lower() != lowered == segment(["他穿t恤"], "zh", "full")[0]
+
+
 @pytest.mark.parametrize(
     ("language", "segmentation", "folding", "sentence"),
     [
@@ -114,6 +122,7 @@ def test_corpora_and_models_prepare_odd_text_alike(
         word_vectors=None,
         segmentation=segmentation,
         folding=folding,
+        lowercase=True,
     )
     select_pairs(
         [tmp_path / "scored.parquet"],

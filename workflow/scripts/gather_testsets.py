@@ -14,4 +14,5 @@ with step(snakemake):
         [TestFile(path=Path(path), **about) for path, about in files],
         snakemake.output.sentences,
         segmentation=snakemake.params.segmentation,
+        lowercase=snakemake.params.lowercase,
     )

@@ -17,6 +17,7 @@ with step(snakemake):
         word_vectors=next(map(Path, snakemake.input.word_vectors), None),
         segmentation=snakemake.params.segmentation,
         folding=snakemake.params.folding,
+        lowercase=snakemake.params.lowercase,
         overlap_tokenizer=snakemake.params.overlap_tokenizer,
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

@@ -15,5 +15,6 @@ with step(snakemake):
         [Path(result) for result in snakemake.input.results],
         Path(snakemake.output.card),
         licences=snakemake.params.licences,
+        unknown=snakemake.params.unknown,
         loads_elsewhere=bool(snakemake.input.tokenizer),
     )

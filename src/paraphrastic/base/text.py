@@ -1,4 +1,4 @@
-"""Preparation of raw text for a model: separate Chinese words, unify characters, lower-case.
+"""Preparation of raw text for a model: unify characters, lower-case, separate Chinese words.
 
 Models in use need this too, so the top of the module imports only the standard library.
 """
@@ -31,8 +31,9 @@ def prepare_text(
     folding: Mapping[str, str] | None = None,
     lowercase: bool = False,
 ) -> list[str]:
-    """Prepare raw text for a model, in training and in use: segment, then fold, then lower-case it.
+    """Prepare raw text for a model, in training and in use: fold, then lower-case, then segment it.
 
+    The original lower-cases Chinese before jieba sees it, which matters to words such as *T恤*.
     White space stays unchanged, since sentencepiece collapses it.
 
     Args:
@@ -45,7 +46,9 @@ def prepare_text(
     Raises:
         InputError: a language has no segmenter with this mode, or the segmenter is not installed.
     """
-    texts = list(texts)
+    texts = fold(texts, folding or {})
+    if lowercase:
+        texts = [text.lower() for text in texts]
     for code, mode in (segmentation or {}).items():
         if language is None:
             rows = [row for row, text in enumerate(texts) if HAN.search(text)]
@@ -53,8 +56,7 @@ def prepare_text(
             rows = list(range(len(texts))) if code == language else []
         for row, text in zip(rows, segment([texts[row] for row in rows], code, mode), strict=True):
             texts[row] = text
-    texts = fold(texts, folding or {})
-    return [text.lower() for text in texts] if lowercase else texts
+    return texts
 
 
 def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:

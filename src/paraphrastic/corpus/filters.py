@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from paraphrastic.base.arrays import Bool, Float32
+from paraphrastic.base.arrays import Bool, Float32, Float64
 
 # Why a pair can be dropped, in the order in which the filters are applied.
 REASONS = ("empty", "rank", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
 
 TOKENS = ("source_tokens", "target_tokens")
-Scores = Float32
+Scores = Float32 | Float64
 Mask = Bool
 
 
@@ -25,9 +25,10 @@ class Filter:
 
     Attributes:
         reason: why a pair is dropped if this filter does not accept it.
-        score: scores of each pair of a block, float32 [pairs, values]; NaN for null, which no filter accepts.
+        score: scores of each pair of a block, [pairs, values], float64 or float32 as the column; NaN for
+            null, which no filter accepts.
         accept: whether pairs with such scores are kept, bool [pairs]. Bounds are inclusive, and are compared
-            in float32, the type in which scores are stored.
+            in the type of the scores, so that 0.7 in float32 reaches a bound of 0.7.
         needs: columns that must have values for the filter to make sense.
         missing: what the corpus lacks if one of these columns is empty, and what to do about it.
     """
@@ -102,8 +103,9 @@ def _of_columns(
 
 
 def _columns(names: Sequence[str], block: pa.RecordBatch) -> Scores:
-    columns = [block[name].to_numpy(zero_copy_only=False).astype(np.float32) for name in names]
-    return np.stack(columns, axis=1)
+    exact = any(pa.types.is_float64(block[name].type) for name in names)
+    columns = [block[name].to_numpy(zero_copy_only=False) for name in names]
+    return np.stack([column.astype(np.float64 if exact else np.float32) for column in columns], axis=1)
 
 
 def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
@@ -122,8 +124,12 @@ def _confidences(languages: tuple[str, str], block: pa.RecordBatch) -> Scores:
 
 def _within(low: float, high: float = np.inf) -> Callable[[Scores], Mask]:
     """Whether all of a pair's scores are within these bounds."""
-    bounds = np.float32(low), np.float32(high)
-    return lambda scores: np.asarray(((scores >= bounds[0]) & (scores <= bounds[1])).all(axis=1))
+
+    def accept(scores: Scores) -> Mask:
+        least, most = np.array([low, high], scores.dtype)
+        return np.asarray(((scores >= least) & (scores <= most)).all(axis=1))
+
+    return accept
 
 
 def _is_no_copy(max_changed_words: int, min_trigram_overlap: float, scores: Scores) -> Mask:

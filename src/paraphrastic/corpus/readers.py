@@ -92,7 +92,7 @@ def extract_corpus(
         rows = _READERS[kind](source)
         if languages[0] != source.sides[0]:
             rows = PairRows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)
-        schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float32()) for score in rows.scores)])
+        schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float64()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
             while block := list(islice(rows.rows, READ_ROWS)):
                 columns = zip(*block, strict=True)

@@ -38,7 +38,7 @@ _SCORES = ("paraphrase_score", "translation_score")
 _FOUND_SCORES = ("score", "translation_score")
 # Takes the place of the paraphrase score in `columns` if there is only a translation score.
 _NO_COLUMN = "-"
-# Scores are stored as float32.
+# A ranking of a whole corpus holds its scores as float32.
 _MAX_SCORE = float(np.finfo(np.float32).max)
 
 Raw = TypeVar("Raw")

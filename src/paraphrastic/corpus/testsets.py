@@ -10,7 +10,7 @@ import polars as pl
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import text_lines
-from paraphrastic.base.text import segment
+from paraphrastic.base.text import prepare_text
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.registry.archive import open_members, open_stream, read_members
 
@@ -57,7 +57,7 @@ class TestFile:
 
 
 def gather_testsets(
-    files: Sequence[TestFile], output: str | Path, *, segmentation: Mapping[str, str]
+    files: Sequence[TestFile], output: str | Path, *, segmentation: Mapping[str, str], lowercase: bool
 ) -> dict[str, int]:
     """Write the sentences of all test sets: `testset`, `dataset`, `language` or null, `sentence`, `words`.
 
@@ -69,6 +69,7 @@ def gather_testsets(
         files: the files of all test sets.
         output: the Parquet file.
         segmentation: mode of `text.segment` by language.
+        lowercase: whether text is lower-cased before it is segmented.
 
     Returns:
         Number of sentences by test set.
@@ -84,8 +85,12 @@ def gather_testsets(
             raise InputError(f"{file.path}: contains no test sentence")
         frames.append(pl.DataFrame(rows, schema=_COLUMNS, orient="row"))
     sentences = pl.concat(frames).unique(maintain_order=True)
+
+    def prepared(text: str, language: str) -> str:
+        return prepare_text([text], language=language, segmentation=segmentation, lowercase=lowercase)[0]
+
     words = [
-        words_of(segment([text], language, segmentation[language])[0] if language in segmentation else text)
+        words_of(prepared(text, language) if language in segmentation else text)
         for language, text in sentences.select("language", "sentence").iter_rows()
     ]
     sentences = sentences.with_columns(words=pl.Series(words, dtype=pl.List(pl.String)))

@@ -12,6 +12,7 @@ import jinja2
 import yaml
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json
+from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
@@ -29,6 +30,13 @@ _TRACKS = "pearson 2017/"
 _OF_FILES = ("Comparison", "Digests")
 # The Hub's list of scores in the front matter.
 _SCORES = re.compile(r"^model-index:.*\n(?:[- ].*\n)*", re.MULTILINE)
+# What becomes of text that a vocabulary has no piece for, by the model's setting.
+_UNKNOWN: dict[Unknown, str] = {
+    "bytes": "becomes its bytes in UTF-8",
+    "spellings": "is left out, unless training saw a spelling like it",
+    "shared": "has one vector, whatever it is",
+    "omit": "is left out",
+}
 _NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
 
 
@@ -39,6 +47,7 @@ def write_card(
     output: Path,
     *,
     licences: Mapping[str, str],
+    unknown: Mapping[str, Unknown],
     loads_elsewhere: bool,
 ) -> None:
     """Write the card of a model that `choose_model` chose.
@@ -49,6 +58,7 @@ def write_card(
         results: the model's results of `evaluate_sts`; empty if it does not know the languages of STS.
         output: the card.
         licences: licences by corpus; `-` is an unknown one.
+        unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether sentence-transformers and model2vec load the folder.
     """
     config = read_json(folder / CONFIG)
@@ -64,6 +74,7 @@ def write_card(
         loads_elsewhere=loads_elsewhere,
         figures=figures,
         chosen=chosen,
+        unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=[(name, version, f"{of['kept']:,}", stated[name]) for (name, version), of in corpora],
     )
     with atomic_output(output) as temporary:

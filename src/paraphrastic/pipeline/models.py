@@ -205,6 +205,14 @@ class Models:
         """Return the licence of each corpus that a model is trained on; `-` is an unknown one."""
         return {name: licence for name, (_, licence) in self._corpora_of(wildcards).items()}
 
+    def unknown_text(self, wildcards: Wildcards) -> dict[str, str]:
+        """Return what becomes of text without a piece, by unit; data of the original code have spellings."""
+        definition = self.definition(wildcards)
+        return {
+            unit: "spellings" if definition["dataset"] else vocabulary_settings(definition, unit)["unknown"]
+            for unit in architecture_of(definition).units
+        }
+
     def _corpora_of(self, wildcards: Wildcards) -> dict[str, tuple[str, str]]:
         """Return version and licence of each corpus that a model is trained on."""
         definition = self.definition(wildcards)

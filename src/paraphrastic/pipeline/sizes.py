@@ -298,7 +298,7 @@ def _beginning(path: Path) -> tuple[bytes, float]:
 def _written_mb(rows: list[tuple[Any, ...]]) -> float:
     """Return the MB of rows as the extraction writes them."""
     columns = [
-        pa.array(column, pa.float32() if place > 2 else None)
+        pa.array(column, pa.float64() if place > 2 else None)
         for place, column in enumerate(zip(*rows, strict=True))
     ]
     buffer = pa.BufferOutputStream()

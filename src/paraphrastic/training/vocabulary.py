@@ -25,6 +25,10 @@ log = logging.getLogger(__name__)
 
 # Sentences whose unknown characters are looked for at a time.
 _BLOCK = 65_536
+# The pieces for unknown text, and for the beginning and the end of a sentence.
+_SPECIAL = 3
+# sentencepiece's own mark for unknown text; its trainer skips any sentence that has it.
+_RESERVED = "\u2585"
 
 
 def train_vocabulary(
@@ -51,7 +55,8 @@ def train_vocabulary(
         output: the model file to write.
         unit: one of `units.UNITS`.
         sides: columns to train on.
-        size: number of pieces, including the three special ones; bytes and spellings come on top.
+        size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
+            ones, as in the original; there are as many words or trigrams, and the special ones come on top.
         character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
             are chosen by their own frequency alone.
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
@@ -66,14 +71,17 @@ def train_vocabulary(
         InputError: no such vocabulary can be trained on the pairs, or `vectors` has none of their words.
     """
     allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
+    extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else _SPECIAL)
     sentencepiece.set_random_generator_seed(seed)
     model = io.BytesIO()
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_sentences(pairs, unit, sides, allowed),
+            sentence_iterator=_without_reserved(_sentences(pairs, unit, sides, allowed), unit),
             model_writer=model,
             model_type="unigram" if unit == "subword" else "word",
-            vocab_size=size + (BYTES if unknown == "bytes" else 0),
+            vocab_size=size + extra,
+            # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
+            bos_piece="<begin>" if unit == "trigram" else "<s>",
             character_coverage=character_coverage if unit == "subword" else 1.0,
             byte_fallback=unknown == "bytes",
             input_sentence_size=max_sentences,
@@ -89,10 +97,10 @@ def train_vocabulary(
         cause = str(error).strip().splitlines()[-1]
         raise InputError(f"{pairs}: no vocabulary of {size} pieces can be trained on it: {cause}") from None
     processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-    learned = processor.get_piece_size() - (BYTES if unknown == "bytes" else 0)
+    learned = processor.get_piece_size() - extra
     log.info("%s: %d pieces (%d asked for)", output, learned, size)
     if allowed is not None and vectors:
-        processor = _with_words(processor, vectors, size + (BYTES if unknown == "bytes" else 0))
+        processor = _with_words(processor, vectors, size + extra)
         log.info("%s: %d pieces with further words that have vectors", output, processor.get_piece_size())
     if unknown == "spellings":
         spellings = unknown_spellings(processor, _sentences(pairs, unit, sides))
@@ -145,6 +153,17 @@ def _sentences(
         for column in batch.columns:
             for text in spell(column.to_pylist(), unit):
                 yield text if allowed is None else " ".join(filter(allowed.__contains__, text.split()))
+
+
+def _without_reserved(sentences: Iterable[str], unit: str) -> Iterator[str]:
+    """The sentences without the character that the trainer rejects, and without words or trigrams of it."""
+    for text in sentences:
+        if _RESERVED not in text:
+            yield text
+        elif unit == "subword":
+            yield text.replace(_RESERVED, " ")
+        else:
+            yield " ".join(each for each in text.split() if _RESERVED not in each)
 
 
 def _with_words(
