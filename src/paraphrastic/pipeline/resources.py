@@ -102,6 +102,8 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
+# Seconds to embed and score STS 2012–2016.
+_SCORE_SECONDS = 1.5
 # Pairs per MB of training data; sentences per MB of merged pairs and of BUCC's sentences.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
 
@@ -155,6 +157,14 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     step = 78e-9 if settings["dropout"] else 55e-9
     seconds = (step + negatives) * dimension if architecture.averaged else sum(parts)
     return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
+
+
+def static_embedding_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+    """Return the need of training StaticEmbedding on merged pairs of `size_mb`, which memory holds."""
+    pairs, dimension = size_mb * _SENTENCES / 2, settings["dimension"]
+    # The weights with their gradient and the optimizer's state, the sentences, and the cosines of a batch.
+    mb = 900 + 4 * weights_mb(definition) + 400e-6 * pairs
+    return Need(mb, 10 + settings["epochs"] * pairs * (280e-6 + 0.5e-6 * dimension))
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
@@ -239,6 +249,14 @@ class Needs:
             case "train_model":
                 settings = models.run(wildcards)
                 return training_need(models.definition(wildcards), settings, megabytes(input))
+            case "train_compared":
+                settings = models.compared_run(wildcards)
+                need = training_need(models.definition(wildcards), settings, megabytes(input.dataset))
+                return need + self._scores()
+            case "train_static_embedding":
+                settings = models.static_embedding(wildcards)
+                definition, size = models.definition(wildcards), megabytes(input.pairs)
+                return static_embedding_need(definition, settings, size) + self._scores()
             case "evaluate_bucc":
                 entry = evaluations.entry(wildcards.system)
                 dimension = entry["training"]["dimension"] if "training" in entry else _DIMENSION
@@ -257,6 +275,10 @@ class Needs:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             return NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system))
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
+
+    def _scores(self) -> Need:
+        """Return what the scores in the course of a compared training add to it."""
+        return Need(0, self.evaluations.config["comparison"]["points"] * _SCORE_SECONDS)
 
     def weights_mb(self, system: str) -> float:
         """Return the MB of a system's weights, from a model's settings because it may not exist yet."""
