@@ -59,6 +59,7 @@ TABLES = {
         "studies",
         "#study",
         "negatives",
+        "comparison",
         "language_choice",
     ),
 }

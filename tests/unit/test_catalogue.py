@@ -13,6 +13,7 @@ from configurations import ROOT, SCHEMA, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.check import check_config
+from paraphrastic.config.definitions import RECIPES
 from paraphrastic.evaluation.layouts import LAYOUTS, TASKS
 from paraphrastic.evaluation.ledger import Run
 from paraphrastic.pipeline.corpora import Corpora, languages_of, one_of
@@ -338,6 +339,33 @@ def test_negatives_are_those_of_one_model() -> None:
     models = found.evaluations.models
     assert models.negatives_files("{model}/a", "{data}/b")(of()) == ["de-megabatch-2/a", "de/b"]
     assert models.negatives_settings(of()) == {"megabatch": [3], "sentences": None, "batch_size": 128}
+
+
+def test_trainings_are_compared_on_the_pairs_of_one_model() -> None:
+    assert "comparison" not in results().tables
+    with pytest.raises(InputError, match=r"comparison\.model: is null"):
+        results().evaluations.models.comparison_curve("own")(of())
+    found = results(comparison={"model": "de-megabatch-2", "points": 20})
+    assert "comparison" in found.tables
+    assert "comparison" in found.figures
+    models, wildcards = found.evaluations.models, of(model="de-megabatch-2", run="dropout-0.0-megabatch-10")
+    assert models.comparison_curve("own")(of()) == "results/comparison/de-megabatch-2/own.csv"
+    assert models.merged_pairs(wildcards) == "results/corpora/de/pairs.parquet"
+    run = models.run(wildcards)
+    own, paper = (models.compared_run(of(model=wildcards.model, recipe=each)) for each in ("own", "paper"))
+    assert own == {**run, "early_stopping": None, "device": "cpu"}
+    assert paper == {**own, "init": "random", **RECIPES["paper"]} != own
+    assert models.epochs_between_scores(wildcards) == 5 / 20
+    assert models.static_embedding(wildcards) == {
+        "dimension": own["dimension"],
+        "epochs": 5,
+        "points": 20,
+        "max_pieces": 100,
+        "seed": own["seed"],
+    }
+    fewer = results(comparison={"model": "en", "epochs": 2}).evaluations.models
+    assert fewer.compared_run(of(model="en", recipe="own"))["epochs"] == 2
+    assert fewer.epochs_between_scores(of(model="en")) == 2 / 10
 
 
 def test_the_ledger_knows_the_files_of_the_configuration(tmp_path: Path) -> None:

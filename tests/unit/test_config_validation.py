@@ -258,6 +258,10 @@ from paraphrastic.config.schema import PATTERNS
             "sample_tatoeba",
             "statistics.idf: 'tatoeba.deu-eng.deu' of 'sample_tatoeba' is in de-en",
         ),
+        ("comparison.model", "nn", "comparison.model: 'nn' is not described under definitions; there are en"),
+        ("comparison.model", 5, "comparison.model: 5 is not text or null"),
+        ("comparison", {"modle": "en"}, "comparison.modle: unknown key; did you mean 'model'?"),
+        ("comparison", {"model": "en", "points": 0}, "comparison.points: 0 is less than the minimum of 1"),
         ("negatives.model", "nn", "negatives.model: 'nn' is not described under definitions; there are en"),
         (
             "negatives",

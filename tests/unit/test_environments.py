@@ -27,6 +27,7 @@ DISTRIBUTIONS = {
     "llvmlite": "numba",
     "markupsafe": "jinja2",
     "sklearn": "scikit-learn",
+    "tokenizers": "sentence-transformers",
     "transformers": "sentence-transformers",
     "urllib3": "requests",
     "yaml": "pyyaml",

@@ -35,7 +35,7 @@ def size(paths: str | Iterable[str]) -> float:
 
 def need_of(step: str, *, config: dict[str, Any] | None = None, **wildcards: str) -> Need:
     needs = Needs(results(**(config or {})).evaluations)
-    files = SimpleNamespace(pairs="", word_vectors=[], system=[], sentences=[], testsets="")
+    files = SimpleNamespace(pairs="", dataset="", word_vectors=[], system=[], sentences=[], testsets="")
     found: Need = needs(step)["mem_mb"].need(Wildcards(wildcards), files, size)  # type: ignore[attr-defined]
     return found
 
@@ -102,6 +102,16 @@ def test_special_steps() -> None:
     part = need_of("train_model", model="en", measure="paraphrase_score", part="1")
     assert run.mb == part.mb
     assert need_of("measure_similarity", mined="x", corpus="y").seconds > 0
+
+
+def test_compared_trainings_grow_with_their_epochs_and_scores() -> None:
+    for step, wildcards in (("train_compared", {"recipe": "paper"}), ("train_static_embedding", {})):
+        needs = [
+            need_of(step, config={"comparison": {"model": "en", **settings}}, model="en", **wildcards)
+            for settings in ({}, {"epochs": 50}, {"points": 100})
+        ]
+        assert needs[0].seconds < min(needs[1].seconds, needs[2].seconds)
+        assert needs[0].mb == needs[1].mb > 500
 
 
 def test_an_unknown_step_is_refused() -> None:

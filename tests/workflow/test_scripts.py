@@ -40,6 +40,7 @@ selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts, probes: probes}
 negatives: {model: paraphrases}
+comparison: {model: paraphrases}
 """
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {
@@ -57,6 +58,7 @@ FOUND_ELSEWHERE = {
     "prepare_transfer": {"input.downloads"},
     "tabulate_differences": {"input.samples"},
     "tabulate_systems": {"input.results", "input.samples"},
+    "train_compared": {"output.sentencepiece", "output.config", "output.history"},
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
     "train_part": {"output.sentencepiece", "output.config", "output.history"},
     "write_card": {"input.sweep", "input.tokenizer"},

@@ -9,6 +9,7 @@ from typing import Any
 from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of, vocabulary_settings
+from paraphrastic.config.comparison import comparison_errors
 from paraphrastic.config.definitions import (
     OVERRIDABLE,
     WATCHING,
@@ -51,6 +52,7 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
     if config["filter_study"]["model"] is not None:
         yield from _filter_study_errors(config, registry)
     yield from _negatives_errors(config)
+    yield from comparison_errors(config)
     yield from _groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
     yield from _testset_errors(config, registry)

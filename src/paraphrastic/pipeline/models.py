@@ -10,6 +10,11 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic.config.comparison import (
+    compared_settings,
+    epochs_between_scores,
+    static_embedding_settings,
+)
 from paraphrastic.config.definitions import corpus_pairs, selection_kind, sweep_runs
 from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, variants
@@ -257,6 +262,33 @@ class Models:
         settings = {key: value for key, value in self.config["negatives"].items() if key != "model"}
         definition = self.config["definitions"][self.config["negatives"]["model"]]
         return {**settings, "batch_size": definition["training"]["batch_size"]}
+
+    def compared_run(self, wildcards: Wildcards) -> Json:
+        """Return the settings of a compared training: the model's own, or those of the paper's recipe."""
+        return compared_settings(self.config, wildcards.model, wildcards.recipe)
+
+    def epochs_between_scores(self, wildcards: Wildcards) -> float:
+        """Return the number of epochs from one score of a compared training to the next."""
+        return epochs_between_scores(self.config, wildcards.model)
+
+    def static_embedding(self, wildcards: Wildcards) -> Json:
+        """Return the settings of StaticEmbedding, which is trained on the model's pairs."""
+        return static_embedding_settings(self.config, wildcards.model)
+
+    def merged_pairs(self, wildcards: Wildcards) -> str:
+        """Return the file of the sentences that the job's model is trained on."""
+        return f"results/corpora/{self.data_models[wildcards.model]}/pairs.parquet"
+
+    def comparison_curve(self, name: str) -> OfWildcards:
+        """Return a function for the curve of one of the compared trainings."""
+
+        def curve(wildcards: Wildcards) -> str:
+            model = self.config["comparison"]["model"]
+            if model is None:
+                raise InputError("config: comparison.model: is null, so there is no comparison")
+            return f"results/comparison/{model}/{name}.csv"
+
+        return curve
 
     def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""

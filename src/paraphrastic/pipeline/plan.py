@@ -38,6 +38,7 @@ _STEPS = {
     "train vocabularies": "train_vocabulary",
     "encode": "encode_dataset import_dataset",
     "train models": "train_model",
+    "compare trainings": "train_static_embedding train_compared",
     "choose models": "evaluate_run choose_model",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",

@@ -108,6 +108,7 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
+<<<<<<< HEAD
 # Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES, _TEST_SENTENCES = 8_300, 40_000, 40_000, 40_000
 # Seconds that an LSTM of 300 dimensions in one direction takes to train on a pair and to embed a sentence.
@@ -120,6 +121,12 @@ _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
+=======
+# Seconds to embed and score STS 2012–2016.
+_SCORE_SECONDS = 1.5
+# Pairs per MB of training data; sentences per MB of merged pairs and of BUCC's sentences.
+_PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
+>>>>>>> beside
 
 
 def memory_mb(need: Need, *, attempt: int) -> int:
@@ -214,10 +221,19 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
 
 
+<<<<<<< HEAD
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
     work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
     return _LSTM_SENTENCE * work * sentences
+=======
+def static_embedding_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+    """Return the need of training StaticEmbedding on merged pairs of `size_mb`, which memory holds."""
+    pairs, dimension = size_mb * _SENTENCES / 2, settings["dimension"]
+    # The weights with their gradient and the optimizer's state, the sentences, and the cosines of a batch.
+    mb = 900 + 4 * weights_mb(definition) + 400e-6 * pairs
+    return Need(mb, 10 + settings["epochs"] * pairs * (280e-6 + 0.5e-6 * dimension))
+>>>>>>> beside
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
@@ -302,6 +318,14 @@ class Needs:
             case "train_model":
                 settings = models.run(wildcards)
                 return training_need(models.definition(wildcards), settings, megabytes(input))
+            case "train_compared":
+                settings = models.compared_run(wildcards)
+                need = training_need(models.definition(wildcards), settings, megabytes(input.dataset))
+                return need + self._scores()
+            case "train_static_embedding":
+                settings = models.static_embedding(wildcards)
+                definition, size = models.definition(wildcards), megabytes(input.pairs)
+                return static_embedding_need(definition, settings, size) + self._scores()
             case "evaluate_bucc":
                 entry, size = evaluations.entry(wildcards.system), megabytes(input.sentences)
                 dimension, seconds = _DIMENSION, 0.0
@@ -328,6 +352,10 @@ class Needs:
                 need += Need(0, embedding_seconds(entry, sentences))
             return need
         return NEEDS[step].of(megabytes(input)) if NEEDS[step].sized else NEEDS[step]
+
+    def _scores(self) -> Need:
+        """Return what the scores in the course of a compared training add to it."""
+        return Need(0, self.evaluations.config["comparison"]["points"] * _SCORE_SECONDS)
 
     def weights_mb(self, system: str) -> float:
         """Return the MB of a system's weights, from a model's settings because it may not exist yet."""

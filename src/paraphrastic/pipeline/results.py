@@ -47,7 +47,7 @@ class Results:
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        plotted = ("funnel", "sweep", "filter_study", "language_choice", "speed")
+        plotted = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed")
         self.figures = [
             *self.system_tables,
             *(table for table in plotted if table in made),
@@ -100,6 +100,7 @@ class Results:
             "filter_study": study,
             "studies": bool(models.study_models),
             "negatives": self.config["negatives"]["model"] is not None,
+            "comparison": self.config["comparison"]["model"] is not None,
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),

@@ -162,7 +162,7 @@ class Sizes:
                 return _vocabulary_mb(of_model)
             case "encode_dataset" | "encode_part":
                 return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
-            case "train_model" | "train_part" | "choose_model" | "initialise_model":
+            case "train_model" | "train_part" | "train_compared" | "choose_model" | "initialise_model":
                 return weights_mb(of_model) + _vocabulary_mb(of_model)
             case "rank_pairs":
                 study, merged = config["filter_study"], self.megabytes(job.inputs) * estimate.MERGED

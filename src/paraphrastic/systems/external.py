@@ -37,10 +37,10 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
-        raise _not_installed(name, "sentence-transformers") from None
+        raise not_installed(name, "sentence-transformers") from None
     disable_progress_bar()
     torch.set_num_threads(threads)
-    _set_tokenizer_threads(threads)
+    set_tokenizer_threads(threads)
 
     transformer = _load(
         name,
@@ -79,8 +79,8 @@ def open_static_model(name: str, *, threads: int = 1) -> System:
         # Imported late: the package is optional.
         from model2vec import StaticModel
     except ImportError:
-        raise _not_installed(name, "model2vec") from None
-    _set_tokenizer_threads(threads)
+        raise not_installed(name, "model2vec") from None
+    set_tokenizer_threads(threads)
 
     model = _load(
         name, "model2vec", lambda offline: StaticModel.from_pretrained(name, force_download=not offline)
@@ -159,12 +159,13 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
     return System(str(vectors), matrix.shape[1], digest, embed)
 
 
-def _not_installed(name: str, package: str) -> InputError:
+def not_installed(name: str, package: str) -> InputError:
+    """Make the error about an optional package that `name` needs."""
     install = f"run pip install '.[{package}]' in the project's folder"
     return InputError(f"{name}: needs {package}, which is not installed; {install}")
 
 
-def _set_tokenizer_threads(threads: int) -> None:
+def set_tokenizer_threads(threads: int) -> None:
     """Set the threads of Hugging Face's tokenizers, which read them only from the environment."""
     os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
     os.environ.setdefault("RAYON_NUM_THREADS", str(threads))

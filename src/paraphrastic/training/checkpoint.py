@@ -27,7 +27,7 @@ class Progress:
     batches_read: int = 0
     """Mini-batches of the whole run."""
     seconds: float = 0.0
-    """Time of the run, with that of killed processes up to their last checkpoint."""
+    """Time of the run without scores, with that of killed processes up to their last checkpoint."""
     epoch_loss: float = 0.0
     """Sum of the losses of these pairs."""
     with_negative: int = 0

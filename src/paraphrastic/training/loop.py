@@ -90,23 +90,34 @@ class TrainingRun:
 
     def __init__(
         self, pairs: PairDataset, settings: TrainingSettings, workers: Workers, engine: Engine | DeviceEngine,
-        checkpoints: Checkpoints,
+        checkpoints: Checkpoints, *, started: float | None = None,
     ) -> None:  # fmt: skip
         self.pairs, self.settings, self.workers, self.engine = pairs, settings, workers, engine
         self.checkpoints = checkpoints
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
+        self.last_told = self.last_checkpoint = time.monotonic()
         if found := checkpoints.load():
             self.progress, state = found
             for key in [key for key in state if key.startswith(BEST)]:
                 self.best[key.removeprefix(BEST)] = state.pop(key)
             self.engine.restore(state)
-        self.last_told = self.last_checkpoint = time.monotonic()
+        elif started is not None:
+            # Only once, since a run that continues has these seconds in its progress.
+            self.last_told = started
 
-    def finish(self, report: Report, score: Score | None, *, seconds_between_checkpoints: float) -> Weights:
+    def finish(
+        self,
+        report: Report,
+        score: Score | None,
+        *,
+        every: float = 1.0,
+        seconds_between_checkpoints: float,
+    ) -> Weights:
         """Train the rest of the run and return the parameters by name.
 
-        `score` scores parameters on the development data; it is None if there are none.
+        `score` scores parameters on the development data; it is None if there are none. `every` is the number
+        of epochs from one score to the next.
         """
         progress = self.progress
         while progress.epoch < self.settings.epochs and not self._stopped():
@@ -115,7 +126,7 @@ class TrainingRun:
             for sentences, megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
                 before = progress.pairs_read
                 self._train_megabatch(sentences, report)
-                self._tell(report, score, before=before, megabatch=megabatch)
+                self._tell(report, score, every=every, before=before, megabatch=megabatch)
                 waited = time.monotonic() - self.last_checkpoint
                 if progress.epoch > epoch or waited >= seconds_between_checkpoints:
                     self._save()
@@ -165,7 +176,9 @@ class TrainingRun:
         chosen = np.concatenate([own, np.where(valid, chosen, own)])
         return engine.step(sentences, chosen, valid.reshape(2, -1))
 
-    def _tell(self, report: Report, score: Score | None, *, before: int, megabatch: int) -> None:
+    def _tell(
+        self, report: Report, score: Score | None, *, every: float, before: int, megabatch: int
+    ) -> None:
         """After a mega-batch, score the model and write to the history if that is due; end a finished epoch.
 
         `before` is the number of pairs read in the epoch before the mega-batch, and `megabatch` is its M.
@@ -173,14 +186,13 @@ class TrainingRun:
         progress, n = self.progress, len(self.pairs)
         before, done = (progress.epoch * n + read for read in (before, progress.pairs_read))
         end_of_epoch = progress.pairs_read == n
-        stopping = self.settings.early_stopping
-        every = stopping["every"] * n if stopping else n
         last = end_of_epoch and progress.epoch + 1 == self.settings.epochs
         # The small number offsets rounding errors if scores are, say, a tenth of an epoch apart.
-        due = last or int(done / every + 1e-9) > int(before / every + 1e-9)
+        due = last or int(done / n / every + 1e-9) > int(before / n / every + 1e-9)
+        progress.seconds += time.monotonic() - self.last_told
         scored = score is not None and due and self._score(score)
-        now = time.monotonic()
-        progress.seconds, self.last_told = progress.seconds + now - self.last_told, now
+        # The time of a score is no time of training.
+        self.last_told = time.monotonic()
         report.show(progress, megabatch=megabatch, end_of_epoch=end_of_epoch)
         if scored or done * LINES_AN_EPOCH // n > before * LINES_AN_EPOCH // n:
             report.line(progress, megabatch=megabatch, scored=scored)

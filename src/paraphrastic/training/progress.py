@@ -6,8 +6,9 @@ Each line of the history is a JSON object. There are about a hundred lines per e
     epoch             epochs done, including the fraction of the current one
     megabatch         M
     loss              mean over the pairs since the previous line
-    pairs_per_second  speed since the previous line; checkpoints and scores count as time
-    seconds           time of the whole run, without work that was lost when it was killed
+    pairs_per_second  speed since the previous line; checkpoints count as time, scores do not
+    seconds           time of the run from its initial parameters on, without scores and without work that
+                      was lost when it was killed
     development       the score, or null if there is none
 
 A run that was killed continues its history: lines after its last checkpoint are dropped and written again.

@@ -5,6 +5,7 @@ import json
 import logging
 import math
 import shutil
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
@@ -50,10 +51,14 @@ Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
 @dataclass(frozen=True, slots=True)
 class Development:
-    """How a model is scored while it is trained, and on which data; a higher score is better."""
+    """How a model is scored while it is trained, and on which data; a higher score is better.
+
+    Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
+    """
 
     score: Callable[[ModelFiles, Path], float]
     data: Path
+    every: float = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +120,7 @@ def train_model(
         inputs: data and settings of the model.
         output: folder of the model.
         threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
-        development: how to score the model: after each epoch, or as `settings.early_stopping` says.
+        development: how to score the model. The time of scores does not count in the history.
         checkpoint_minutes: time between checkpoints; each epoch also ends with one.
         tensorboard: whether to write the history to `output/tensorboard` as well.
     """
@@ -144,6 +149,7 @@ def train_model(
     ):
         if not len(pairs):
             raise InputError(f"{inputs.dataset}: contains no pairs")
+        started = time.monotonic()
         processors, encoder, anchors, found = _beginning(pairs, inputs)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = megabatch_size(steps, settings)
@@ -174,7 +180,7 @@ def train_model(
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
-        run = TrainingRun(pairs, settings, workers, engine, checkpoints)
+        run = TrainingRun(pairs, settings, workers, engine, checkpoints, started=started)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
@@ -183,10 +189,14 @@ def train_model(
             name="/".join(output.parts[-2:]),
             tensorboard=output / "tensorboard" if tensorboard else None,
         )
+        every = development.every if development else 1.0
+        if settings.early_stopping:
+            every = settings.early_stopping["every"]
         with closing(report):
             weights = run.finish(
                 report,
                 (lambda own: development.score(files_of(own), development.data)) if development else None,
+                every=every,
                 seconds_between_checkpoints=60 * checkpoint_minutes,
             )
         files_of(weights).write(output)

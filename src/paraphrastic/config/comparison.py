@@ -1,0 +1,72 @@
+"""The comparison of trainings on a model's pairs: what the model must be like, and the settings of each."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from paraphrastic.base.files import Json
+from paraphrastic.config.architecture import architecture_of, vocabulary_settings
+from paraphrastic.config.definitions import RECIPES, is_trained, sweep_runs, undefined
+
+
+def comparison_errors(config: Mapping[str, Any]) -> Iterator[str]:
+    """Errors in the section `comparison` of a completed configuration."""
+    model = config["comparison"]["model"]
+    if model is None:
+        return
+    if model not in config["definitions"]:
+        yield f"comparison.model: {undefined(model, config['definitions'])}"
+        return
+    definition = config["definitions"][model]
+    architecture = architecture_of(definition)
+    if not architecture.averaged or architecture.separate or architecture.units == ("trigram",):
+        yield (
+            f"comparison.model: {model!r} is {architecture.name}; StaticEmbedding can be compared only with "
+            "one average of subwords or words that all languages share"
+        )
+    if definition["dataset"] is not None:
+        yield f"comparison.model: {model!r} has no sentences to train StaticEmbedding on, but a dataset"
+    if "en" not in definition["languages"]:
+        yield f"comparison.model: {model!r} does not know English, the language of STS 2012–2016"
+    if not is_trained(definition):
+        yield f"comparison.model: {model!r} is not trained at all, since its training.epochs is 0"
+
+
+def compared_settings(config: Mapping[str, Any], model: str, recipe: str) -> Json:
+    """The training settings of the model with its `own` recipe or with that of the `paper`.
+
+    These are the settings of the first run of the model's sweep. Both train on the processor to the end, as
+    StaticEmbedding does.
+    """
+    settings = dict(next(iter(sweep_runs(config, model).values())))
+    (part,) = architecture_of(config["definitions"][model]).parts
+    settings |= {
+        "dimension": part.dimension or settings["dimension"],
+        "epochs": _epochs(config, model),
+        "early_stopping": None,
+        "device": "cpu",
+    }
+    # What the paper did not have is off.
+    off = {"init": "random", "max_negative_share": None}
+    return {**settings, **off, **RECIPES["paper"]} if recipe == "paper" else settings
+
+
+def static_embedding_settings(config: Mapping[str, Any], model: str) -> Json:
+    """The settings with which StaticEmbedding is trained on the model's pairs."""
+    definition = config["definitions"][model]
+    settings, (part,) = compared_settings(config, model, "own"), architecture_of(definition).parts
+    return {
+        "dimension": settings["dimension"],
+        "epochs": settings["epochs"],
+        "points": config["comparison"]["points"],
+        "max_pieces": vocabulary_settings(definition, part.unit)["max_pieces"],
+        "seed": settings["seed"],
+    }
+
+
+def epochs_between_scores(config: Mapping[str, Any], model: str) -> float:
+    """The number of epochs from one score of a compared training to the next."""
+    return float(_epochs(config, model) / config["comparison"]["points"])
+
+
+def _epochs(config: Mapping[str, Any], model: str) -> int:
+    return int(config["comparison"]["epochs"] or config["definitions"][model]["training"]["epochs"])

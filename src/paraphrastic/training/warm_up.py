@@ -1,0 +1,30 @@
+"""Training on a few pairs, before a run whose time is measured."""
+
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+
+from paraphrastic.training.dataset import GROUPS, SIDES
+from paraphrastic.training.train import TrainingInputs, train_model
+
+# Enough for several mini-batches, and too few to take time.
+_PAIRS = 2048
+
+
+def compile_kernels(inputs: TrainingInputs, *, threads: int) -> None:
+    """Train on the first pairs and drop the model, so that everything that a run needs is compiled.
+
+    Kernels are compiled when they are first used, which would count as time of the first run on a machine.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        few = Path(folder, "few.h5")
+        shutil.copyfile(inputs.dataset, few)
+        with h5py.File(few, "r+") as file:
+            for unit in (group for name, group in file.items() if name != GROUPS):
+                for offsets in (unit[side]["offsets"] for side in SIDES):
+                    offsets.resize((min(len(offsets), _PAIRS + 1),))
+        settings = replace(inputs.settings, epochs=1, early_stopping=None)
+        train_model(replace(inputs, dataset=few, settings=settings), Path(folder, "model"), threads=threads)
