@@ -108,7 +108,8 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
-<<<<<<< HEAD
+# Seconds to embed and score STS 2012–2016.
+_SCORE_SECONDS = 1.5
 # Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
 _PAIRS, _SENTENCES, _BUCC_SENTENCES, _TEST_SENTENCES = 8_300, 40_000, 40_000, 40_000
 # Seconds that an LSTM of 300 dimensions in one direction takes to train on a pair and to embed a sentence.
@@ -121,12 +122,6 @@ _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
-=======
-# Seconds to embed and score STS 2012–2016.
-_SCORE_SECONDS = 1.5
-# Pairs per MB of training data; sentences per MB of merged pairs and of BUCC's sentences.
-_PAIRS, _SENTENCES, _BUCC_SENTENCES = 8_300, 40_000, 40_000
->>>>>>> beside
 
 
 def memory_mb(need: Need, *, attempt: int) -> int:
@@ -221,19 +216,18 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
 
 
-<<<<<<< HEAD
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
     work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
     return _LSTM_SENTENCE * work * sentences
-=======
+
+
 def static_embedding_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
     """Return the need of training StaticEmbedding on merged pairs of `size_mb`, which memory holds."""
     pairs, dimension = size_mb * _SENTENCES / 2, settings["dimension"]
     # The weights with their gradient and the optimizer's state, the sentences, and the cosines of a batch.
     mb = 900 + 4 * weights_mb(definition) + 400e-6 * pairs
     return Need(mb, 10 + settings["epochs"] * pairs * (280e-6 + 0.5e-6 * dimension))
->>>>>>> beside
 
 
 def mean_megabatch(megabatch: int, anneal: int, steps: float) -> float:
