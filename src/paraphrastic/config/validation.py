@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
-from paraphrastic.base.files import read_csv
 from paraphrastic.config.architecture import architecture_of, vocabulary_settings
 from paraphrastic.config.comparison import comparison_errors
 from paraphrastic.config.definitions import (
     OVERRIDABLE,
     WATCHING,
-    is_trained,
     pairs_of,
     selection_kind,
     undefined,
     way,
 )
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
+from paraphrastic.config.systems import name_errors, published_errors, system_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
 
@@ -30,9 +29,6 @@ Registry = Mapping[str, Dataset]
 MEASURES = ("paraphrase_score", "trigram_overlap", "translation_score")
 LANGUAGE_ID_KINDS = ("fasttext", "labelled", "file")
 VECTOR_KINDS = ("vectors", "file")
-# Ways to specify a system; each entry under `systems` has exactly one of them.
-SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec", "vectors")
-PUBLISHED = Path("config/published")
 
 
 def semantic_errors(config: Settings, written: Settings, registry: Registry) -> Iterator[str]:
@@ -57,9 +53,9 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
     yield from _language_choice_errors(config, registry)
     yield from _testset_errors(config, registry)
     for name, system in config["systems"].items():
-        yield from _system_errors(f"systems.{name}", system)
-    yield from _name_errors(config)
-    yield from _published_errors(config)
+        yield from system_errors(f"systems.{name}", system)
+    yield from name_errors(config)
+    yield from published_errors(config)
     for model, definition in config["definitions"].items():
         # An error in a global section shows up in every definition, so report it under that section.
         path = {key: f"definitions.{model}.{key}" if key in written[model] else key for key in OVERRIDABLE}
@@ -384,47 +380,3 @@ def _bucc_errors(key: str, settings: Settings, dataset: Dataset) -> Iterator[str
     for pair in settings["pairs"] or ():
         if pair not in there:
             yield f"{key}.pairs: {dataset.name!r} has nothing in {pair!r}; it has {', '.join(there)}"
-
-
-def _system_errors(at: str, system: Settings) -> Iterator[str]:
-    kinds = [kind for kind in SYSTEM_KINDS if system.get(kind)]
-    if len(kinds) != 1:
-        found = " and ".join(kinds) or "none"
-        yield f"{at}: needs one of {', '.join(SYSTEM_KINDS)}; it has {found}"
-        return
-    (kind,) = kinds
-    if kind == "vectors":
-        for key, path in system[kind].items():
-            yield from path_errors(f"{at}.{kind}.{key}", path)
-    # A name of the form `NAME` or `OWNER/NAME` is on the Hugging Face Hub; anything else must be a folder.
-    elif kind == "path" or not re.fullmatch("[^./~{}][^/{}]*(/[^/{}]+)?", system[kind]):
-        yield from path_errors(f"{at}.{kind}", system[kind], folder=True)
-
-
-def _name_errors(config: Settings) -> Iterator[str]:
-    """Errors for names that two systems would share in files or tables."""
-    definitions = config["definitions"]
-    taken = {name: f"definitions.{model}" for model in definitions for name in (model, f"{model}-untrained")}
-    labels = {}
-    for model, definition in definitions.items():
-        random = "" if is_trained(definition) else "Random "
-        labels[f"{random}{architecture_of(definition).name} {model}"] = f"definitions.{model}"
-    for system, entry in config["systems"].items():
-        if system in taken:
-            yield f"systems.{system}: the name is already taken by {taken[system]}: give it another name"
-        label = entry["label"] or system
-        if label in labels:
-            yield f"systems.{system}.label: {label!r} is the label of {labels[label]}: give it another label"
-        labels.setdefault(label, f"systems.{system}")
-
-
-def _published_errors(config: Settings) -> Iterator[str]:
-    """Errors for names of published systems that are in no file under `config/published`."""
-    files = map(read_csv, PUBLISHED.glob("*.csv"))
-    known = {row[key] for rows in files for row in rows for key in ("system", "other") if key in row}
-    for section in ("definitions", "systems"):
-        for name, entry in config[section].items():
-            for system in entry.get("published_as") or ():
-                if known and system not in known:
-                    hint = did_you_mean(system, known, otherwise=f"the names are in {PUBLISHED}")
-                    yield f"{section}.{name}.published_as: {system!r} is not a published system{hint}"

@@ -11,7 +11,7 @@ from paraphrastic.base.errors import InputError, did_you_mean
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import is_trained
-from paraphrastic.config.validation import SYSTEM_KINDS
+from paraphrastic.config.systems import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
 from paraphrastic.pipeline.corpora import MODEL_FILES, OfWildcards, Wildcards, folder_files
