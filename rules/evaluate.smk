@@ -94,7 +94,7 @@ rule write_card:
     resources:
         **needs("write_card"),
     params:
-        licences=models.licences,
+        corpora=models.counted_corpora,
         unknown=models.unknown_text,
         code=code_of("write_card"),
     message:

@@ -142,7 +142,7 @@ def test_corpora_of_a_model_are_those_of_its_definition() -> None:
     assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
     assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
     assert models.derived["fr"]["max_pairs"] == [None]
-    assert models.licences(of(model="fr")).keys() == {"sample_aligned"}
+    assert [name for name, *_ in models.counted_corpora(of(model="fr"))] == ["sample_aligned"]
 
 
 def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:

@@ -25,7 +25,7 @@ TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
 
 def card(tmp_path: Path, config: dict, data: str = "official") -> str:
     write_json(tmp_path / "config.json", config)
-    write_json(tmp_path / "counts.json", {"corpora": [{"kept": 12345}, {"kept": 6}]})
+    write_json(tmp_path / "counts.json", {"corpora": [{"kept": 12345}, {"kept": 6}, {"kept": 7}]})
     (tmp_path / "sweep.csv").write_text(
         "dropout,megabatch,development,chosen\n0.0,5,71.00,\n0.1,5,74.32,yes\n"
     )
@@ -36,13 +36,13 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
             tmp_path / f"{task}.json", {"measurements": measured, "data": data, "missing": ["2013/SMT"]}
         )
         results.append(tmp_path / f"{task}.json")
-    licences = {"mine": "CC-BY-4.0", "a|b": "-"}
+    corpora = [("mine", "1", "CC-BY-4.0"), ("a|b de-en", "v2", "-"), ("a|b de-fr", "v2", "-")]
     write_card(
         tmp_path,
         tmp_path / "counts.json",
         results,
         tmp_path / "README.md",
-        licences=licences,
+        corpora=corpora,
         unknown=UNKNOWN,
         loads_elsewhere="architecture" not in config,
     )
@@ -62,7 +62,8 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "An average ignores order: texts of the same pieces have the same vector, as 10101 and 10110 if each "
         "digit is a piece.",
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
-        "| a&#124;b | v2 | 6 | not stated |",
+        "| a&#124;b de-en | v2 | 6 | not stated |",
+        "| a&#124;b de-fr | v2 | 7 | not stated |",
         "| dropout | 0.1 |",
         "| model.safetensors | `abc` |",
     ):

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked
@@ -81,6 +82,9 @@ def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:
         "all/multi30k/de-fr", "all/sample_paranmt/en-en",
     ]  # fmt: skip
     assert models.derived["all"]["max_pairs"] == [7, 7, 7, None]
+    # The counts of merged pairs have a row for each of them, and so has the card.
+    counted = models.counted_corpora(SimpleNamespace(model="all"))
+    assert [("all", name) for name, *_ in counted] == models.model_corpora
 
 
 def test_speed_is_measured_on_columns_that_are_english_throughout() -> None:

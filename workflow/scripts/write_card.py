@@ -14,7 +14,7 @@ with step(snakemake):
         Path(snakemake.input.counts),
         [Path(result) for result in snakemake.input.results],
         Path(snakemake.output.card),
-        licences=snakemake.params.licences,
+        corpora=snakemake.params.corpora,
         unknown=snakemake.params.unknown,
         loads_elsewhere=bool(snakemake.input.tokenizer),
     )

@@ -46,7 +46,7 @@ def write_card(
     results: Sequence[Path],
     output: Path,
     *,
-    licences: Mapping[str, str],
+    corpora: Sequence[tuple[str, str, str]],
     unknown: Mapping[str, Unknown],
     loads_elsewhere: bool,
 ) -> None:
@@ -57,15 +57,17 @@ def write_card(
         counts: JSON file of `merge_pairs`.
         results: the model's results of `evaluate_sts`; empty if it does not know the languages of STS.
         output: the card.
-        licences: licences by corpus; `-` is an unknown one.
+        corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
         unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether sentence-transformers and model2vec load the folder.
     """
     config = read_json(folder / CONFIG)
     figures = [figure for path in results for figure in _figures(read_json(path))]
     (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
-    stated = {corpus: "not stated" if licence == "-" else licence for corpus, licence in licences.items()}
-    corpora = zip(config["corpora"].items(), read_json(counts)["corpora"], strict=True)
+    rows = [
+        (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
+        for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
+    ]
     card = _rendered(
         "chosen",
         config,
@@ -75,7 +77,7 @@ def write_card(
         figures=figures,
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
-        corpora=[(name, version, f"{of['kept']:,}", stated[name]) for (name, version), of in corpora],
+        corpora=rows,
     )
     with atomic_output(output) as temporary:
         temporary.write_text(card, encoding="utf-8")

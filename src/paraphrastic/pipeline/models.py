@@ -206,9 +206,18 @@ class Models:
             **part,
         }
 
-    def licences(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the licence of each corpus that a model is trained on; `-` is an unknown one."""
-        return {name: licence for name, (_, licence) in self._corpora_of(wildcards).items()}
+    def counted_corpora(self, wildcards: Wildcards) -> list[tuple[str, str, str]]:
+        """Return name, version and licence of all that a model's counts of pairs have a row for, in order.
+
+        These are its corpora or, where it has several pairs of languages of a corpus, these pairs. A licence
+        of `-` is an unknown one.
+        """
+        corpora = self._corpora_of(wildcards)
+        if self.definition(wildcards)["dataset"]:
+            return [(name, *about) for name, about in corpora.items()]
+        names = self._names_in_tables(wildcards.model)
+        pairs = self.corpus_pairs[wildcards.model]
+        return [(name, *corpora[corpus]) for name, (corpus, _) in zip(names, pairs, strict=True)]
 
     def unknown_text(self, wildcards: Wildcards) -> dict[str, str]:
         """Return what becomes of text without a piece, by unit; data of the original code have spellings."""
