@@ -21,8 +21,23 @@ TRIPLES = [
 ]
 
 
-def test_there_is_a_model_of_english() -> None:
-    assert "en" in NAMES
+# A sentence, its translation, and another sentence in the language of the translation.
+TRANSLATIONS = [
+    ("A dog runs in the snow.", "Ein Hund läuft im Schnee.", "Das Wetter ist heute schlecht."),
+    ("I love this book.", "Me encanta este libro.", "El tren sale a las ocho."),
+    ("The train is late.", "Le train est en retard.", "Elle mange une pomme."),
+]
+
+
+def test_there_are_models_of_english_and_of_four_languages() -> None:
+    assert {"en", "en-de-es-fr"} <= set(NAMES)
+
+
+@pytest.mark.parametrize(("sentence", "translation", "other"), TRANSLATIONS)
+def test_a_translation_is_near(sentence: str, translation: str, other: str) -> None:
+    model = load_model("en-de-es-fr")
+    same, different = model.score_raw_text([(sentence, translation), (sentence, other)])
+    assert same > 0.5 > different + 0.2
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,6 +113,17 @@ def test_the_command_lists_the_models(capsys: pytest.CaptureFixture[str]) -> Non
     assert [row[0] for row in rows] == NAMES
     assert all(Path(row[4]) == SHIPPED / row[0] for row in rows)
     assert rows[NAMES.index("en")][1:3] == ["en", str(load_model("en").dim)]
+
+
+def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> None:
+    (tmp_path / "en.txt").write_text("".join(f"{english}\n" for english, *_ in TRANSLATIONS))
+    (tmp_path / "other.txt").write_text("".join(f"{other}\n" for _, other, _ in TRANSLATIONS[::-1]))
+    files = {"--source": "en.txt", "--target": "other.txt", "--output": "mined.tsv"}
+    assert (
+        main(["mine", *(each for name, file in files.items() for each in (name, str(tmp_path / file)))]) == 0
+    )
+    rows = [line.split("\t") for line in (tmp_path / "mined.tsv").read_text().splitlines()]
+    assert sorted(row[1:] for row in rows) == sorted([*pair] for *pair, _ in TRANSLATIONS)
 
 
 def test_commands_use_the_english_model_by_default(tmp_path: Path) -> None:

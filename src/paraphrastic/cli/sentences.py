@@ -157,7 +157,7 @@ A line of the output has the score, the source and the target; the best pair com
 count once. The score of a pair is its cosine divided by the mean cosine of both sentences with their 4
 nearest neighbours (Artetxe and Schwenk 2019).
 """,
-    cli.model(of_others=True),
+    cli.model(of_others=True, default="en-de-es-fr"),
     cli.lines("--source", "source sentences, one per line"),
     cli.lines("--target", "target sentences, one per line", dest="target"),
     cli.output("TSV file to write; - for standard output"),
