@@ -188,7 +188,7 @@ def test_an_extra_of_small_packages_is_enough_to_export(
 def test_a_name_without_a_model_is_explained(core: Path, folder: Path) -> None:
     command = ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"]
     ended = run([core / "paraphrastic", *command], folder)
-    message = "nope: there is no folder of this name; models that come with the package: en"
+    message = "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr"
     assert ended.stderr == f"paraphrastic: error: {message}\n"
 
 
