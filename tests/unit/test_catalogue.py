@@ -330,6 +330,13 @@ def test_tables_are_those_that_have_rows() -> None:
     assert off.absent["filter_study"] == "the configuration does not ask for it"
 
 
+def test_models_that_are_not_trained_have_no_curve_of_their_training() -> None:
+    definitions = load("config")["definitions"]
+    found = results(definitions={**definitions, "de": {**definitions["de"], "training": {"epochs": 0}}})
+    assert not [figure for figure in found.figures if figure.startswith("training/de/")]
+    assert [figure for figure in found.figures if figure.startswith("training/")]
+
+
 def test_negatives_are_those_of_one_model() -> None:
     assert "negatives" not in results().tables
     with pytest.raises(InputError, match=r"negatives\.model: is null"):

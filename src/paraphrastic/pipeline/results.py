@@ -6,7 +6,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from paraphrastic.base.files import Json
-from paraphrastic.config.definitions import sweep_runs
+from paraphrastic.config.definitions import is_trained, sweep_runs
 from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.pipeline.corpora import Wildcards
@@ -51,7 +51,12 @@ class Results:
         self.figures = [
             *self.system_tables,
             *(table for table in plotted if table in made),
-            *(f"training/{model}/{run}" for model in config["models"] for run in sweep_runs(config, model)),
+            *(
+                f"training/{model}/{run}"
+                for model in config["models"]
+                if is_trained(config["definitions"][model])
+                for run in sweep_runs(config, model)
+            ),
         ]
         # Why some tables that the page could show are not made.
         self.absent = dict.fromkeys(
