@@ -37,9 +37,10 @@ from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.evaluation.correlation import pearson
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.training.beginning import TrainingInputs
 from paraphrastic.training.dataset import GROUPS, SIDES, PairDataset, append_sentences, create_side
 from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.train import TrainingInputs, train_model
+from paraphrastic.training.train import train_model
 
 HELD_OUT = 400
 COLUMNS = ("variant", "seed", "pairs", "seconds", "sts17", "stsb", "sick", "mrpc", "held_out", "mean")

@@ -16,7 +16,7 @@ from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.check import check_config, read_config
 from paraphrastic.config.definitions import mining_system
 from paraphrastic.config.validation import MEASURES
-from paraphrastic.pipeline.corpora import MODEL_FILES, Corpora, languages_of, one_of
+from paraphrastic.pipeline.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
 from paraphrastic.pipeline.models import Models

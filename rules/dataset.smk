@@ -12,7 +12,7 @@ rule encode_dataset:
     benchmark:
         "results/benchmarks/encode_dataset/{model}.tsv"
     wildcard_constraints:
-        model=one_of(models.corpus_models),
+        model=one_of(model for model in models.corpus_models if model in models.piece_models),
     conda:
         "../envs/train.yaml"
     threads: 1

@@ -32,13 +32,15 @@ rule initialise_model:
         "results/logs/initialise_model/{model}.log",
     benchmark:
         "results/benchmarks/initialise_model/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(models.piece_models),
     conda:
         "../envs/train.yaml"
     threads: 1
     resources:
         **needs("initialise_model"),
     params:
-        settings=lambda wildcards: next(iter(models.derived[wildcards.model]["runs"].values())),
+        settings=models.first_run,
         architecture=models.of("architecture"),
         about=models.about,
         code=code_of("initialise_model"),

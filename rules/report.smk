@@ -15,9 +15,11 @@ rule write_provenance:
         tables=PAGE_TABLES,
         intervals=PAGE_INTERVALS,
         figures=expand("results/figures/{figure}.svg", figure=results.figures),
-        models=expand(
-            "results/models/{model}/{name}", model=config["models"], name=[*MODEL_FILES, "README.md"]
-        ),
+        models=[
+            f"results/models/{model}/{name}"
+            for model in config["models"]
+            for name in [*corpora.model_file_names(model), "README.md"]
+        ],
         results=sorted({path for table in results.system_tables for path in results.files(table)}),
     output:
         provenance="results/provenance.json",

@@ -155,7 +155,7 @@ rule tabulate_studies:
 
 rule tabulate_negatives:
     input:
-        model=models.negatives_files(*(f"results/models/{{model}}/{name}" for name in MODEL_FILES)),
+        model=models.negatives_model_files,
         pairs=models.negatives_files("results/corpora/{data}/pairs.parquet"),
     output:
         table="results/tables/negatives.csv",

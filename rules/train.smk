@@ -17,6 +17,8 @@ rule train_model:
         "results/logs/train_model/{model}/{run}.log",
     benchmark:
         "results/benchmarks/train_model/{model}/{run}.tsv"
+    wildcard_constraints:
+        model=one_of(models.piece_models),
     conda:
         "../envs/train.yaml"
     # The runs of a sweep share the cores. A profile can give a run more threads (set-threads); results stay
@@ -39,7 +41,7 @@ rule train_model:
 
 rule evaluate_run:
     input:
-        model=rules.train_model.output,
+        model=models.model_files("results/training/{model}/{run}"),
         testsets="results/testsets/sts.parquet",
     output:
         score="results/training/{model}/{run}/development.json",
@@ -75,6 +77,8 @@ rule choose_model:
         sweep="results/models/{model}/sweep.csv",
     log:
         "results/logs/choose_model/{model}.log",
+    wildcard_constraints:
+        model=one_of(models.piece_models),
     conda:
         "../envs/train.yaml"
     threads: 1
@@ -98,6 +102,8 @@ rule convert_tokenizer:
         modules="results/models/{model}/modules.json",
     log:
         "results/logs/convert_tokenizer/{model}.log",
+    wildcard_constraints:
+        model=one_of(models.piece_models),
     conda:
         "../envs/train.yaml"
     threads: 1

@@ -9,6 +9,7 @@ from training_runs import CONFIG, SETTINGS
 
 from paraphrastic.config.architecture import Architecture, Part, vocabularies
 from paraphrastic.training import train
+from paraphrastic.training.beginning import TrainingInputs
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.encoder import RecurrentEmbeddings
 from paraphrastic.training.sentences import Sentences
@@ -80,9 +81,9 @@ class Data:
             )
         return self.made[architecture]
 
-    def inputs(self, architecture: Architecture, settings=SHORT, vectors=None) -> train.TrainingInputs:
+    def inputs(self, architecture: Architecture, settings=SHORT, vectors=None) -> TrainingInputs:
         dataset, models = self(architecture)
-        return train.TrainingInputs(
+        return TrainingInputs(
             dataset=dataset, sentencepiece=models, vectors=vectors, settings=settings,
             architecture=architecture, config=CONFIG,
         )  # fmt: skip

@@ -13,6 +13,7 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.beginning import untrained_model
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import (
     AveragedEmbeddings,
@@ -22,7 +23,7 @@ from paraphrastic.training.encoder import (
 )
 from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.train import build_engine, choose_engine, untrained_model
+from paraphrastic.training.train import build_engine, choose_engine
 
 
 @pytest.fixture(scope="module")

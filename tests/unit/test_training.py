@@ -19,7 +19,7 @@ from training_runs import train_model as train_with_checkpoints
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.training import train
+from paraphrastic.training import beginning, train
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
@@ -185,7 +185,7 @@ def nothing_is_learned(
     data: tuple[Path, Path], folder: Path, settings: TrainingSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     model = load_model(train_model(data, folder / "model", settings).parent)
-    untrained = train.untrained_model(training_inputs(data, settings))
+    untrained = beginning.untrained_model(training_inputs(data, settings))
     assert (model.embeddings == untrained.tensors["embeddings"]).all()
     for epoch in range(1, settings.epochs + 1):
         assert f"no sentence had a negative in epoch {epoch}, so nothing was learned" in caplog.text
@@ -196,7 +196,7 @@ def test_sentences_of_only_unknown_pieces_have_a_vector_that_is_learned(tmp_path
     pairs = [("\u200b", "das haus"), ("the house", "\u200b"), *sentence_pairs(200)]
     data = write_training_data(tmp_path, pairs)
     model = load_model(train_model(data, tmp_path / "model", SETTINGS).parent)
-    untrained = train.untrained_model(training_inputs(data, SETTINGS))
+    untrained = beginning.untrained_model(training_inputs(data, SETTINGS))
     assert np.isfinite(model.unknown).all()
     assert (model.unknown != untrained.tensors["unknown"]).any()
 
@@ -236,7 +236,7 @@ def test_frequent_pieces_begin_smaller(data: tuple[Path, Path]) -> None:
         assert (pairs.counts()[0] == occurrences).all()
         pieces = pairs.units[0].pieces
     plain, scaled = (
-        train.untrained_model(training_inputs(data, replace(SETTINGS, init_sif=a))).tensors
+        beginning.untrained_model(training_inputs(data, replace(SETTINGS, init_sif=a))).tensors
         for a in (None, 0.01)
     )
     expected = 0.01 / (0.01 + occurrences / len(tokens))

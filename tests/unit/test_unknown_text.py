@@ -25,9 +25,10 @@ from paraphrastic.config.architecture import (
 )
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.sentencepiece_models import byte_pieces
+from paraphrastic.training.beginning import TrainingInputs, untrained_model
 from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
 from paraphrastic.training.encoder import UNSEEN_BYTE
-from paraphrastic.training.train import TrainingInputs, train_model, untrained_model
+from paraphrastic.training.train import train_model
 from paraphrastic.training.vocabulary import load_sentencepiece, train_vocabulary
 
 SETTINGS = dataclasses.replace(SHORT, dropout=0.0)

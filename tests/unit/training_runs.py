@@ -9,6 +9,7 @@ import pytest
 from small_corpus import sentence_pairs, write_training_data
 
 from paraphrastic.training import train
+from paraphrastic.training.beginning import TrainingInputs
 from paraphrastic.training.loop import TrainingRun
 from paraphrastic.training.settings import TrainingSettings
 
@@ -47,8 +48,8 @@ def write_data(folder: Path) -> tuple[Path, Path]:
     return write_training_data(folder, pairs, size=300)
 
 
-def training_inputs(data: tuple[Path, Path], settings: TrainingSettings) -> train.TrainingInputs:
-    return train.TrainingInputs(dataset=data[0], sentencepiece=[data[1]], settings=settings, config=CONFIG)
+def training_inputs(data: tuple[Path, Path], settings: TrainingSettings) -> TrainingInputs:
+    return TrainingInputs(dataset=data[0], sentencepiece=[data[1]], settings=settings, config=CONFIG)
 
 
 def train_model(

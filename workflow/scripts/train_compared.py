@@ -8,7 +8,8 @@ from pathlib import Path
 from adapter import step
 from paraphrastic.evaluation.comparison import write_curve_of_run
 from paraphrastic.evaluation.development import average_in_training
-from paraphrastic.training.train import Development, TrainingInputs, train_model
+from paraphrastic.training.beginning import TrainingInputs
+from paraphrastic.training.train import Development, train_model
 from paraphrastic.training.warm_up import compile_kernels
 
 with step(snakemake):

@@ -1,14 +1,15 @@
 """Train one run of a model's sweep.
 
-Inputs: dataset, sentencepiece, vectors (none or one), testsets. Outputs: weights, sentencepiece, config,
-history.
+Inputs: dataset, sentencepiece, vectors (none or one), testsets; a Transformer has neither of the two in the
+middle. Outputs: weights and the other files of the model's folder, history.
 """
 
 from pathlib import Path
 
 from adapter import step
 from paraphrastic.evaluation.development import score_in_training
-from paraphrastic.training.train import Development, TrainingInputs, train_model
+from paraphrastic.training.beginning import TrainingInputs
+from paraphrastic.training.train import Development, train_model
 
 with step(snakemake):
     params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
@@ -16,7 +17,7 @@ with step(snakemake):
     watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
         TrainingInputs.of_rule(snakemake.input, *params),
-        Path(snakemake.output.weights).parent,
+        Path(snakemake.output[0]).parent,
         threads=snakemake.threads,
         development=Development(score_in_training, Path(snakemake.input.testsets)),
         checkpoint_minutes=watching["checkpoint_minutes"],

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
 from paraphrastic.base.units import UNITS
@@ -11,6 +12,7 @@ PartKind = Literal["average", "lstm", "bilstm"]
 Pooling = Literal["mean", "max"]
 Directions = Literal["average", "concatenate"]
 Sharing = Literal["shared", "separate"]
+TransformerPooling = Literal["mean", "cls", "lstm_last"]
 # Overlapping tables share the embeddings of pieces that are spelled alike.
 Tables = Literal["shared", "separate", "overlapping"]
 
@@ -22,9 +24,22 @@ _CHOICES = {
 }
 # The papers' names of averages, first as the only part and then beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
+_POOLINGS = {"mean": "mean", "cls": "first token", "lstm_last": "LSTM"}
+# The unit of Transformers, whose own tokenizers cut sentences.
+TOKENS = "tokens"
 # An LSTM reads words unless its name says otherwise.
 _LSTMS = {"lstm": "LSTM", "bilstm": "BLSTM"}
 _OVER = {"subword": "-SP", "word": "", "trigram": "-TRIGRAM"}
+
+# Values that the kernels for averages know of settings that are otherwise for autograd.
+_OF_KERNELS: Mapping[str, Any] = {
+    "loss": "margin",
+    "warmup": 0.0,
+    "max_gradient_norm": None,
+    "precision": "float32",
+    "chunk_size": None,
+    "gradient_checkpointing": False,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +83,35 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
-    """All parts of an encoder.
+class Transformer:
+    """A Transformer with a pooling of its last layer (Dadas 2022, section III).
 
     Attributes:
-        parts: the parts, at least one.
+        place: a folder, or a name on the Hugging Face Hub.
+        pooling: `mean` over the tokens, the vector of the first token (`cls`), or the last state of an LSTM
+            that reads the tokens from left to right (`lstm_last`).
+        lstm_size: dimension of the LSTM's state.
+        max_tokens: tokens after which sentences are cut off; None for as many as the Transformer can read.
+    """
+
+    place: str
+    pooling: TransformerPooling = "mean"
+    lstm_size: int | None = None
+    max_tokens: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in tables."""
+        size = f" {self.lstm_size:,}" if self.pooling == "lstm_last" else ""
+        return f"{Path(self.place).name} {_POOLINGS[self.pooling]}{size}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """All parts of an encoder, or a Transformer.
+
+    Attributes:
+        parts: the parts, at least one; not used if there is a Transformer.
         combine: how the parts' vectors are combined.
         scramble: share of the training sentences whose tokens LSTMs read in random order.
         languages: whether the two languages share all parameters or have `separate` ones.
@@ -85,6 +124,7 @@ class Architecture:
     scramble: float = 0.0
     languages: Sharing = "shared"
     vocabularies: Tables = "shared"
+    transformer: Transformer | None = None
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
@@ -94,17 +134,25 @@ class Architecture:
             TypeError: a key is unknown.
             ValueError: there are no parts, or a value of a part is not allowed.
         """
+        if transformer := value.get("transformer"):
+            return cls(transformer=Transformer(**transformer))
         if not value["parts"]:
             raise ValueError("it has no parts")
         return cls(**{**value, "parts": tuple(Part(**part) for part in value["parts"])})
 
     def to_json(self) -> dict[str, Any]:
         """The attributes, in the form of a model's `config.json`."""
-        return {**asdict(self), "parts": [asdict(part) for part in self.parts]}
+        if self.transformer:
+            return {"transformer": asdict(self.transformer)}
+        # Models without a Transformer do not name one, as before there were any.
+        values = {key: value for key, value in asdict(self).items() if key != "transformer"}
+        return {**values, "parts": [asdict(part) for part in self.parts]}
 
     @property
     def units(self) -> tuple[str, ...]:
         """The units that sentences are cut into, each once, in the order of the parts."""
+        if self.transformer:
+            return (TOKENS,)
         return tuple(dict.fromkeys(part.unit for part in self.parts))
 
     @property
@@ -120,16 +168,18 @@ class Architecture:
     @property
     def recurrent(self) -> bool:
         """Whether a part of the encoder has an LSTM."""
-        return any(part.recurrent for part in self.parts)
+        return not self.transformer and any(part.recurrent for part in self.parts)
 
     @property
     def averaged(self) -> bool:
         """Whether the encoder is a single average."""
-        return len(self.parts) == 1 and not self.parts[0].recurrent
+        return not self.transformer and len(self.parts) == 1 and not self.parts[0].recurrent
 
     @property
     def name(self) -> str:
         """The papers' name for the encoder."""
+        if self.transformer:
+            return self.transformer.name
         if self.averaged:
             names = _AVERAGES[self.parts[0].unit][0]
         else:
@@ -143,7 +193,11 @@ class Architecture:
 def architecture_of(definition: Mapping[str, Any]) -> Architecture:
     """The encoder of a model, from its completed definition."""
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
-    architecture = Architecture.from_json({**encoder, "vocabularies": vocabulary["languages"]})
+    if place := encoder["transformer"]:
+        own = {key: encoder[key] for key in ("pooling", "lstm_size", "max_tokens")}
+        return Architecture(transformer=Transformer(place=place, **own))
+    parts = {key: encoder[key] for key in ("parts", "combine", "scramble", "languages")}
+    architecture = Architecture.from_json({**parts, "vocabularies": vocabulary["languages"]})
     # Settings without effect are normalised, so that changing them does not cause new training.
     if not architecture.recurrent:
         architecture = replace(architecture, scramble=0.0)
@@ -163,9 +217,12 @@ def encoder_name(config: Mapping[str, Any]) -> str:
 def vocabularies(definition: Mapping[str, Any]) -> dict[str, tuple[str, tuple[str, ...]]]:
     """Unit and sides of each of a model's vocabularies, by name, in the order of units and languages.
 
-    The first is called `sentencepiece`; the names of the others include the unit and the language.
+    The first is called `sentencepiece`; the names of the others include the unit and the language. A
+    Transformer has its own tokenizer, and none of these.
     """
     architecture = architecture_of(definition)
+    if architecture.transformer:
+        return {}
     sides: dict[str, tuple[str, ...]] = {"": ("source", "target")}
     if architecture.vocabularies != "shared":
         source, target = definition["languages"]
@@ -185,3 +242,8 @@ def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, A
     settings["unknown"] = settings["unknown"] or ("shared" if unit == "trigram" else "bytes")
     # A setting without effect is normalised, so that changing it does not cause new training.
     return settings if unit == "subword" else {**settings, "character_coverage": 1.0}
+
+
+def only_autograd(training: Mapping[str, Any]) -> list[str]:
+    """Names of the training settings whose values only the autograd engine knows."""
+    return [name for name, value in _OF_KERNELS.items() if training[name] != value]

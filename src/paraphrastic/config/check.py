@@ -12,7 +12,7 @@ from yaml import MarkedYAMLError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
-from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets
+from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets, recipe_of
 from paraphrastic.config.local_files import name_files, named_datasets
 from paraphrastic.config.schema import Schema, entry, plain
 from paraphrastic.config.studies import add_models, shared_models
@@ -118,12 +118,14 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     for model, definition in checked["definitions"].items():
         completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
         rules.fill_defaults(completed, rules.named["definition"])
+        completed["recipe"] = recipe_of(completed)
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
+        completed["sweep"].setdefault("dropout", [0.1 if completed["encoder"]["transformer"] else 0.0])
         for part in completed["encoder"]["parts"]:
             rules.fill_defaults(part, rules.named["part"])
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
-    checked["training"] = {**RECIPES[checked["recipe"]], **checked["training"]}
+    checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
     checked = rules.normalize(checked)
     _refuse(name_files(checked, registry))
     if checked["licences"] == "commercial":

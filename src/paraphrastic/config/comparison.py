@@ -47,7 +47,8 @@ def compared_settings(config: Mapping[str, Any], model: str, recipe: str) -> Jso
     }
     # What the paper did not have is off.
     off = {"init": "random", "max_negative_share": None}
-    return {**settings, **off, **RECIPES["paper"]} if recipe == "paper" else settings
+    paper = {**RECIPES["paper"], "epochs": settings["epochs"]}
+    return {**settings, **off, **paper} if recipe == "paper" else settings
 
 
 def static_embedding_settings(config: Mapping[str, Any], model: str) -> Json:

@@ -27,10 +27,22 @@ OVERRIDABLE = (
 WATCHING = ("checkpoint_minutes", "tensorboard")
 
 
+# What both recipes for averages and LSTMs have.
+_COMMON: Mapping[str, Any] = {
+    "epochs": 25,
+    "batch_size": 128,
+    "loss": "margin",
+    "optimizer": "adam",
+    "warmup": 0.0,
+    "weight_decay": 0.0,
+    "max_gradient_norm": None,
+    "precision": "float32",
+}
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
 RECIPES: Mapping[str, Mapping[str, Any]] = {
     # Wieting et al. 2021, section 5.1, and the original code.
     "paper": {
+        **_COMMON,
         "init_std": 1.0,
         "init_sif": None,
         "margin": 0.4,
@@ -39,6 +51,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "mining_precision": "float32",
     },
     "best": {
+        **_COMMON,
         "init_std": 0.1,
         "init_sif": 0.003,
         "margin": 0.6,
@@ -46,7 +59,31 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
         "learning_rate_schedule": "linear",
         "mining_precision": "auto",
     },
+    # Dadas 2022, section IV-C. Weight decay, gradient norm and precision, which it does not state, are those
+    # that sentence-transformers had then. A margin counts only if the loss is chosen.
+    "transformer": {
+        "epochs": 3,
+        "batch_size": 64,
+        "loss": "multiple_negatives",
+        "optimizer": "adamw",
+        "learning_rate": 2e-6,
+        "learning_rate_schedule": "linear",
+        "warmup": 0.1,
+        "weight_decay": 0.01,
+        "max_gradient_norm": 1.0,
+        "precision": "auto",
+        "init_std": 1.0,
+        "init_sif": None,
+        "margin": 0.4,
+        "mining_precision": "auto",
+    },
 }
+
+
+def recipe_of(section: Mapping[str, Any]) -> str:
+    """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
+    own: str | None = section["recipe"]
+    return own or ("transformer" if section["encoder"]["transformer"] else "best")
 
 
 def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:

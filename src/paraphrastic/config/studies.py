@@ -158,4 +158,7 @@ def _digest(definition: Json) -> str:
     data = {key: definition[key] for key in _DATA}
     if definition["vocabulary"]["only_initial_vectors"]:
         data["initial_vectors"] = definition["training"]["initial_vectors"]
-    return json.dumps([data, vocabularies(definition), architecture_of(definition).tables], sort_keys=True)
+    architecture = architecture_of(definition)
+    if transformer := architecture.transformer:
+        data["tokens"] = [transformer.place, transformer.max_tokens]
+    return json.dumps([data, vocabularies(definition), architecture.tables], sort_keys=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, did_you_mean
-from paraphrastic.config.architecture import architecture_of, vocabulary_settings
+from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.comparison import comparison_errors
 from paraphrastic.config.definitions import (
     OVERRIDABLE,
@@ -17,6 +17,7 @@ from paraphrastic.config.definitions import (
     undefined,
     way,
 )
+from paraphrastic.config.encoders import architecture_errors
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
 from paraphrastic.config.systems import name_errors, published_errors, system_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
@@ -165,52 +166,6 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     elif unknown := [code for code in mined["languages"] if code not in definitions[encoder]["languages"]]:
         known = " and ".join(definitions[encoder]["languages"])
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
-
-
-def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterator[str]:
-    """Errors in a definition's encoder, and in training settings that do not suit the encoder."""
-    training, encoder, at = definition["training"], definition["encoder"], f"{path['encoder']}.parts"
-    architecture = architecture_of(definition)
-    dimensions = [part.dimension or training["dimension"] for part in architecture.parts]
-    for number, (part, dimension) in enumerate(zip(architecture.parts, dimensions, strict=True)):
-        if part.pooling == "max" and not part.recurrent:
-            yield f"{at}.{number}.pooling: max is for lstm and bilstm, not for average"
-        if part.peepholes and not part.recurrent:
-            yield f"{at}.{number}.peepholes: are for lstm and bilstm, not for average"
-        if part.directions == "concatenate" and part.kind != "bilstm":
-            yield f"{at}.{number}.directions: concatenate is for bilstm, not for {part.kind}"
-        elif part.directions == "concatenate" and dimension % 2:
-            yield f"{at}.{number}.dimension: {dimension} is odd and cannot be split between two directions"
-    if encoder["combine"] == "add" and len(set(dimensions)) > 1:
-        sizes = ", ".join(map(str, dimensions))
-        yield f"{path['encoder']}.combine: vectors of {sizes} entries cannot be added"
-    if len(languages := definition["languages"]) != 2:
-        for section in ("encoder", "vocabulary"):
-            if (sharing := definition[section]["languages"]) != "shared":
-                there = f"only {languages[0]}" if len(languages) == 1 else f"{', '.join(languages)}"
-                yield f"{path[section]}.languages: {sharing} needs two languages; there is {there}"
-    for unit in architecture.units:
-        if unit != "subword" and vocabulary_settings(definition, unit)["unknown"] == "spellings":
-            own = f"units.{unit}." if "unknown" in definition["vocabulary"]["units"].get(unit, {}) else ""
-            yield f"{path['vocabulary']}.{own}unknown: spellings is for subwords, not for {unit}s"
-    at, engine, penalty = path["training"], training["engine"], training["initial_vectors_penalty"]
-    if engine == "fused" and not architecture.averaged:
-        yield f"{at}.engine: fused is for one averaged part; auto or autograd trains {architecture.name}"
-    lazy = training["optimizer"] == "lazy_adam"
-    if lazy and (engine == "autograd" or not architecture.averaged):
-        other = "autograd" if engine == "autograd" else f"autograd, which trains {architecture.name}"
-        yield f"{at}.optimizer: lazy_adam is for the engine fused, not for {other}"
-    if training["initial_vectors"] is not None and "word" not in architecture.units:
-        yield f"{at}.initial_vectors: are for words; no part has the unit word"
-    if definition["vocabulary"]["only_initial_vectors"] and training["initial_vectors"] is None:
-        yield f"{path['vocabulary']}.only_initial_vectors: needs training.initial_vectors, which is null"
-    if penalty > 0 and training["initial_vectors"] is None:
-        yield f"{at}.initial_vectors_penalty: needs initial_vectors, which is null"
-    if penalty > 0 and (engine == "fused" or lazy):
-        asked = "fused" if engine == "fused" else "fused, which lazy_adam needs"
-        yield f"{at}.initial_vectors_penalty: is for the engine autograd, not for {asked}"
-    if training["composition_penalty"] > 0 and not architecture.recurrent:
-        yield f"{at}.composition_penalty: is for the weights of LSTMs; no part is lstm or bilstm"
 
 
 def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:

@@ -14,6 +14,7 @@ from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
+from paraphrastic.model.transformer import TransformerFiles
 
 # Turns English sentences into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str]], Float32]
@@ -25,9 +26,9 @@ def development_score(model: SentenceEncoder, testsets: Path) -> float:
     return _pearson(_english(model), pairs, name=f"{testsets}: STS 2017 en-en")
 
 
-def score_in_training(files: ModelFiles, testsets: Path) -> float:
+def score_in_training(files: ModelFiles | TransformerFiles, testsets: Path) -> float:
     """`development_score` of a model in the middle of its training."""
-    return development_score(open_files(files), testsets)
+    return development_score(_opened(files), testsets)
 
 
 def average_score(model: SentenceEncoder, testsets: Path) -> float:
@@ -35,9 +36,9 @@ def average_score(model: SentenceEncoder, testsets: Path) -> float:
     return average_of_vectors(_english(model), testsets)
 
 
-def average_in_training(files: ModelFiles, testsets: Path) -> float:
+def average_in_training(files: ModelFiles | TransformerFiles, testsets: Path) -> float:
     """`average_score` of a model in the middle of its training."""
-    return average_score(open_files(files), testsets)
+    return average_score(_opened(files), testsets)
 
 
 def average_of_vectors(embed: Embed, testsets: Path) -> float:
@@ -47,6 +48,10 @@ def average_of_vectors(embed: Embed, testsets: Path) -> float:
     for (year, name), group in pairs.group_by("year", "dataset", maintain_order=True):
         years.setdefault(str(year), []).append(_pearson(embed, group, name=f"{testsets}: STS {year} {name}"))
     return float(np.mean([np.mean(scores) for scores in years.values()]))
+
+
+def _opened(files: ModelFiles | TransformerFiles) -> SentenceEncoder:
+    return open_files(files) if isinstance(files, ModelFiles) else files.open()
 
 
 def _english(model: SentenceEncoder) -> Embed:

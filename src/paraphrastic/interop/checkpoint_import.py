@@ -25,7 +25,7 @@ from paraphrastic.base.files import new_folder, sha256
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
-from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.model.encoder import PieceEncoder
 from paraphrastic.model.files import TOKENIZER, tensor_name
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.sentencepiece_models import UNKNOWN, add_unknown_pieces
@@ -52,7 +52,7 @@ def import_checkpoint(
     name: str | None = None,
     languages: Sequence[str] = (),
     tokenized: bool = False,
-) -> SentenceEncoder:
+) -> PieceEncoder:
     """Write a checkpoint of the original code as a new model folder with a card; see `open_checkpoint`.
 
     If other libraries compute the same vectors, they can load the folder; if not, its card says why.
@@ -81,7 +81,7 @@ def import_checkpoint(
     return model
 
 
-def _check_tokenizer(model: SentenceEncoder, folder: Path) -> None:
+def _check_tokenizer(model: PieceEncoder, folder: Path) -> None:
     """Raise an `InputError` unless the ids of `tokenizer.json` lead to the same cosines as the model.
 
     Cosines are compared on the text that comes with the package.
@@ -112,7 +112,7 @@ def open_checkpoint(
     name: str | None = None,
     languages: Sequence[str] = (),
     tokenized: bool = False,
-) -> SentenceEncoder:
+) -> PieceEncoder:
     """Open a model of the original code; its vectors are the original's, except for text without any piece.
 
     Such text has the zero vector here, as with every model, and the vector of unknown text in the original.

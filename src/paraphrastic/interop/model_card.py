@@ -16,7 +16,7 @@ from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.files import CARD, CONFIG
+from paraphrastic.model.files import CARD, CONFIG, TRANSFORMER
 
 Content = Mapping[str, Any]
 Rows = Sequence[tuple[str, str]]
@@ -59,9 +59,18 @@ def write_card(
         output: the card.
         corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
         unknown: what becomes of text without a piece, by unit of the model.
-        loads_elsewhere: whether sentence-transformers and model2vec load the folder.
+        loads_elsewhere: whether other libraries load the folder.
+
+    Raises:
+        InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
     """
     config = read_json(folder / CONFIG)
+    comparison = None
+    if config["encoder"] == TRANSFORMER:
+        # A late import, since other models need none of it.
+        from paraphrastic.interop.transformer import compare_folder
+
+        comparison = compare_folder(folder).table()
     figures = [figure for path in results for figure in _figures(read_json(path))]
     (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
     rows = [
@@ -78,6 +87,7 @@ def write_card(
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,
+        comparison=comparison,
     )
     with atomic_output(output) as temporary:
         temporary.write_text(card, encoding="utf-8")

@@ -12,7 +12,7 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import HAN
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import cosines
+from paraphrastic.model.encoder import SentenceEncoder, cosines
 
 # Sentences in many languages and scripts, some of which are hard to cut in the same way.
 TEXT = Path(__file__).with_name("sentences.txt")
@@ -113,11 +113,12 @@ class Parity:
         ]
 
 
-def compare(model: AverageEncoder, other: Other, sentences: Iterable[str]) -> Parity:
+def compare(model: SentenceEncoder, other: Other, sentences: Iterable[str]) -> Parity:
     """Compare the pieces and cosines of sentences here and in another library.
 
-    Sentences of unknown pieces that have a vector only here, and those with two best ways to be cut, are
-    counted separately, and their cosines are not compared.
+    `model` is an average of one table, or a Transformer. Sentences without text, which are zero
+    here, and those of unknown pieces that have a vector only here are not compared, and neither are the
+    cosines of those with two best ways to be cut; all but the first are counted separately.
     """
     found = Parity(other.tolerance)
     remaining = iter(sentences)
@@ -137,24 +138,27 @@ def compare(model: AverageEncoder, other: Other, sentences: Iterable[str]) -> Pa
     return found
 
 
-def _compare_pieces(model: AverageEncoder, other: Other, block: list[str], found: Parity) -> list[int]:
+def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], found: Parity) -> list[int]:
     """Compare pieces and return the places of sentences whose vectors are not to be compared."""
     apart = []
     ours = model.tokenize(block)
     for place, (text, own, pieces) in enumerate(zip(block, ours.lists(), other.cut(block), strict=True)):
         line = found.sentences + place + 1
-        known = [piece for piece in pieces if model.known[piece]]
+        average = model if isinstance(model, AverageEncoder) else None
+        known = [piece for piece in pieces if average.known[piece]] if average else pieces
         if known == own:
             found.identical += 1
         elif Counter(known) == Counter(own):
             found.reordered.append(line)
-        elif _is_tie(model, text, pieces):
+        elif average and _is_tie(average, text, pieces):
             found.ties.append(line)
             apart.append(place)
         else:
             found.different.append(line)
             if model.config["segmentation"].get("zh") and HAN.search(text):
                 found.segmented.append(line)
+        if not average and not ours.has_text[place]:
+            apart.append(place)
         if not own and ours.has_text[place] and not other.unknown:
             found.unknown.append(line)
             apart.append(place)

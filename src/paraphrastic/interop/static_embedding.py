@@ -22,8 +22,8 @@ from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.evaluation.comparison import Point, write_curve
 from paraphrastic.evaluation.development import average_of_vectors
 from paraphrastic.interop.tokenizer import tokenizer_json
+from paraphrastic.model.hub import not_installed, set_tokenizer_threads
 from paraphrastic.model.sentencepiece_models import read_model_proto
-from paraphrastic.systems.external import not_installed, set_tokenizer_threads
 
 log = logging.getLogger(__name__)
 

@@ -15,13 +15,13 @@ import sentencepiece
 from paraphrastic.base.arrays import Bool, Float32, Int8, UInt8
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS, spell
-from paraphrastic.model.encoder import SentenceEncoder, Vectors
+from paraphrastic.model.encoder import PieceEncoder, Vectors
 from paraphrastic.model.files import AVERAGE, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
 from paraphrastic.model.pieces import Cutter, Pieces
 
 
-class AverageEncoder(SentenceEncoder):
+class AverageEncoder(PieceEncoder):
     """A trained model that averages embeddings.
 
     Args:

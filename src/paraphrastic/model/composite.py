@@ -26,7 +26,7 @@ import sentencepiece
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.model.encoder import SentenceEncoder, Vectors
+from paraphrastic.model.encoder import PieceEncoder, Vectors
 from paraphrastic.model.files import COMPOSITE, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
@@ -40,7 +40,7 @@ _LSTM_SENTENCES = 256
 _END_OF_UNIT = -1
 
 
-class CompositeEncoder(SentenceEncoder):
+class CompositeEncoder(PieceEncoder):
     """A trained model of any architecture.
 
     Args:

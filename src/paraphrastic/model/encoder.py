@@ -28,15 +28,13 @@ class SentenceEncoder(ABC):
     """Turns raw sentences into vectors, and pairs of them into cosines.
 
     Args:
-        processor: the sentencepiece model, or the first one if there are several.
         config: the content of `config.json`.
     """
 
     kind: str
     """The kind of the encoder, as `config.json` names it."""
 
-    def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
-        self.processor = with_unknown_pieces(processor, lowercase=bool(config.get("lowercase")))
+    def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
 
     @property
@@ -44,17 +42,10 @@ class SentenceEncoder(ABC):
     def dim(self) -> int:
         """Dimension of the sentence vectors."""
 
-    @abstractmethod
-    def tensors(self) -> dict[str, npt.NDArray[Any]]:
-        """The content of `model.safetensors`, by name."""
-
     @property
+    @abstractmethod
     def digest(self) -> str:
         """SHA-256 of everything that determines a sentence's vector."""
-        digest = hashlib.sha256(self.processor.serialized_model_proto())
-        for _, array in sorted(self.tensors().items()):
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
 
     @abstractmethod
     def _tokens(self, texts: Sequence[str], language: str | None) -> Any:
@@ -165,6 +156,31 @@ class SentenceEncoder(ABC):
             )
             scores += cosines(first, second).tolist()
         return scores
+
+
+class PieceEncoder(SentenceEncoder):
+    """An encoder with tables of sentencepiece's pieces.
+
+    Args:
+        processor: the sentencepiece model, or the first one if there are several.
+        config: the content of `config.json`.
+    """
+
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]) -> None:
+        super().__init__(config)
+        self.processor = with_unknown_pieces(processor, lowercase=bool(config.get("lowercase")))
+
+    @abstractmethod
+    def tensors(self) -> dict[str, npt.NDArray[Any]]:
+        """The content of `model.safetensors`, by name."""
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of everything that determines a sentence's vector."""
+        digest = hashlib.sha256(self.processor.serialized_model_proto())
+        for _, array in sorted(self.tensors().items()):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
 
 def _check_strings(sentences: Sequence[Any], place: str) -> None:

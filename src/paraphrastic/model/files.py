@@ -17,9 +17,11 @@ CONFIG = "config.json"
 TOKENIZER, MODULES = "tokenizer.json", "modules.json"
 # The description of the model for people.
 CARD = "README.md"
-# Kinds of encoders, as `config.json` names them: a single average, or the models of `model.composite`.
+# Kinds of encoders, as `config.json` names them: a single average, and the models of `model.composite` and of
+# `model.transformer`.
 AVERAGE = "averaged_subwords"
 COMPOSITE = "parts"
+TRANSFORMER = "transformer"
 
 # Entries of an average's `config.json` for model2vec: it should neither normalize vectors nor truncate texts.
 _MODEL2VEC = {"normalize": False, "max_length": None}

@@ -15,14 +15,31 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256
 from paraphrastic.base.text import folding_errors
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, SENTENCEPIECE, WEIGHTS, ModelFiles
+from paraphrastic.model.encoder import PieceEncoder, SentenceEncoder
+from paraphrastic.model.files import (
+    AVERAGE,
+    COMPOSITE,
+    CONFIG,
+    MODULES,
+    SENTENCEPIECE,
+    TOKENIZER,
+    TRANSFORMER,
+    WEIGHTS,
+    ModelFiles,
+)
+
+# The files that each kind of model has besides its configuration, at least.
+_NEEDED = {
+    AVERAGE: (WEIGHTS, SENTENCEPIECE),
+    COMPOSITE: (WEIGHTS, SENTENCEPIECE),
+    TRANSFORMER: (WEIGHTS, MODULES, TOKENIZER),
+}
 
 # The models that come with the package, each in a folder of its name; docs/models.md says how they were made.
 SHIPPED = Path(__file__).parents[1] / "models"
 
 
-def save_model(model: SentenceEncoder, folder: Path) -> None:
+def save_model(model: PieceEncoder, folder: Path) -> None:
     """Write a model's folder; see `ModelFiles`."""
     proto = model.processor.serialized_model_proto()
     ModelFiles(model.kind, model.dim, model.tensors(), proto, model.config).write(folder)
@@ -69,16 +86,23 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(
             f"{folder}: there is no folder of this name; models that come with the package: {names}"
         )
-    for name in (CONFIG, WEIGHTS, SENTENCEPIECE):
+    if not (folder / CONFIG).is_file():
+        raise InputError(f"{folder}: not a model folder: {CONFIG} is missing")
+    config = _read_config(folder / CONFIG)
+    for name in _NEEDED[config["encoder"]]:
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")
-    config = _read_config(folder / CONFIG)
     for name, expected in config["sha256"].items():
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: is missing, but {CONFIG} has its digest")
         if (actual := sha256(folder / name)) != expected:
             raise InputError(f"{folder / name}: damaged: sha256 is {actual}, {CONFIG} says {expected}")
     try:
+        if config["encoder"] == TRANSFORMER:
+            # A late import, since other models need none of it.
+            from paraphrastic.model.transformer import open_transformer
+
+            return open_transformer(folder, config)
         tensors = safetensors.numpy.load_file(folder / WEIGHTS)
         proto = (folder / SENTENCEPIECE).read_bytes()
         model = open_files(ModelFiles(config["encoder"], config.get("dimension", 0), tensors, proto, config))
@@ -106,8 +130,8 @@ def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
 def _read_config(path: Path) -> dict[str, Any]:
     """Read `config.json`, and bring keys of earlier versions into their present form."""
     config = read_json(path)
-    if not isinstance(config, dict) or config.get("encoder") not in (AVERAGE, COMPOSITE):
-        raise InputError(f"{path}: does not describe a model of the kind {AVERAGE} or {COMPOSITE}")
+    if not isinstance(config, dict) or config.get("encoder") not in _NEEDED:
+        raise InputError(f"{path}: does not describe a model of the kind {' or '.join(_NEEDED)}")
     config = {"unit": "subword", "segmentation": {}, "folding": {}, **config}
     if "structure" in config:
         config["architecture"] = config.pop("structure")
@@ -119,6 +143,6 @@ def _read_config(path: Path) -> dict[str, Any]:
             raise InputError(f"{path}: {key} {found}; a {kind.__name__} is needed")
     for fault in folding_errors(config["folding"]):
         raise InputError(f"{path}: folding: {fault}")
-    if missing := {WEIGHTS, SENTENCEPIECE} - set(config["sha256"]):
+    if missing := set(_NEEDED[config["encoder"]]) - set(config["sha256"]):
         raise InputError(f"{path}: sha256 lacks {' and '.join(sorted(missing))}")
     return config

@@ -21,7 +21,12 @@ OfWildcards = Callable[[Wildcards], Any]
 
 # The most pairs that are drawn from a group, unless the configuration says otherwise.
 PAIRS_PER_GROUP = 10
+# The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
 MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
+TRANSFORMER_FILES = (
+    "model.safetensors", "config.json", "modules.json", "config_sentence_transformers.json",
+    "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json",
+)  # fmt: skip
 
 
 def one_of(names: Iterable[str]) -> str:
@@ -134,9 +139,21 @@ class Corpora:
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
         return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
 
+    def model_file_names(self, model: str) -> tuple[str, ...]:
+        """Return the names of the files of a model, without the folder with a Transformer's other modules."""
+        return TRANSFORMER_FILES if self._is_transformer(model) else MODEL_FILES
+
+    def model_files(self, model: str, folder: str) -> list[str]:
+        """Return all that a model consists of in a folder of results."""
+        others = ["pooling"] if self._is_transformer(model) else []
+        return [f"{folder}/{name}" for name in [*self.model_file_names(model), *others]]
+
+    def _is_transformer(self, model: str) -> bool:
+        return self.config["definitions"][model]["encoder"]["transformer"] is not None
+
     def mining_system_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files of the system that mines paraphrases; none if it has only a name."""
         encoder = self.config["mined"][wildcards.mined]["encoder"]
         if isinstance(encoder, str):
-            return [f"results/models/{encoder}/{name}" for name in MODEL_FILES]
+            return self.model_files(encoder, f"results/models/{encoder}")
         return folder_files(encoder["path"]) if "path" in encoder else []

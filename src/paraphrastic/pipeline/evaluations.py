@@ -14,7 +14,7 @@ from paraphrastic.config.definitions import is_trained
 from paraphrastic.config.systems import SYSTEM_KINDS
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.evaluation.tasks import TRACKS
-from paraphrastic.pipeline.corpora import MODEL_FILES, OfWildcards, Wildcards, folder_files
+from paraphrastic.pipeline.corpora import OfWildcards, Wildcards, folder_files
 from paraphrastic.pipeline.models import Models
 from paraphrastic.registry.datasets import RemoteFile
 
@@ -95,7 +95,7 @@ class Evaluations:
         """Return the files of a system; none if it has only a name."""
         place = self.place(system)
         if isinstance(place, str):
-            return [f"{place}/{name}" for name in MODEL_FILES]
+            return self.corpora.model_files(self.untrained.get(system, system), place)
         given = next(iter(place.values()))
         return folder_files(given) if isinstance(given, str) else [given["sentences"], given["vectors"]]
 
@@ -233,6 +233,8 @@ class Evaluations:
     def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
         """Return the files with which other libraries load a model; none if only this library can."""
         architecture = architecture_of(self.models.definition(wildcards))
+        if architecture.transformer:
+            return self.corpora.model_files(wildcards.model, f"results/models/{wildcards.model}")
         loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
         names = ("tokenizer", "modules") if loads else ()
         return [f"results/models/{wildcards.model}/{name}.json" for name in names]

@@ -18,7 +18,7 @@ from paraphrastic.config.comparison import (
 from paraphrastic.config.definitions import corpus_pairs, selection_kind, sweep_runs
 from paraphrastic.config.local_files import dataset_versions
 from paraphrastic.config.studies import data_models, prefixed_name, variants
-from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, languages_of
+from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 from paraphrastic.registry.download import MANUAL
 
 # The kinds of contaminated pairs that are left out of training, by setting.
@@ -35,6 +35,9 @@ class Models:
         # The models that have training data of the original code instead of corpora, and all others.
         self.dataset_models = [model for model, each in definitions.items() if each["dataset"]]
         self.corpus_models = [model for model, each in definitions.items() if not each["dataset"]]
+        # The models that are Transformers, and those with tables of pieces.
+        self.transformers = [model for model, each in definitions.items() if each["encoder"]["transformer"]]
+        self.piece_models = [model for model in definitions if model not in self.transformers]
         # For each model, the one whose training data and vocabularies it uses; often the model itself.
         self.data_models = data_models(config)
         # The corpora of each model, with the languages of their sides, the same twice for paraphrases.
@@ -114,6 +117,22 @@ class Models:
     def of(self, key: str) -> OfWildcards:
         """Return a function that looks up a key of `derived` for the job's model."""
         return lambda wildcards: self.derived[wildcards.model][key]
+
+    def transformer_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of the Transformer that the job's model begins with, if it is a folder."""
+        place = Path(self.definition(wildcards)["encoder"]["transformer"])
+        return folder_files(place) if place.is_dir() else []
+
+    def model_files(self, folder: str) -> OfWildcards:
+        """Return a function for the files of the job's model in a folder of results."""
+        return lambda wildcards: self.corpora.model_files(
+            wildcards.model, folder.format(**dict(wildcards.items()))
+        )
+
+    def first_run(self, wildcards: Wildcards) -> Json:
+        """Return the settings of the first run of the job's model, which its untrained version has, too."""
+        runs: dict[str, Json] = self.derived[wildcards.model]["runs"]
+        return next(iter(runs.values()))
 
     def definition(self, wildcards: Wildcards) -> Json:
         """Return the definition of the job's model."""
@@ -222,6 +241,9 @@ class Models:
     def unknown_text(self, wildcards: Wildcards) -> dict[str, str]:
         """Return what becomes of text without a piece, by unit; data of the original code have spellings."""
         definition = self.definition(wildcards)
+        if definition["encoder"]["transformer"]:
+            # What becomes of unknown text is the business of the Transformer's own tokenizer.
+            return {}
         return {
             unit: "spellings" if definition["dataset"] else vocabulary_settings(definition, unit)["unknown"]
             for unit in architecture_of(definition).units
@@ -265,6 +287,11 @@ class Models:
             return [path.format(model=model, data=self.data_models[model]) for path in paths]
 
         return files
+
+    def negatives_model_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of the model whose negatives are shown."""
+        (folder,) = self.negatives_files("results/models/{model}")(wildcards)
+        return self.corpora.model_files(self.config["negatives"]["model"], folder)
 
     def negatives_settings(self, wildcards: Wildcards) -> Json:
         """Return the settings of the table of negatives, with the size of its model's mini-batches."""

@@ -36,15 +36,15 @@ _STEPS = {
     "mark contamination": "gather_testsets mark_contamination",
     "merge": "merge_pairs",
     "train vocabularies": "train_vocabulary",
-    "encode": "encode_dataset import_dataset",
-    "train models": "train_model",
+    "encode": "encode_dataset tokenize_pairs import_dataset",
+    "train models": "train_model train_transformer",
     "compare trainings": "train_static_embedding train_compared",
-    "choose models": "evaluate_run choose_model",
+    "choose models": "evaluate_run choose_model choose_transformer",
     "study filters": "list_candidates mark_candidates rank_pairs encode_part train_part score_part "
     "evaluate_part",
     "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_probes "
     "prepare_transfer",
-    "evaluate": "initialise_model",
+    "evaluate": "initialise_model initialise_transformer",
     "measure speed": "measure_speed",
 }
 _OTHERS = "describe, tabulate, plot"

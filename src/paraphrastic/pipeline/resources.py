@@ -82,6 +82,7 @@ NEEDS = {
     "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2),
     "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),
     "train_vocabulary": Need(130, 0.35, mb_per_mb=60, seconds_per_mb=0.7),
+    "tokenize_pairs": Need(700, 4, seconds_per_mb=0.5),
     "encode_dataset": Need(255, 0.1, seconds_per_mb=0.35),
     "import_dataset": Need(180, 2, seconds_per_mb=0.02),
     # The weights come on top of these.
@@ -119,6 +120,11 @@ _LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
 # Seconds of an average of 300 dimensions for a pair, beside other parts, and of dense Adam for a parameter
 # and a step. It updates all rows of all tables, however few of them are in the mini-batch.
 _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
+# MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
+# pairs per MB of training data; operations per second of a core and of a GPU; and the floats that a step
+# keeps for each token, as a multiple of the root of the number of parameters.
+_TRANSFORMER_MB, _TRANSFORMER_TOKENS, _TRANSFORMER_PAIRS = 500, 20, 5_500
+_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 4e13, 25
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
@@ -139,6 +145,10 @@ def minutes(need: Need, *, attempt: int, threads: int = 1) -> int:
 def weights_mb(definition: Mapping[str, Any]) -> float:
     """Return the MB of a model's weights: each part's table, a row per possible piece, and its LSTMs."""
     architecture, dimension = architecture_of(definition), definition["training"]["dimension"]
+    if architecture.transformer:
+        place = Path(architecture.transformer.place)
+        found = sum(file.stat().st_size for file in place.glob("*.safetensors")) / 1e6
+        return found or _TRANSFORMER_MB
     rows = dict.fromkeys(architecture.units, 0)
     for unit, _ in vocabularies(definition).values():
         rows[unit] += vocabulary_settings(definition, unit)["size"]
@@ -195,6 +205,8 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     the products with their weights for LSTMs. Autograd updates all weights at every step.
     """
     architecture, dimension = architecture_of(definition), settings["dimension"]
+    if architecture.transformer:
+        return _transformer_need(definition, settings, size_mb)
     vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
     tables = (3 if architecture.averaged else 5) + (settings["early_stopping"] is not None)
@@ -216,8 +228,27 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
 
 
+def _transformer_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
+    """Return the need of training a Transformer: its weights, gradients, Adam's state, and the states kept.
+
+    The margin loss embeds four sentences of a pair, after the search for negatives among two of them.
+    """
+    weights, pairs = weights_mb(definition), size_mb * _TRANSFORMER_PAIRS
+    parameters, margin = weights * 1e6 / 4, settings["loss"] == "margin"
+    sentences = min(settings["chunk_size"] or math.inf, (4 if margin else 2) * settings["batch_size"])
+    kept = _KEPT_OF_PARAMETERS * math.sqrt(parameters) * _TRANSFORMER_TOKENS * sentences * 4e-6
+    # A forward pass takes two operations for each parameter and token, and a backward pass four.
+    passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings["chunk_size"] else 0)
+    rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
+    seconds = passes * parameters * _TRANSFORMER_TOKENS / rate
+    return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * pairs * seconds)
+
+
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
+    if definition["encoder"]["transformer"]:
+        parameters = weights_mb(definition) * 1e6 / 4
+        return 2 * parameters * _TRANSFORMER_TOKENS * sentences / _CORE_OPERATIONS
     work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
     return _LSTM_SENTENCE * work * sentences
 
@@ -340,8 +371,10 @@ class Needs:
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             need, entry = NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system)), evaluations.entry(system)
-            embeds = step != "initialise_model" and "training" in entry and architecture_of(entry).recurrent
-            if embeds:
+            slow = "training" in entry and (
+                architecture_of(entry).recurrent or architecture_of(entry).transformer
+            )
+            if slow and step != "initialise_model":
                 sentences = megabytes(input.testsets) * _TEST_SENTENCES
                 need += Need(0, embedding_seconds(entry, sentences))
             return need

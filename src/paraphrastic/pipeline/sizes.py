@@ -41,6 +41,7 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".zip", ".parquet")
 # MB that a step writes per MB that it reads.
 _RATES = {
     "import_dataset": 1.0,  # not measured
+    "tokenize_pairs": 1.3 * estimate.ENCODED,
     "score_pairs": estimate.SCORED,
     "measure_similarity": estimate.SCORED,
     "list_candidates": estimate.SELECTED,
@@ -162,6 +163,8 @@ class Sizes:
                 return _vocabulary_mb(of_model)
             case "encode_dataset" | "encode_part":
                 return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
+            case "train_transformer" | "choose_transformer" | "initialise_transformer":
+                return weights_mb(of_model)
             case "train_model" | "train_part" | "train_compared" | "choose_model" | "initialise_model":
                 return weights_mb(of_model) + _vocabulary_mb(of_model)
             case "rank_pairs":

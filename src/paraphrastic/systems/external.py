@@ -2,7 +2,6 @@
 
 import copy
 import hashlib
-import os
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -13,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from paraphrastic.base.arrays import Float32
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import sha256
 from paraphrastic.base.lines import text_lines
+from paraphrastic.model.hub import load_from_hub, not_installed, set_tokenizer_threads
 from paraphrastic.model.system import Embed, Stages, System
-
-# Seconds to wait for the Hugging Face Hub, which is asked once. The libraries would retry for every file.
-_PATIENCE = 10
 
 
 def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None = None) -> System:
@@ -42,7 +39,7 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
     torch.set_num_threads(threads)
     set_tokenizer_threads(threads)
 
-    transformer = _load(
+    transformer = load_from_hub(
         name,
         "sentence-transformers",
         lambda offline: SentenceTransformer(name, device=device, local_files_only=offline),
@@ -82,7 +79,7 @@ def open_static_model(name: str, *, threads: int = 1) -> System:
         raise not_installed(name, "model2vec") from None
     set_tokenizer_threads(threads)
 
-    model = _load(
+    model = load_from_hub(
         name, "model2vec", lambda offline: StaticModel.from_pretrained(name, force_download=not offline)
     )
     # A copy of the model, for sentences that have already been tokenized.
@@ -132,7 +129,7 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
     try:
         matrix = np.load(vectors, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError, TypeError, SyntaxError, TokenError) as error:
-        raise InputError(f"{vectors}: is not a NumPy file of numbers: {_one_line(error)}") from None
+        raise InputError(f"{vectors}: is not a NumPy file of numbers: {on_one_line(error)}") from None
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2 or matrix.dtype.kind != "f":
         raise InputError(f"{vectors}: is not a matrix of floating-point numbers with one row per sentence")
     if len(matrix) != len(lines):
@@ -157,53 +154,6 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
 
     digest = hashlib.sha256((sha256(sentences) + sha256(vectors)).encode()).hexdigest()
     return System(str(vectors), matrix.shape[1], digest, embed)
-
-
-def not_installed(name: str, package: str) -> InputError:
-    """Make the error about an optional package that `name` needs."""
-    install = f"run pip install '.[{package}]' in the project's folder"
-    return InputError(f"{name}: needs {package}, which is not installed; {install}")
-
-
-def set_tokenizer_threads(threads: int) -> None:
-    """Set the threads of Hugging Face's tokenizers, which read them only from the environment."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "true" if threads > 1 else "false"
-    os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
-
-
-def _load(name: str, package: str, load: Callable[[bool], Any]) -> Any:
-    """Load a model with a function of its package, whose argument says whether to stay offline."""
-    unreachable = None if Path(name).is_dir() else _why_unreachable(name)
-    try:
-        return load(unreachable is not None)
-    except Exception as error:
-        # For a damaged folder, each library below raises its own errors, some of them plain `Exception`s.
-        if unreachable:
-            advice = "give a folder that holds the model, or fetch it once on a machine with a network"
-            raise InputError(
-                f"{name}: is not a folder, and the Hugging Face Hub cannot be reached: {unreachable}: "
-                f"{advice}"
-            ) from error
-        raise InputError(f"{name}: {package} cannot load this model: {_one_line(error)}") from error
-
-
-def _why_unreachable(name: str) -> str | None:
-    """Why the Hugging Face Hub does not answer; None if it does, whatever it says about this name."""
-    from huggingface_hub import HfApi
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
-
-    try:
-        HfApi().model_info(name, timeout=_PATIENCE)
-    except (HfHubHTTPError, HFValidationError):
-        return None
-    except Exception as error:
-        # The error comes from the HTTP library below, which is not the same in all versions.
-        return _one_line(error)
-    return None
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _digest(name: str, save: Callable[[str], object]) -> str:

@@ -14,7 +14,7 @@ from paraphrastic.base.threads import in_blocks
 from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
-from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, MODULES
+from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, MODULES, TRANSFORMER
 from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.pieces import Pieces
 from paraphrastic.model.system import Stages, System
@@ -120,7 +120,7 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
-        if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE):
+        if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE, TRANSFORMER):
             return system_of(open_folder(folder), threads=threads, device=device or "cpu")
         if not (folder / MODULES).is_file():
             raise InputError(

@@ -25,6 +25,7 @@ from typing import Literal
 
 import h5py
 import numpy as np
+import pyarrow as pa
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError
@@ -96,20 +97,33 @@ def encode_dataset(
     """
     with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
-        places = ["corpus", "line"] if grouped else []
-        if grouped:
-            file.create_dataset(GROUPS, (0,), np.int64, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,))
-        for batch in read_blocks(pairs, rows=batch_rows, columns=[*SIDES, *places]):
-            columns = [batch[side].to_pylist() for side in SIDES]
+        groups = GroupWriter(file) if grouped else None
+        columns = [*SIDES, *(groups.columns if groups else ())]
+        for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
+            sentences = [batch[side].to_pylist() for side in SIDES]
             for tokenizer in tokenizers:
-                tokenizer.append(columns)
-            if grouped:
-                corpus, line = (batch[name].to_numpy().astype(np.int64) for name in places)
-                groups = file[GROUPS]
-                groups.resize((len(groups) + len(line),))
-                groups[-len(line) :] = (corpus << _LINE_BITS) + line
+                tokenizer.append(sentences)
+            if groups:
+                groups.append(batch)
         for tokenizer in tokenizers:
             tokenizer.finish(pairs)
+
+
+class GroupWriter:
+    """Writes the group of each pair, from the columns that say where the pair comes from."""
+
+    columns = ("corpus", "line")
+
+    def __init__(self, file: h5py.File) -> None:
+        self.groups = file.create_dataset(
+            GROUPS, (0,), np.int64, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,)
+        )
+
+    def append(self, batch: pa.RecordBatch) -> None:
+        """Append the groups of these pairs."""
+        corpus, line = (batch[name].to_numpy().astype(np.int64) for name in self.columns)
+        self.groups.resize((len(self.groups) + len(line),))
+        self.groups[-len(line) :] = (corpus << _LINE_BITS) + line
 
 
 class _UnitTokenizer:
@@ -166,7 +180,7 @@ class _UnitTokenizer:
                     tokens[start : start + TOKENS_PER_CHUNK] = np.where(block < 0, unknown, block)
         known = np.flatnonzero(self.row_of_piece >= 0)
         pieces = known[np.argsort(self.row_of_piece[known])].astype(np.int32)
-        write_pieces(self.group, pieces, self.sizes, self.alike, self.vocabulary.models)
+        write_pieces(self.group, pieces, self.sizes, self.alike, list(map(sha256, self.vocabulary.models)))
         self.group.attrs["shared_unknown"] = self.vocabulary.shared_unknown
 
     def _number_by_appearance(self, sides: list[Sentences]) -> None:
@@ -196,12 +210,12 @@ class _UnitTokenizer:
 
 
 def write_pieces(
-    unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, models: Sequence[Path]
+    unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, digests: Sequence[str]
 ) -> None:
     """Record which piece each row of a unit's table belongs to; see `UnitTable`."""
     unit["pieces"], unit["alike"] = pieces, alike
     unit.attrs["sizes"] = sizes
-    unit.attrs["sentencepiece_sha256"] = [sha256(model) for model in models]
+    unit.attrs["sentencepiece_sha256"] = list(digests)
 
 
 def create_side(unit: h5py.Group, side: str) -> None:
@@ -232,11 +246,12 @@ class UnitTable:
     """Which piece each row of a unit's embedding table belongs to.
 
     Attributes:
-        unit: one of `units.UNITS`.
+        unit: one of `units.UNITS`, or `tokens` for those of a Transformer.
         pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
         sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
             separate tables.
-        sentencepiece_sha256: digest of the vocabulary, or of each of the two.
+        sentencepiece_sha256: digest of the vocabulary, or of each of the two; of a Transformer, that of its
+            tokenizer.
         alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
         shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
             any known piece have.

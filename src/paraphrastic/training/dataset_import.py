@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, write_json
+from paraphrastic.base.files import atomic_output, sha256, write_json
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 from paraphrastic.training.dataset import SIDES, append_sentences, create_side, write_pieces
 from paraphrastic.training.sentences import Sentences
@@ -78,7 +78,7 @@ def import_dataset(
                 met[sentences.tokens] = True
                 append_sentences(unit[side], sentences)
         alike = np.empty((0, 2), np.int32)
-        write_pieces(unit, pieces, [processor.get_piece_size()], alike, [model])
+        write_pieces(unit, pieces, [processor.get_piece_size()], alike, [sha256(model)])
     write_json(counts, {"corpora": [{"kept": n_pairs}]})
     unmet = len(pieces) - int(met[:-1].sum())
     log.info("%s: %d pairs; %d of %d pieces do not occur", hdf5, n_pairs, unmet, len(pieces))

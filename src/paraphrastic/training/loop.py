@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import cast
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.batches import same_meaning, without_repetitions
 from paraphrastic.training.checkpoint import Checkpoints, Progress
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
@@ -41,9 +43,9 @@ Score = Callable[[Weights], float]
 def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
     """M after `batches_read` mini-batches: 1, plus 1 per `megabatch_anneal` of them, up to `megabatch`.
 
-    If `megabatch_anneal` is 0, M is `megabatch` from the first mini-batch.
+    If `megabatch_anneal` is 0, or nothing is mined, M is `megabatch` from the first mini-batch.
     """
-    if not settings.megabatch_anneal:
+    if not settings.megabatch_anneal or settings.loss == "multiple_negatives":
         return settings.megabatch
     return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
 
@@ -139,6 +141,8 @@ class TrainingRun:
     def _train_megabatch(self, sentences: Sentences, report: Report) -> None:
         progress, size, n = self.progress, self.settings.batch_size, len(sentences) // 2
         batches = np.split(np.arange(n), range(size, n, size))
+        if self.settings.loss == "multiple_negatives":
+            batches = without_repetitions(sentences, size)
         for pairs, loss in zip(batches, self._losses(sentences, batches), strict=True):
             if not np.isfinite(loss):
                 raise self._not_finite(f"the loss is {loss}")
@@ -156,8 +160,7 @@ class TrainingRun:
             self.progress.with_negative += with_negative
             yield from losses
             return
-        negatives = self._mine(sentences)
-        self.progress.with_negative += int((negatives >= 0).sum())
+        negatives = self._mine(sentences) if self.settings.loss == "margin" else None
         for pairs in batches:
             yield self._step(self.engine, sentences, negatives, pairs)
 
@@ -167,11 +170,21 @@ class TrainingRun:
         groups = sentences.pair_groups
         return hardest_negatives(vectors, fingerprints(sentences), self.workers, groups=groups, **search)
 
-    def _step(self, engine: Engine, sentences: Sentences, negatives: Indices, pairs: Indices) -> float:
-        """Train on one mini-batch of the mega-batch and return its loss."""
+    def _step(self, engine: Engine, sentences: Sentences, negatives: Indices | None, pairs: Indices) -> float:
+        """Train on one mini-batch of the mega-batch and return its loss.
+
+        Without `negatives`, the other targets of the mini-batch are the negatives of each source.
+        """
         own = np.concatenate([pairs, pairs + len(sentences) // 2])
+        if negatives is None:
+            barred = same_meaning(sentences.take(own))
+            # A source's own target is not barred, and is no negative either.
+            self.progress.with_negative += int(((~barred).sum(axis=1) > 1).sum())
+            # Only this engine is built for the loss.
+            return cast(AutogradEngine, engine).step_in_batch(sentences, own, barred)
         chosen = negatives[own]
         valid = chosen >= 0
+        self.progress.with_negative += int(valid.sum())
         # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
         chosen = np.concatenate([own, np.where(valid, chosen, own)])
         return engine.step(sentences, chosen, valid.reshape(2, -1))

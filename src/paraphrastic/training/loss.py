@@ -1,11 +1,11 @@
-"""The margin loss over a mini-batch and its negatives: for autograd, and with a closed-form gradient."""
+"""The losses over a mini-batch: for autograd, and the margin loss with a closed-form gradient, too."""
 
 from collections.abc import Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import cosine_similarity
+from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
 from paraphrastic.base.arrays import Bool, Float64
 from paraphrastic.base.jit import jit
@@ -30,6 +30,23 @@ def margin_loss(vectors: Sequence[Tensor], valid: Tensor, *, margin: float) -> T
     negatives = (cosine_similarity(*pair) for pair in zip(vectors[:2], vectors[2:], strict=True))
     terms = torch.stack([margin - positive + negative for negative in negatives])
     return (terms.clamp_min(0.0) * valid).mean(dim=1).sum()
+
+
+def multiple_negatives_loss(vectors: Sequence[Tensor], barred: Tensor, *, scale: float) -> Tensor:
+    """`−log(exp(c·cos(s_i, t_i)) / Σ_j exp(c·cos(s_i, t_j)))`, averaged over the mini-batch.
+
+    Equation 2 of Dadas 2022: the targets of the other pairs are the negatives of each source.
+
+    Args:
+        vectors: those of the sentences s, and of their translations or paraphrases t, each [n, dim].
+        barred: bool [n, n], whether target j means the same as pair i and is no negative for it. The diagonal
+            is false.
+        scale: c, the inverse of a temperature.
+    """
+    source, target = vectors
+    scores = scale * normalize(source) @ normalize(target).T
+    places = torch.arange(len(scores), device=scores.device)
+    return cross_entropy(scores.masked_fill(barred, -torch.inf), places)
 
 
 @jit

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
-from paraphrastic.model.files import CONFIG, MODULES, SENTENCEPIECE, TOKENIZER, WEIGHTS
+from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER
 
 log = logging.getLogger(__name__)
 
@@ -28,11 +28,12 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     chosen = max(range(len(scores)), key=lambda run: values[run])
     folder = scores[chosen].parent
     log.info("%s: chosen from %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
-    for name in (WEIGHTS, SENTENCEPIECE, CONFIG):
+    names = [*read_json(folder / CONFIG)["sha256"], CONFIG]
+    for name in names:
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
     # With these files, other libraries would read the new weights with the pieces of the previous model.
-    for name in (TOKENIZER, MODULES):
+    for name in {TOKENIZER, MODULES}.difference(names):
         (output / name).unlink(missing_ok=True)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):

@@ -9,6 +9,8 @@ Optimizer = Literal["adam", "lazy_adam", "adamw"]
 EngineName = Literal["auto", "fused", "autograd"]
 Device = Literal["auto", "cpu", "cuda"]
 LearningRateSchedule = Literal["constant", "linear"]
+Loss = Literal["margin", "multiple_negatives"]
+Precision = Literal["auto", "float32", "bfloat16", "float16"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
 
@@ -37,12 +39,19 @@ class TrainingSettings:
     batch_size: int
     megabatch: int
     megabatch_anneal: int
+    loss: Loss = "margin"
     margin: float
+    scale: float = 20.0
     dropout: float
     optimizer: Optimizer
     learning_rate: float
     learning_rate_schedule: LearningRateSchedule
+    warmup: float = 0.0
     weight_decay: float
+    max_gradient_norm: float | None = None
+    precision: Precision = "float32"
+    chunk_size: int | None = None
+    gradient_checkpointing: bool = False
     negatives: Negatives
     exclude_duplicates: bool
     max_negative_share: float | None = None

@@ -6,47 +6,34 @@ import logging
 import math
 import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Self
 
-import sentencepiece
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from paraphrastic.base.code_version import code_version
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
-from paraphrastic.config.architecture import Architecture
-from paraphrastic.model.files import ModelFiles
-from paraphrastic.training.autograd import CPU, AutogradEngine
+from paraphrastic.config.architecture import Architecture, only_autograd
+from paraphrastic.training.autograd import CPU, AutogradEngine, products_on
+from paraphrastic.training.beginning import AnyFiles, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, held_device
-from paraphrastic.training.encoder import (
-    TrainableEncoder,
-    initial_encoder,
-    scale_by_frequency,
-    scale_unseen_bytes,
-    use_word_vectors,
-)
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, TrainingRun, Weights, megabatch_size
-from paraphrastic.training.model_files import model_files
+from paraphrastic.training.loop import Engine, TrainingRun, megabatch_size
 from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import EngineName, TrainingSettings
-from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
-
-Processors = dict[str, list[sentencepiece.SentencePieceProcessor]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +43,9 @@ class Development:
     Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
     """
 
-    score: Callable[[ModelFiles, Path], float]
+    score: Callable[[AnyFiles, Path], float]
     data: Path
     every: float = 1.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingInputs:
-    """Everything that a model is trained from.
-
-    Attributes:
-        dataset: HDF5 file written by `encode_dataset`.
-        sentencepiece: the models that `dataset` was encoded with, in the order of units and languages.
-        vectors: text file with word vectors, from which tables of words start.
-        settings: hyperparameters.
-        architecture: architecture of the encoder.
-        config: entries of the model's `config.json`, except those about training.
-    """
-
-    dataset: Path
-    sentencepiece: Sequence[Path]
-    vectors: Path | None = None
-    settings: TrainingSettings
-    architecture: Architecture = field(default_factory=Architecture)
-    config: Mapping[str, Any]
-
-    @classmethod
-    def of_rule(
-        cls,
-        files: Mapping[str, Any],
-        settings: Mapping[str, Any],
-        architecture: Any,
-        about: Mapping[str, Any],
-    ) -> Self:
-        """Make the inputs from a rule's input files and parameters; `vectors` lists one file or none."""
-        return cls(
-            dataset=Path(files["dataset"]),
-            sentencepiece=[Path(model) for model in files["sentencepiece"]],
-            vectors=next(map(Path, files["vectors"]), None),
-            settings=TrainingSettings(**settings),
-            architecture=Architecture.from_json(architecture),
-            config=about,
-        )
 
 
 def train_model(
@@ -133,6 +81,7 @@ def train_model(
         engine=choose_engine(settings, architecture),
         device=kind,
         mining_precision=precision_on(kind, settings.mining_precision),
+        precision=products_on(kind, settings.precision),
     )
     if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
         # `config.json` may describe no parts, so its settings say what the embeddings began with.
@@ -140,7 +89,8 @@ def train_model(
     torch.set_num_threads(threads if settings.engine == "autograd" else 1)
     # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
     # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
-    exact = kind == "cpu" or settings.engine == "autograd"
+    # Some of a Transformer's kernels on a GPU have no deterministic form.
+    exact = kind == "cpu" or (settings.engine == "autograd" and not architecture.transformer)
     torch.set_deterministic_debug_mode("error" if exact else "default")
     with (
         PairDataset(inputs.dataset) as pairs,
@@ -150,33 +100,30 @@ def train_model(
         if not len(pairs):
             raise InputError(f"{inputs.dataset}: contains no pairs")
         started = time.monotonic()
-        processors, encoder, anchors, found = _beginning(pairs, inputs)
+        beginning = begin(pairs, inputs)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = megabatch_size(steps, settings)
         if settings.epochs and reached < settings.megabatch:
             log.warning(
                 "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
             )
-        engine = build_engine(encoder, settings, workers, device=device, anchors=anchors, steps=steps)
-        # Free their memory, since the fused engine has its own copy of the parameters.
-        del encoder, anchors
+        engine = build_engine(
+            beginning.encoder, settings, workers, device=device, anchors=beginning.anchors, steps=steps
+        )
+        files, counted, digests = beginning.files, beginning.words, beginning.digests
+        # Free its memory, since the fused engine has its own copy of the parameters.
+        del beginning
         config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
         # Everything that the trained parameters depend on.
         identity = {**asdict(settings), "architecture": architecture.to_json()}
-        identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path)}
-        if inputs.vectors:
-            config["initial_vectors"] = found
-            identity["initial_vectors"] = sha256(inputs.vectors)
+        identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path), **digests}
+        if counted:
+            config["initial_vectors"] = counted
         if settings.engine == "autograd":
             # The number of threads decides the order of sums.
             identity["threads"] = threads
         if settings.early_stopping and development:
             identity["development"] = sha256(development.data)
-
-        def files_of(weights: Weights) -> ModelFiles:
-            return model_files(
-                weights, pairs.units, processors, architecture, config, dimension=settings.dimension
-            )
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
@@ -195,68 +142,30 @@ def train_model(
         with closing(report):
             weights = run.finish(
                 report,
-                (lambda own: development.score(files_of(own), development.data)) if development else None,
+                (lambda own: development.score(files(own, config), development.data))
+                if development
+                else None,
                 every=every,
                 seconds_between_checkpoints=60 * checkpoint_minutes,
             )
-        files_of(weights).write(output)
+        files(weights, config).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     shutil.rmtree(checkpoints.folder, ignore_errors=True)
 
 
-def untrained_model(inputs: TrainingInputs) -> ModelFiles:
-    """The model that `train_model` starts from, with the same random parameters."""
-    with PairDataset(inputs.dataset) as pairs:
-        processors, encoder, *_ = _beginning(pairs, inputs)
-        weights = {name: value.detach().numpy() for name, value in encoder.named_parameters()}
-        dimension = inputs.settings.dimension
-        return model_files(
-            weights, pairs.units, processors, inputs.architecture, inputs.config, dimension=dimension
-        )
-
-
-def _beginning(
-    pairs: PairDataset, inputs: TrainingInputs
-) -> tuple[Processors, TrainableEncoder, dict[str, Tensor], dict[str, int]]:
-    """Load the sentencepiece models of each unit, and make the encoder before training.
-
-    Also return the tables that start from word vectors, and counts of the words that have one. Data that were
-    not encoded with these sentencepiece models are an `InputError`.
-    """
-    architecture, settings, vectors = inputs.architecture, inputs.settings, inputs.vectors
-    if tuple(unit.unit for unit in pairs.units) != architecture.units:
-        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
-    expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
-    if [sha256(model) for model in inputs.sentencepiece] != expected:
-        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
-    loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
-    processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
-    encoder = initial_encoder(pairs.units, settings, architecture)
-    if settings.init == "cooccurrences":
-        # Imported here, since the libraries for it take a second.
-        from paraphrastic.training.cooccurrence import start_from_cooccurrences
-
-        start_from_cooccurrences(encoder, pairs, seed=settings.seed)
-    counts = pairs.counts()
-    scale_unseen_bytes(encoder, counts, pairs.units, processors)
-    if settings.init_sif is not None:
-        scale_by_frequency(encoder, counts, settings.init_sif)
-    if vectors is None:
-        return processors, encoder, {}, {}
-    return processors, encoder, *use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
-
-
 def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
     """Choose the engine that the settings ask for; `auto` is `fused` if that can train the encoder."""
-    fused = architecture.averaged and settings.initial_vectors_penalty == 0.0
+    fused = architecture.averaged and not (
+        settings.initial_vectors_penalty or only_autograd(asdict(settings))
+    )
     if settings.engine == "fused" and not fused:
-        raise ValueError("the fused engine trains one averaged part, without a penalty")
+        raise ValueError("the fused engine trains one averaged part with the margin loss and no penalty")
     return ("fused" if fused else "autograd") if settings.engine == "auto" else settings.engine
 
 
 def build_engine(
-    encoder: TrainableEncoder,
+    encoder: nn.Module,
     settings: TrainingSettings,
     workers: Workers,
     *,

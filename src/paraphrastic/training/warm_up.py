@@ -7,8 +7,9 @@ from pathlib import Path
 
 import h5py
 
+from paraphrastic.training.beginning import TrainingInputs
 from paraphrastic.training.dataset import GROUPS, SIDES
-from paraphrastic.training.train import TrainingInputs, train_model
+from paraphrastic.training.train import train_model
 
 # Enough for several mini-batches, and too few to take time.
 _PAIRS = 2048

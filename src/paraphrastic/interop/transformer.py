@@ -1,0 +1,37 @@
+"""Compare a Transformer here with the same folder in sentence-transformers."""
+
+from pathlib import Path
+
+from paraphrastic.base.text import prepare_text
+from paraphrastic.interop.parity import TEXT, Other, Parity, compare
+from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.hub import not_installed
+
+
+def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
+    """Compare the vectors of a Transformer's folder here and in sentence-transformers.
+
+    Args:
+        folder: folder of the model.
+        text: sentences to compare the vectors on, one per line; may be compressed.
+
+    Raises:
+        InputError: the two do not agree, or a file cannot be read.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError:
+        raise not_installed(str(folder), "neural") from None
+    # An LSTM's module is one of ours.
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=True)
+    own = open_folder(folder)
+    # Whoever uses the folder elsewhere has to prepare such text.
+    settings = {key: own.config[key] for key in ("segmentation", "folding")}
+    other = Other(
+        lambda texts: model.tokenizer(prepare_text(texts, **settings), truncation=True)["input_ids"],
+        lambda texts: model.encode(prepare_text(texts, **settings), show_progress_bar=False),
+    )
+    parity = compare(own, other, read_sentences(str(text)))
+    parity.check(str(text), "sentence-transformers")
+    return parity

@@ -1,0 +1,22 @@
+"""A module for sentence-transformers: an LSTM over a Transformer's tokens (Dadas 2022, section III-B)."""
+
+from typing import Any
+
+from sentence_transformers.sentence_transformer.modules import LSTM
+
+
+class LastState(LSTM):
+    """The LSTM of sentence-transformers, which by itself cannot follow a Transformer.
+
+    It asks for the number of tokens of each sentence, which only `WordEmbeddings` provides. With the pooling
+    `lasttoken` after it, a sentence's vector is the state at its last token that is not padding.
+    """
+
+    def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Replace the tokens' vectors, [sentences, tokens, dim], by the states, [sentences, tokens, size]."""
+        features["sentence_lengths"] = features["attention_mask"].sum(dim=1)
+        # The states of padding are cut off if all sentences have it, so the mask is shortened as well.
+        longest = int(features["sentence_lengths"].max())
+        features["attention_mask"] = features["attention_mask"][:, :longest]
+        states: dict[str, Any] = super().forward(features)
+        return states

@@ -1,0 +1,156 @@
+"""What a training run begins with: data, settings, and the encoder before training."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.config.architecture import Architecture, Transformer
+from paraphrastic.model.files import ModelFiles
+from paraphrastic.model.transformer import TransformerFiles
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.encoder import (
+    initial_encoder,
+    scale_by_frequency,
+    scale_unseen_bytes,
+    use_word_vectors,
+)
+from paraphrastic.training.loop import Weights
+from paraphrastic.training.model_files import model_files
+from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.vocabulary import load_sentencepiece
+
+AnyFiles = ModelFiles | TransformerFiles
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingInputs:
+    """Everything that a model is trained from.
+
+    Attributes:
+        dataset: HDF5 file written by `encode_dataset`.
+        sentencepiece: the models that `dataset` was encoded with, in the order of units and languages; none
+            for a Transformer, which has its own tokenizer.
+        vectors: text file with word vectors, from which tables of words start.
+        settings: hyperparameters.
+        architecture: architecture of the encoder.
+        config: entries of the model's `config.json`, except those about training.
+    """
+
+    dataset: Path
+    sentencepiece: Sequence[Path]
+    vectors: Path | None = None
+    settings: TrainingSettings
+    architecture: Architecture = field(default_factory=Architecture)
+    config: Mapping[str, Any]
+
+    @classmethod
+    def of_rule(
+        cls,
+        files: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        architecture: Any,
+        about: Mapping[str, Any],
+    ) -> Self:
+        """Make the inputs from a rule's input files and parameters; `vectors` lists one file or none.
+
+        Rules of Transformers have neither `vectors` nor `sentencepiece`.
+        """
+        return cls(
+            dataset=Path(files["dataset"]),
+            sentencepiece=[Path(model) for model in files.get("sentencepiece", ())],
+            vectors=next(map(Path, files.get("vectors", ())), None),
+            settings=TrainingSettings(**settings),
+            architecture=Architecture.from_json(architecture),
+            config=about,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """The encoder before training, and what belongs to it.
+
+    Attributes:
+        encoder: the encoder, which takes `Sentences`.
+        files: makes the files of the model from parameters and from entries of `config.json`.
+        digests: digests of the files that the parameters begin with, by what they are.
+        anchors: the tables that begin as word vectors, by parameter name.
+        words: counts of all words, and of those with such a vector; empty without these vectors.
+    """
+
+    encoder: nn.Module
+    files: Callable[[Weights, Mapping[str, Any]], AnyFiles]
+    digests: Mapping[str, str] = field(default_factory=dict)
+    anchors: Mapping[str, Tensor] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict)
+
+
+def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
+    """Make the encoder that training begins with.
+
+    Raises:
+        InputError: the data were not encoded for this encoder, or it cannot be loaded.
+    """
+    architecture, settings = inputs.architecture, inputs.settings
+    if tuple(unit.unit for unit in pairs.units) != architecture.units:
+        raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
+    if architecture.transformer:
+        return _begin_transformer(pairs, architecture.transformer, inputs)
+    expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
+    if [sha256(model) for model in inputs.sentencepiece] != expected:
+        raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
+    loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
+    processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
+    encoder = initial_encoder(pairs.units, settings, architecture)
+    if settings.init == "cooccurrences":
+        # Imported here, since the libraries for it take a second.
+        from paraphrastic.training.cooccurrence import start_from_cooccurrences
+
+        start_from_cooccurrences(encoder, pairs, seed=settings.seed)
+    counts = pairs.counts()
+    scale_unseen_bytes(encoder, counts, pairs.units, processors)
+    if settings.init_sif is not None:
+        scale_by_frequency(encoder, counts, settings.init_sif)
+    units = pairs.units
+
+    def files(weights: Weights, config: Mapping[str, Any]) -> ModelFiles:
+        return model_files(weights, units, processors, architecture, config, dimension=settings.dimension)
+
+    if inputs.vectors is None:
+        return Beginning(encoder=encoder, files=files)
+    anchors, words = use_word_vectors(encoder, inputs.vectors, units, processors, architecture)
+    digests = {"initial_vectors": sha256(inputs.vectors)}
+    return Beginning(encoder=encoder, files=files, digests=digests, anchors=anchors, words=words)
+
+
+def _begin_transformer(pairs: PairDataset, transformer: Transformer, inputs: TrainingInputs) -> Beginning:
+    # Imported here, since only this needs the code.
+    from paraphrastic.training.transformer import initial_transformer
+
+    (unit,) = pairs.units
+    lowercase, architecture = bool(inputs.config["lowercase"]), inputs.architecture
+    encoder = initial_transformer(
+        transformer, inputs.settings, unit.sentencepiece_sha256, pairs.path, lowercase=lowercase
+    )
+    digest = hashlib.sha256()
+    for parameter in encoder.parameters():
+        digest.update(parameter.detach().contiguous().numpy().data)
+
+    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
+        return encoder.files(weights, {**config, "architecture": architecture.to_json()})
+
+    return Beginning(encoder=encoder, files=files, digests={"transformer": digest.hexdigest()})
+
+
+def untrained_model(inputs: TrainingInputs) -> AnyFiles:
+    """The files of the model that training starts from, with the same random parameters."""
+    with PairDataset(inputs.dataset) as pairs, torch.no_grad():
+        beginning = begin(pairs, inputs)
+        weights = {name: value.numpy() for name, value in beginning.encoder.named_parameters()}
+        return beginning.files(weights, inputs.config)

@@ -1,0 +1,130 @@
+"""Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+from paraphrastic.config.architecture import TOKENS, Transformer
+from paraphrastic.corpus.blocks import read_blocks
+from paraphrastic.model.transformer import (
+    TransformerFiles,
+    cut_into_tokens,
+    load_modules,
+    load_tokenizer,
+    padded,
+    tokenizer_digest,
+)
+from paraphrastic.training.dataset import SIDES, GroupWriter, append_sentences, create_side, write_pieces
+from paraphrastic.training.sentences import Sentences
+from paraphrastic.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+def tokenize_pairs(
+    pairs: Path,
+    transformer: Transformer,
+    output: Path,
+    *,
+    lowercase: bool = False,
+    grouped: bool = False,
+    batch_rows: int = 65_536,
+) -> None:
+    """Cut `pairs` into a Transformer's tokens, and write them as training data; see `training.dataset`.
+
+    The rows of the table are the tokenizer's ids.
+
+    Args:
+        pairs: Parquet with the columns `source` and `target`, and also `corpus` and `line` if `grouped`.
+        transformer: the Transformer whose tokenizer is used.
+        output: the HDF5 file.
+        lowercase: whether sentences are lower-cased.
+        grouped: whether all sentences from the same line of a corpus mean the same.
+        batch_rows: pairs held in memory at a time; the output does not depend on it.
+
+    Raises:
+        InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
+    """
+    tokenizer = load_tokenizer(transformer, lowercase=lowercase)
+    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+        unit, groups = file.create_group(TOKENS), GroupWriter(file) if grouped else None
+        columns = [*SIDES, *(groups.columns if groups else ())]
+        for side in SIDES:
+            create_side(unit, side)
+        for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
+            for side in SIDES:
+                tokens = cut_into_tokens(tokenizer, batch[side].to_pylist())
+                append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
+            if groups:
+                groups.append(batch)
+        rows = np.arange(len(tokenizer), dtype=np.int32)
+        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
+
+
+class TrainableTransformer(nn.Module):
+    """A Transformer and its pooling, as an encoder of `Sentences`.
+
+    Args:
+        modules: the modules of sentence-transformers.
+        gradient_checkpointing: whether the states of layers are computed again in the backward pass.
+    """
+
+    # Sentences embedded at a time without gradients; their states take much more memory than averages.
+    embed_block = 64
+
+    def __init__(self, modules: "SentenceTransformer", *, gradient_checkpointing: bool = False) -> None:
+        super().__init__()
+        self.encoder = modules
+        self.padding = int(modules.tokenizer.pad_token_id)
+        if gradient_checkpointing:
+            layers: Any = modules[0]
+            layers.auto_model.gradient_checkpointing_enable({"use_reentrant": False})
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Unit vectors of the sentences, [n, dimension]."""
+        features = padded(sentences.tokens, sentences.offsets, np.arange(len(sentences)), self.padding)
+        there = {name: value.to(self.encoder.device) for name, value in features.items()}
+        vectors: Tensor = self.encoder(there)["sentence_embedding"]
+        return vectors
+
+    def files(self, weights: Mapping[str, Float32], config: Mapping[str, Any]) -> TransformerFiles:
+        """The files of the model with these parameters, which become those of this encoder."""
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                parameter.copy_(torch.from_numpy(weights[name]))
+        return TransformerFiles(self.encoder, config)
+
+
+def initial_transformer(
+    transformer: Transformer,
+    settings: TrainingSettings,
+    digests: tuple[str, ...],
+    data: Path,
+    *,
+    lowercase: bool,
+) -> TrainableTransformer:
+    """The encoder before training; the weights of an LSTM are drawn from the settings' seed.
+
+    Args:
+        transformer: the Transformer.
+        settings: dropout, seed and gradient checkpointing.
+        digests: digest of the tokenizer that the training data were cut with.
+        data: the training data, for messages.
+        lowercase: whether sentences are lower-cased.
+
+    Raises:
+        InputError: the Transformer cannot be loaded, or the data were cut with another tokenizer.
+    """
+    modules = load_modules(transformer, lowercase=lowercase, dropout=settings.dropout, seed=settings.seed)
+    if digests != (tokenizer_digest(modules.tokenizer),):
+        raise InputError(f"{data}: was not cut with the tokenizer of {transformer.place}")
+    return TrainableTransformer(modules, gradient_checkpointing=settings.gradient_checkpointing)

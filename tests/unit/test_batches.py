@@ -1,0 +1,99 @@
+"""Test mini-batches without repetitions, and the loss that takes negatives from them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from small_corpus import sentence_pairs, write_training_data
+from training_runs import SETTINGS, history, train_model
+
+from paraphrastic.base.arrays import Int64
+from paraphrastic.training.batches import same_meaning, without_repetitions
+from paraphrastic.training.loss import multiple_negatives_loss
+from paraphrastic.training.sentences import Sentences
+
+
+def pairs_of(source: list[int], target: list[int], groups: list[int] | None = None) -> Sentences:
+    """Sentences of one token each."""
+    tokens = np.array([*source, *target], np.int32)
+    of_pairs = None if groups is None else np.array([*groups, *groups], np.int64)
+    return Sentences(tokens, np.arange(len(tokens) + 1), groups=of_pairs)
+
+
+def repeated(sentences: Sentences, batches: list[Int64]) -> int:
+    n, count = len(sentences) // 2, 0
+    for batch in batches:
+        seen: set[int] = set()
+        for pair in batch.tolist():
+            own = {int(sentences.tokens[pair]), int(sentences.tokens[n + pair])}
+            count += bool(seen & own)
+            seen |= own
+    return count
+
+
+def test_no_sentence_is_twice_in_a_mini_batch() -> None:
+    generator = np.random.default_rng(3)
+    source, target = generator.integers(0, 400, (2, 200)).tolist()
+    sentences = pairs_of(source, target)
+    batches = without_repetitions(sentences, 20)
+    assert sorted(np.concatenate(batches)) == list(range(200))
+    assert [len(batch) for batch in batches] == [20] * 10
+    plain = np.split(np.arange(200), 10)
+    assert repeated(sentences, plain) > 10
+    assert repeated(sentences, batches) == 0
+
+
+def test_pairs_without_repetitions_stay_in_their_order() -> None:
+    sentences = pairs_of(list(range(10)), list(range(10, 20)))
+    assert [batch.tolist() for batch in without_repetitions(sentences, 4)] == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9],
+    ]
+
+
+def test_a_sentence_that_is_everywhere_is_repeated_and_barred() -> None:
+    sentences = pairs_of([7] * 6, list(range(10, 16)))
+    batches = without_repetitions(sentences, 3)
+    assert sorted(map(len, batches)) == [3, 3]
+    assert same_meaning(pairs_of([7, 7, 1], [2, 3, 7])).tolist() == [
+        [False, False, True],
+        [False, False, True],
+        [False, False, False],
+    ]
+
+
+def test_groups_are_kept_apart_and_barred() -> None:
+    sentences = pairs_of([1, 2, 3, 4], [5, 6, 7, 8], groups=[0, 0, 1, 1])
+    assert [batch.tolist() for batch in without_repetitions(sentences, 2)] == [[0, 2], [1, 3]]
+    assert same_meaning(sentences).tolist() == [
+        [False, True, False, False],
+        [True, False, False, False],
+        [False, False, False, True],
+        [False, False, True, False],
+    ]
+
+
+def test_the_loss_is_equation_2() -> None:
+    generator = torch.Generator().manual_seed(0)
+    source, target = torch.randn(2, 4, 6, generator=generator).double()
+    barred = torch.zeros(4, 4, dtype=torch.bool)
+    barred[0, 2] = True
+    expected = 0.0
+    for i in range(4):
+        cosines = [float(torch.cosine_similarity(source[i], target[j], dim=0)) for j in range(4)]
+        total = sum(np.exp(20 * cosine) for j, cosine in enumerate(cosines) if not barred[i, j])
+        expected -= 20 * cosines[i] - np.log(total)
+    found = multiple_negatives_loss([source, target], barred, scale=20.0)
+    assert found.item() == pytest.approx(expected / 4)
+
+
+def test_averages_learn_with_it(tmp_path: Path) -> None:
+    data = write_training_data(tmp_path, sentence_pairs(300))
+    settings = replace(SETTINGS, loss="multiple_negatives", engine="auto", warmup=0.2, max_gradient_norm=5.0)
+    lines = history(train_model(data, tmp_path / "model", settings))
+    assert lines[-1]["loss"] < 0.5 * lines[0]["loss"]
+    chunked = history(train_model(data, tmp_path / "chunked", replace(settings, chunk_size=10)))
+    assert chunked[-1]["loss"] == pytest.approx(lines[-1]["loss"], rel=1e-3)

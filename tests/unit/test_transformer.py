@@ -1,0 +1,326 @@
+"""Test Transformers with tiny ones of random weights: training, folders, other libraries, and bad input."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from small_corpus import sentence_pairs
+from tiny_transformer import write_bert
+from torch import nn
+from training_runs import CONFIG, SETTINGS, history
+from transformers import AutoModel, AutoTokenizer, get_linear_schedule_with_warmup
+
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.config.architecture import Architecture, Transformer
+from paraphrastic.interop.transformer import compare_folder
+from paraphrastic.model.lstm_pooling import LastState
+from paraphrastic.training.autograd import AutogradEngine
+from paraphrastic.training.beginning import TrainingInputs, untrained_model
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.loop import TrainingRun, megabatches
+from paraphrastic.training.train import train_model
+from paraphrastic.training.transformer import initial_transformer, tokenize_pairs
+
+PAIRS = sentence_pairs(200)
+RUN = replace(
+    SETTINGS,
+    loss="multiple_negatives",
+    engine="auto",
+    optimizer="adamw",
+    weight_decay=0.01,
+    warmup=0.1,
+    max_gradient_norm=1.0,
+    learning_rate=1e-3,
+    learning_rate_schedule="linear",
+    precision="auto",
+    epochs=2,
+    dropout=0.1,
+)
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_bert(tmp_path_factory.mktemp("bert"), [sentence for pair in PAIRS for sentence in pair])
+
+
+@pytest.fixture(scope="module")
+def data(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    return write_data(folder, PAIRS, bert)
+
+
+def write_data(folder: Path, pairs: Sequence[tuple[str, str]], bert: Path, **columns: list[int]) -> Path:
+    source, target = zip(*pairs, strict=True)
+    table = pl.DataFrame({"source": source, "target": target, **columns})
+    table.write_parquet(folder / "pairs.parquet")
+    tokenize_pairs(
+        folder / "pairs.parquet",
+        Transformer(place=str(bert)),
+        folder / "train.h5",
+        lowercase=True,
+        grouped=bool(columns),
+    )
+    return folder / "train.h5"
+
+
+def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> TrainingInputs:
+    size = 24 if pooling == "lstm_last" else None
+    transformer = Transformer(place=str(bert), pooling=pooling, lstm_size=size)
+    settings = replace(RUN, **changes)
+    architecture = Architecture(transformer=transformer)
+    return TrainingInputs(
+        dataset=data, sentencepiece=[], settings=settings, architecture=architecture, config=CONFIG
+    )
+
+
+def trained(output: Path, given: TrainingInputs) -> Path:
+    train_model(given, output, threads=1, checkpoint_minutes=0.0)
+    return output
+
+
+class Plain(nn.Module):
+    """The encoder written out: a BERT, and a mean or an LSTM over its tokens."""
+
+    def __init__(self, bert: Path, start: dict[str, torch.Tensor], size: int | None) -> None:
+        super().__init__()
+        self.bert = AutoModel.from_pretrained(bert, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+        self.lstm = nn.LSTM(32, size, batch_first=True) if size else None
+        if self.lstm is not None:
+            names = {name: f"encoder.1.encoder.{name}" for name, _ in self.lstm.named_parameters()}
+            self.lstm.load_state_dict({name: start[theirs] for name, theirs in names.items()})
+
+    def forward(self, text: dict[str, torch.Tensor]) -> torch.Tensor:
+        tokens, mask = self.bert(**text).last_hidden_state, text["attention_mask"]
+        if self.lstm is None:
+            return (tokens * mask[..., None]).sum(1) / mask.sum(1, keepdim=True)
+        vectors = []
+        for own, length in zip(tokens, mask.sum(1), strict=True):
+            _, (state, _) = self.lstm(own[None, :length])
+            vectors.append(state[0, 0])
+        return torch.stack(vectors)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "lstm_last"])
+def test_the_same_steps_in_plain_torch_give_the_same_parameters(
+    pooling: str, data: Path, bert: Path, tmp_path: Path
+) -> None:
+    """Equation 2 and section IV-C of Dadas 2022, with the schedule of transformers."""
+    given = inputs(data, bert, pooling, dropout=0.0, epochs=2)
+    transformer = given.architecture.transformer
+    assert transformer
+    with PairDataset(data) as pairs:
+        digests = pairs.units[0].sentencepiece_sha256
+        ours = initial_transformer(transformer, given.settings, digests, data, lowercase=True)
+        # Copies, since the engine changes the parameters in place.
+        start = {name: value.detach().clone() for name, value in ours.named_parameters()}
+        steps = 2 * math.ceil(len(pairs) / RUN.batch_size)
+        engine = AutogradEngine(ours, given.settings, steps=steps)
+        plain = Plain(bert, start, transformer.lstm_size)
+        decayed = [each for each in plain.parameters() if each.dim() > 1]
+        spared = [each for each in plain.parameters() if each.dim() < 2]
+        groups = [{"params": decayed, "weight_decay": 0.01}, {"params": spared, "weight_decay": 0.0}]
+        optimizer = torch.optim.AdamW(groups, lr=RUN.learning_rate)
+        schedule = get_linear_schedule_with_warmup(optimizer, math.ceil(0.1 * steps), steps)
+        n_steps = 0
+        for epoch in range(2):
+            for sentences, _ in megabatches(pairs, given.settings, epoch=epoch, batches_read=n_steps):
+                n = len(sentences) // 2
+                for start_of in range(0, n, RUN.batch_size):
+                    chosen = np.arange(start_of, min(n, start_of + RUN.batch_size))
+                    own = np.concatenate([chosen, chosen + n])
+                    found = engine.step_in_batch(
+                        sentences, own, np.zeros((len(chosen), len(chosen)), np.bool_)
+                    )
+                    lists = [
+                        torch.from_numpy(sentences.part(row, row + 1).tokens.astype(np.int64)) for row in own
+                    ]
+                    ids = nn.utils.rnn.pad_sequence(lists, batch_first=True)
+                    lengths = torch.tensor([len(each) for each in lists])
+                    mask = (torch.arange(ids.shape[1]) < lengths[:, None]).long()
+                    first, second = nn.functional.normalize(
+                        plain({"input_ids": ids, "attention_mask": mask})
+                    ).chunk(2)
+                    scores = 20.0 * first @ second.T
+                    loss = -(scores.diag() - scores.exp().sum(1).log()).mean()
+                    optimizer.zero_grad()
+                    loss.backward()
+                    nn.utils.clip_grad_norm_(plain.parameters(), 1.0)
+                    optimizer.step()
+                    schedule.step()
+                    n_steps += 1
+                    assert found == pytest.approx(loss.item(), rel=1e-4)
+    assert n_steps == steps
+    theirs = dict(plain.bert.named_parameters())
+    for name, value in ours.named_parameters():
+        if name.startswith("encoder.0.model.") and "pooler" not in name:
+            other = theirs[name.removeprefix("encoder.0.model.")]
+            torch.testing.assert_close(value, other, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "lstm_last"])
+@pytest.mark.parametrize("loss", ["margin", "multiple_negatives"])
+def test_a_folder_is_one_of_sentence_transformers(
+    pooling: str, loss: str, data: Path, bert: Path, tmp_path: Path
+) -> None:
+    folder = trained(tmp_path / "model", inputs(data, bert, pooling, loss=loss))
+    ours = load_model(folder)
+    theirs = SentenceTransformer(str(folder), device="cpu", trust_remote_code=pooling == "lstm_last")
+    sentences = ["A man plays.", "Ein Mann spielt, was?", "café 42 🌍 [CLS]", "two dogs " * 5_000, "x"]
+    np.testing.assert_allclose(ours.embed_raw_text(sentences), theirs.encode(sentences), atol=1e-5)
+    parity = compare_folder(folder)
+    assert parity.sentences > 50
+    assert parity.largest < 1e-5
+    assert ours.dim == (24 if pooling == "lstm_last" else 32)
+
+
+def test_an_empty_sentence_is_zero_and_neighbours_do_not_matter(
+    data: Path, bert: Path, tmp_path: Path
+) -> None:
+    model = load_model(trained(tmp_path / "model", inputs(data, bert, "lstm_last", epochs=1)))
+    sentences = ["", "a man", " \n", "a much longer sentence about a man and a dog", "word " * 10_000]
+    together = model.embed_raw_text(sentences, threads=2)
+    alone = np.concatenate([model.embed_raw_text([each]) for each in sentences])
+    np.testing.assert_allclose(together, alone, atol=1e-6)
+    assert not together[[0, 2]].any()
+    assert model.score_raw_text([("a man", "")]) == [0.0]
+    assert model.embed_raw_text([]).shape == (0, 24)
+
+
+def test_training_learns(data: Path, bert: Path, tmp_path: Path) -> None:
+    given = inputs(data, bert, epochs=8, learning_rate=3e-3)
+    untrained_model(given).write(tmp_path / "untrained")
+    lines = history(trained(tmp_path / "model", given) / "model.safetensors")
+    assert lines[-1]["loss"] < 0.5 * lines[0]["loss"]
+    found = [load_model(tmp_path / name).embed_raw_text for name in ("untrained", "model")]
+    source, target = zip(*PAIRS, strict=True)
+    ranks = []
+    for embed in found:
+        similar = embed(source) @ embed(target).T
+        ranks.append(float((similar > np.diag(similar)[:, None]).mean()))
+    assert ranks[1] < 0.5 * ranks[0]
+
+
+def test_a_killed_run_ends_with_the_same_parameters(
+    data: Path, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = inputs(data, bert, "lstm_last", megabatch=2, chunk_size=16)
+    whole = trained(tmp_path / "whole", given)
+    plain, steps = TrainingRun._step, 0
+
+    def counted(run: TrainingRun, *arguments: Any) -> float:
+        nonlocal steps
+        steps += 1
+        if steps == 5:
+            raise KeyboardInterrupt
+        return plain(run, *arguments)
+
+    monkeypatch.setattr(TrainingRun, "_step", counted)
+    with pytest.raises(KeyboardInterrupt):
+        trained(tmp_path / "stopped", given)
+    assert list((tmp_path / "stopped/checkpoints").glob("*.safetensors"))
+    stopped = trained(tmp_path / "stopped", given)
+    # The second attempt did fewer steps than a whole run.
+    assert steps < 5 + 2 * math.ceil(len(PAIRS) / RUN.batch_size)
+    for name in ("model.safetensors", "pooling/laststate/model.safetensors"):
+        assert sha256(stopped / name) == sha256(whole / name)
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    return {name: value.numpy() for name, value in load_state(folder).items()}
+
+
+def load_state(folder: Path) -> dict[str, torch.Tensor]:
+    model: Any = load_model(folder)
+    state: dict[str, torch.Tensor] = model.modules.state_dict()
+    return state
+
+
+@pytest.mark.parametrize("loss", ["margin", "multiple_negatives"])
+@pytest.mark.parametrize("change", [{"chunk_size": 7}, {"gradient_checkpointing": True}], ids=str)
+def test_saving_memory_changes_no_parameter(
+    change: dict[str, Any], loss: str, data: Path, bert: Path, tmp_path: Path
+) -> None:
+    same = {"dropout": 0.0, "loss": loss, "epochs": 1}
+    plain = weights(trained(tmp_path / "plain", inputs(data, bert, **same)))
+    small = weights(trained(tmp_path / "small", inputs(data, bert, **same, **change)))
+    for name, value in plain.items():
+        np.testing.assert_allclose(small[name], value, atol=2e-5, err_msg=name)
+
+
+def test_half_precision_comes_close(data: Path, bert: Path, tmp_path: Path) -> None:
+    lines = {
+        precision: history(
+            trained(tmp_path / precision, inputs(data, bert, precision=precision)) / "model.safetensors"
+        )
+        for precision in ("float32", "bfloat16")
+    }
+    assert lines["bfloat16"][-1]["loss"] == pytest.approx(lines["float32"][-1]["loss"], rel=0.05)
+    assert lines["bfloat16"][-1]["loss"] != lines["float32"][-1]["loss"]
+
+
+def test_groups_of_a_corpus_reach_training(bert: Path, tmp_path: Path) -> None:
+    line = [row // 4 for row in range(len(PAIRS))]
+    path = write_data(tmp_path, PAIRS, bert, corpus=[0] * len(PAIRS), line=line)
+    with PairDataset(path) as pairs:
+        source, _ = pairs.read(0, len(pairs))
+        assert source.groups is not None
+        assert source.groups.tolist() == line
+        tokenizer = AutoTokenizer.from_pretrained(bert)
+        assert source.part(0, 1).tokens.tolist() == tokenizer(PAIRS[0][0].lower())["input_ids"]
+
+
+def test_the_states_of_padding_do_not_count() -> None:
+    torch.manual_seed(0)
+    module = LastState(4, 6, num_layers=1, bidirectional=False)
+    tokens = torch.randn(2, 5, 4)
+    mask = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 0, 0, 0]])
+    found = module({"token_embeddings": tokens, "attention_mask": mask})
+    assert found["token_embeddings"].shape[:2] == found["attention_mask"].shape == (2, 3)
+    alone, _ = module.encoder(tokens[1:, :2])
+    torch.testing.assert_close(found["token_embeddings"][1, 1], alone[0, 1])
+
+
+def test_bad_transformers_are_explained(
+    data: Path, bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def message(place: str, **changes: Any) -> str:
+        transformer = Transformer(place=place, **changes)
+        with pytest.raises(InputError) as caught:
+            tokenize_pairs(data.with_name("pairs.parquet"), transformer, tmp_path / "x.h5")
+        assert not (tmp_path / "x.h5").exists()
+        return str(caught.value)
+
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    asked = message("nobody/nothing-here")
+    assert asked.startswith(
+        "nobody/nothing-here: is not a folder, and the Hugging Face Hub cannot be reached"
+    )
+    (tmp_path / "empty").mkdir()
+    assert "transformers cannot load this model" in message(str(tmp_path / "empty"))
+    assert message(str(bert), max_tokens=41) == f"{bert}: can read 40 tokens, but encoder.max_tokens is 41"
+
+
+def test_data_of_another_tokenizer_are_refused(data: Path, tmp_path: Path) -> None:
+    other = write_bert(tmp_path / "other", ["quite another text"])
+    with pytest.raises(InputError, match=r"train\.h5: was not cut with the tokenizer of .*other"):
+        trained(tmp_path / "model", inputs(data, other))
+
+
+@pytest.mark.parametrize("name", ["modules.json", "pooling/pooling/config.json", "tokenizer.json"])
+def test_a_damaged_folder_is_named(name: str, data: Path, bert: Path, tmp_path: Path) -> None:
+    folder = trained(tmp_path / "model", inputs(data, bert, epochs=0))
+    (folder / name).write_text("{}")
+    with pytest.raises(InputError, match=rf"{name}: damaged"):
+        load_model(folder)
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=name):
+        load_model(folder)
