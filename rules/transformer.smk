@@ -51,11 +51,11 @@ rule initialise_transformer:
         settings=models.first_run,
         architecture=models.of("architecture"),
         about=models.about,
-        code=code_of("initialise_model"),
+        code=code_of("initialise_transformer"),
     message:
         "Save model {wildcards.model} as it is before training"
     script:
-        "../workflow/scripts/initialise_model.py"
+        "../workflow/scripts/initialise_transformer.py"
 
 
 rule train_transformer:
@@ -84,11 +84,11 @@ rule train_transformer:
         settings=models.run,
         architecture=models.of("architecture"),
         about=models.about,
-        code=lambda wildcards: code_of("train_model", without=models.uncounted_modules(wildcards)),
+        code=lambda wildcards: code_of("train_transformer", without=models.uncounted_modules(wildcards)),
     message:
         "Train model {wildcards.model}, {wildcards.run}"
     script:
-        "../workflow/scripts/train_model.py"
+        "../workflow/scripts/train_transformer.py"
 
 
 rule choose_transformer:

@@ -35,7 +35,7 @@ from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import read_model_proto
 from paraphrastic.report.figures.comparison import plot_comparison
-from paraphrastic.training import loop, train
+from paraphrastic.training import beginning, loop, train
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.train import Development
 from paraphrastic.training.warm_up import compile_kernels
@@ -120,13 +120,13 @@ def test_early_stopping_says_itself_how_often_it_scores(
 def test_the_beginning_counts_as_time_of_training(
     data: tuple[Path, Path], tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = train.initial_encoder
+    plain = beginning.initial_encoder
 
     def slow(*arguments: Any) -> Any:
         clock.now += 5000
         return plain(*arguments)
 
-    monkeypatch.setattr(train, "initial_encoder", slow)
+    monkeypatch.setattr(beginning, "initial_encoder", slow)
     scored = Development(clock.score, data[1])
     weights = train_model(data, tmp_path / "model", replace(SETTINGS, epochs=1), development=scored)
     write_curve_of_run(weights.parent, tmp_path / "curve.csv", threads=1)

@@ -4,6 +4,7 @@ import pytest
 from configurations import changed, checked
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.config.architecture import Architecture, architecture_of
 
 
 @pytest.mark.parametrize(
@@ -104,6 +105,43 @@ from paraphrastic.base.errors import InputError
             -1,
             "training.composition_penalty: -1 is less than the minimum of 0",
         ),
+        ("encoder.pooling", "cls", "encoder.pooling: is for a transformer, which is null"),
+        ("encoder.transformer", "./nowhere", "encoder.transformer: there is no folder './nowhere'"),
+        (
+            "encoder",
+            {"transformer": "a/b", "parts": [{"kind": "lstm"}]},
+            "encoder.transformer: cannot be given together with parts; remove one of them",
+        ),
+        (
+            "encoder",
+            {"transformer": "a/b", "pooling": "lstm_last"},
+            "encoder.lstm_size: is missing; the pooling lstm_last needs it",
+        ),
+        (
+            "encoder",
+            {"transformer": "a/b", "lstm_size": 4},
+            "encoder.lstm_size: is for the pooling lstm_last, not for mean",
+        ),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "encoder": {"transformer": "a/b"},
+                "training": {"engine": "fused"},
+            },
+            "training.engine: fused is for one averaged part; auto or autograd trains a transformer",
+        ),
+        (
+            "training",
+            {"loss": "multiple_negatives", "engine": "fused"},
+            "training.loss: multiple_negatives is for the engine autograd, not for fused",
+        ),
+        (
+            "training.gradient_checkpointing",
+            True,
+            "gradient_checkpointing: is for a transformer, not for P-SP",
+        ),
         ("training.megabatch_anneal", -1, "training.megabatch_anneal: -1 is less than the minimum of 0"),
     ],
 )
@@ -113,3 +151,24 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
     assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
         error
     )
+
+
+def test_a_transformer_has_the_recipe_of_its_paper() -> None:
+    """Section IV-C of Dadas 2022."""
+    config = checked(changed("definitions.de.encoder", {"transformer": "some/name"}))
+    definition = config["definitions"]["de"]
+    expected = {
+        "loss": "multiple_negatives",
+        "scale": 20.0,
+        "batch_size": 64,
+        "learning_rate": 2e-6,
+        "warmup": 0.1,
+        "learning_rate_schedule": "linear",
+        "optimizer": "adamw",
+    }
+    assert expected.items() <= {**definition["training"]}.items()
+    assert config["definitions"]["en"]["training"]["loss"] == "margin"
+    architecture = architecture_of(definition)
+    assert architecture.units == ("tokens",)
+    assert Architecture.from_json(architecture.to_json()) == architecture
+    assert architecture.name == "name mean"

@@ -87,7 +87,9 @@ def needed(script: Path) -> set[str]:
 @pytest.mark.parametrize("rule", RULES)
 def test_an_environment_has_what_its_rule_imports(rule: str) -> None:
     script, environment = RULES[rule]
-    assert not needed(script) - packages(environment)
+    # Code that opens any model imports these late; in this environment, no rule opens a Transformer.
+    late = OTHER_SYSTEMS if environment == "train" else set()
+    assert not needed(script) - packages(environment) - late
 
 
 def test_the_pipeline_is_installed_with_what_its_rules_import() -> None:

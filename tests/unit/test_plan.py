@@ -58,6 +58,7 @@ def configuration(**changes: Any) -> dict[str, Any]:
             "combine": "concatenate",
             "scramble": 0.3,
             "languages": "shared",
+            "transformer": None,
         },
         "training": {"dimension": 1024},
         **changes,

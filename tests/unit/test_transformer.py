@@ -28,7 +28,7 @@ from paraphrastic.training.beginning import TrainingInputs, untrained_model
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import TrainingRun, megabatches
 from paraphrastic.training.train import train_model
-from paraphrastic.training.transformer import initial_transformer, tokenize_pairs
+from paraphrastic.training.transformer import begin_transformer, tokenize_pairs
 
 PAIRS = sentence_pairs(200)
 RUN = replace(
@@ -83,7 +83,7 @@ def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> Tra
 
 
 def trained(output: Path, given: TrainingInputs) -> Path:
-    train_model(given, output, threads=1, checkpoint_minutes=0.0)
+    train_model(given, output, threads=1, begin=begin_transformer, checkpoint_minutes=0.0)
     return output
 
 
@@ -118,8 +118,7 @@ def test_the_same_steps_in_plain_torch_give_the_same_parameters(
     transformer = given.architecture.transformer
     assert transformer
     with PairDataset(data) as pairs:
-        digests = pairs.units[0].sentencepiece_sha256
-        ours = initial_transformer(transformer, given.settings, digests, data, lowercase=True)
+        ours = begin_transformer(pairs, given).encoder
         # Copies, since the engine changes the parameters in place.
         start = {name: value.detach().clone() for name, value in ours.named_parameters()}
         steps = 2 * math.ceil(len(pairs) / RUN.batch_size)
@@ -197,7 +196,7 @@ def test_an_empty_sentence_is_zero_and_neighbours_do_not_matter(
 
 def test_training_learns(data: Path, bert: Path, tmp_path: Path) -> None:
     given = inputs(data, bert, epochs=8, learning_rate=3e-3)
-    untrained_model(given).write(tmp_path / "untrained")
+    untrained_model(given, begin_transformer).write(tmp_path / "untrained")
     lines = history(trained(tmp_path / "model", given) / "model.safetensors")
     assert lines[-1]["loss"] < 0.5 * lines[0]["loss"]
     found = [load_model(tmp_path / name).embed_raw_text for name in ("untrained", "model")]

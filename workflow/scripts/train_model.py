@@ -1,7 +1,7 @@
 """Train one run of a model's sweep.
 
-Inputs: dataset, sentencepiece, vectors (none or one), testsets; a Transformer has neither of the two in the
-middle. Outputs: weights and the other files of the model's folder, history.
+Inputs: dataset, sentencepiece, vectors (none or one), testsets. Outputs: weights, sentencepiece, config,
+history.
 """
 
 from pathlib import Path
@@ -17,7 +17,7 @@ with step(snakemake):
     watching = snakemake.config["definitions"][snakemake.wildcards.model]["training"]
     train_model(
         TrainingInputs.of_rule(snakemake.input, *params),
-        Path(snakemake.output[0]).parent,
+        Path(snakemake.output.weights).parent,
         threads=snakemake.threads,
         development=Development(score_in_training, Path(snakemake.input.testsets)),
         checkpoint_minutes=watching["checkpoint_minutes"],

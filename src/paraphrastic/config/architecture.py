@@ -27,6 +27,8 @@ _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("T
 _POOLINGS = {"mean": "mean", "cls": "first token", "lstm_last": "LSTM"}
 # The unit of Transformers, whose own tokenizers cut sentences.
 TOKENS = "tokens"
+# The settings of an encoder that are for Transformers only.
+OF_TRANSFORMERS = ("pooling", "lstm_size", "max_tokens")
 # An LSTM reads words unless its name says otherwise.
 _LSTMS = {"lstm": "LSTM", "bilstm": "BLSTM"}
 _OVER = {"subword": "-SP", "word": "", "trigram": "-TRIGRAM"}
@@ -102,7 +104,7 @@ class Transformer:
     @property
     def name(self) -> str:
         """Its name in tables."""
-        size = f" {self.lstm_size:,}" if self.pooling == "lstm_last" else ""
+        size = f" {self.lstm_size:,}" if self.lstm_size else ""
         return f"{Path(self.place).name} {_POOLINGS[self.pooling]}{size}"
 
 
@@ -194,9 +196,9 @@ def architecture_of(definition: Mapping[str, Any]) -> Architecture:
     """The encoder of a model, from its completed definition."""
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
     if place := encoder["transformer"]:
-        own = {key: encoder[key] for key in ("pooling", "lstm_size", "max_tokens")}
+        own = {key: encoder[key] for key in OF_TRANSFORMERS}
         return Architecture(transformer=Transformer(place=place, **own))
-    parts = {key: encoder[key] for key in ("parts", "combine", "scramble", "languages")}
+    parts = {key: value for key, value in encoder.items() if key not in ("transformer", *OF_TRANSFORMERS)}
     architecture = Architecture.from_json({**parts, "vocabularies": vocabulary["languages"]})
     # Settings without effect are normalised, so that changing them does not cause new training.
     if not architecture.recurrent:

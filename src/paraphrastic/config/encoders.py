@@ -4,7 +4,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.config.architecture import Part, architecture_of, only_autograd, vocabulary_settings
+from paraphrastic.config.architecture import (
+    OF_TRANSFORMERS,
+    Part,
+    architecture_of,
+    only_autograd,
+    vocabulary_settings,
+)
 
 Settings = Mapping[str, Any]
 
@@ -16,7 +22,7 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
     if architecture.transformer:
         yield from _transformer_errors(path, definition)
         return
-    for key in ("pooling", "lstm_size", "max_tokens"):
+    for key in OF_TRANSFORMERS:
         if encoder[key] not in ("mean", None):
             yield f"{path['encoder']}.{key}: is for a transformer, which is null"
     dimensions = [part.dimension or training["dimension"] for part in architecture.parts]

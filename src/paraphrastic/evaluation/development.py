@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,6 @@ from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic.model.transformer import TransformerFiles
 
 # Turns English sentences into vectors, float32 [n, dim].
 Embed = Callable[[Sequence[str]], Float32]
@@ -26,9 +26,21 @@ def development_score(model: SentenceEncoder, testsets: Path) -> float:
     return _pearson(_english(model), pairs, name=f"{testsets}: STS 2017 en-en")
 
 
-def score_in_training(files: ModelFiles | TransformerFiles, testsets: Path) -> float:
+def score_in_training(files: ModelFiles, testsets: Path) -> float:
     """`development_score` of a model in the middle of its training."""
-    return development_score(_opened(files), testsets)
+    return development_score(open_files(files), testsets)
+
+
+class Openable(Protocol):
+    """The files of a model in the middle of its training, of a kind that opens by itself."""
+
+    def open(self) -> SentenceEncoder:
+        """The model."""
+
+
+def opened_score_in_training(files: Openable, testsets: Path) -> float:
+    """`development_score` of a Transformer in the middle of its training."""
+    return development_score(files.open(), testsets)
 
 
 def average_score(model: SentenceEncoder, testsets: Path) -> float:
@@ -36,9 +48,9 @@ def average_score(model: SentenceEncoder, testsets: Path) -> float:
     return average_of_vectors(_english(model), testsets)
 
 
-def average_in_training(files: ModelFiles | TransformerFiles, testsets: Path) -> float:
+def average_in_training(files: ModelFiles, testsets: Path) -> float:
     """`average_score` of a model in the middle of its training."""
-    return average_score(_opened(files), testsets)
+    return average_score(open_files(files), testsets)
 
 
 def average_of_vectors(embed: Embed, testsets: Path) -> float:
@@ -48,10 +60,6 @@ def average_of_vectors(embed: Embed, testsets: Path) -> float:
     for (year, name), group in pairs.group_by("year", "dataset", maintain_order=True):
         years.setdefault(str(year), []).append(_pearson(embed, group, name=f"{testsets}: STS {year} {name}"))
     return float(np.mean([np.mean(scores) for scores in years.values()]))
-
-
-def _opened(files: ModelFiles | TransformerFiles) -> SentenceEncoder:
-    return open_files(files) if isinstance(files, ModelFiles) else files.open()
 
 
 def _english(model: SentenceEncoder) -> Embed:

@@ -30,7 +30,7 @@ _SETTINGS = {
     "early_stopping": None,
 }
 _DEFINITION = {
-    "encoder": {"parts": [{}]},
+    "encoder": {"parts": [{}], "transformer": None},
     "vocabulary": {
         "size": 50_000,
         "unknown": None,

@@ -77,7 +77,7 @@ def _exchanges(
     pair: int,
     place: int,
 ) -> Iterator[tuple[int, int]]:
-    """Yield mini-batches where `pair` repeats nothing, with a pair of each that repeats nothing in `place`."""
+    """Yield mini-batches where `pair` repeats nothing, each with a pair of it that fits into `place`."""
     if held[place].isdisjoint(keys[pair]):
         return
     for number, batch in enumerate(batches):

@@ -1,6 +1,5 @@
 """What a training run begins with: data, settings, and the encoder before training."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,9 +10,8 @@ from torch import Tensor, nn
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.config.architecture import Architecture, Transformer
+from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.model.transformer import TransformerFiles
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import (
     initial_encoder,
@@ -25,8 +23,6 @@ from paraphrastic.training.loop import Weights
 from paraphrastic.training.model_files import model_files
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
-
-AnyFiles = ModelFiles | TransformerFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +81,14 @@ class Beginning:
     """
 
     encoder: nn.Module
-    files: Callable[[Weights, Mapping[str, Any]], AnyFiles]
+    files: Callable[[Weights, Mapping[str, Any]], Any]
     digests: Mapping[str, str] = field(default_factory=dict)
     anchors: Mapping[str, Tensor] = field(default_factory=dict)
     words: Mapping[str, int] = field(default_factory=dict)
+
+
+# Makes the encoder that training begins with.
+Begin = Callable[[PairDataset, TrainingInputs], Beginning]
 
 
 def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
@@ -100,8 +100,6 @@ def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
     architecture, settings = inputs.architecture, inputs.settings
     if tuple(unit.unit for unit in pairs.units) != architecture.units:
         raise InputError(f"{pairs.path}: was not encoded in {' and '.join(architecture.units)}")
-    if architecture.transformer:
-        return _begin_transformer(pairs, architecture.transformer, inputs)
     expected = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
     if [sha256(model) for model in inputs.sentencepiece] != expected:
         raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
@@ -129,27 +127,11 @@ def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
     return Beginning(encoder=encoder, files=files, digests=digests, anchors=anchors, words=words)
 
 
-def _begin_transformer(pairs: PairDataset, transformer: Transformer, inputs: TrainingInputs) -> Beginning:
-    # Imported here, since only this needs the code.
-    from paraphrastic.training.transformer import initial_transformer
+def untrained_model(inputs: TrainingInputs, begin: Begin = begin) -> Any:
+    """The files of the model that training starts from, with the same random parameters.
 
-    (unit,) = pairs.units
-    lowercase, architecture = bool(inputs.config["lowercase"]), inputs.architecture
-    encoder = initial_transformer(
-        transformer, inputs.settings, unit.sentencepiece_sha256, pairs.path, lowercase=lowercase
-    )
-    digest = hashlib.sha256()
-    for parameter in encoder.parameters():
-        digest.update(parameter.detach().contiguous().numpy().data)
-
-    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
-        return encoder.files(weights, {**config, "architecture": architecture.to_json()})
-
-    return Beginning(encoder=encoder, files=files, digests={"transformer": digest.hexdigest()})
-
-
-def untrained_model(inputs: TrainingInputs) -> AnyFiles:
-    """The files of the model that training starts from, with the same random parameters."""
+    `begin` makes the encoder, as in `train_model`.
+    """
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
         beginning = begin(pairs, inputs)
         weights = {name: value.numpy() for name, value in beginning.encoder.named_parameters()}

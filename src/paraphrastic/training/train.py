@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +21,7 @@ from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture, only_autograd
 from paraphrastic.training.autograd import CPU, AutogradEngine, products_on
-from paraphrastic.training.beginning import AnyFiles, TrainingInputs, begin
+from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
@@ -43,7 +44,7 @@ class Development:
     Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
     """
 
-    score: Callable[[AnyFiles, Path], float]
+    score: Callable[[Any, Path], float]
     data: Path
     every: float = 1.0
 
@@ -53,6 +54,7 @@ def train_model(
     output: Path,
     *,
     threads: int,
+    begin: Begin = begin,
     development: Development | None = None,
     checkpoint_minutes: float = 10.0,
     tensorboard: bool = False,
@@ -68,6 +70,7 @@ def train_model(
         inputs: data and settings of the model.
         output: folder of the model.
         threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
+        begin: makes the encoder before training; Transformers have a function of their own.
         development: how to score the model. The time of scores does not count in the history.
         checkpoint_minutes: time between checkpoints; each epoch also ends with one.
         tensorboard: whether to write the history to `output/tensorboard` as well.

@@ -1,5 +1,6 @@
 """Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,17 @@ from paraphrastic.model.transformer import (
     padded,
     tokenizer_digest,
 )
-from paraphrastic.training.dataset import SIDES, GroupWriter, append_sentences, create_side, write_pieces
+from paraphrastic.training.beginning import Beginning, TrainingInputs
+from paraphrastic.training.dataset import (
+    SIDES,
+    GroupWriter,
+    PairDataset,
+    append_sentences,
+    create_side,
+    write_pieces,
+)
+from paraphrastic.training.loop import Weights
 from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -104,27 +113,27 @@ class TrainableTransformer(nn.Module):
         return TransformerFiles(self.encoder, config)
 
 
-def initial_transformer(
-    transformer: Transformer,
-    settings: TrainingSettings,
-    digests: tuple[str, ...],
-    data: Path,
-    *,
-    lowercase: bool,
-) -> TrainableTransformer:
-    """The encoder before training; the weights of an LSTM are drawn from the settings' seed.
-
-    Args:
-        transformer: the Transformer.
-        settings: dropout, seed and gradient checkpointing.
-        digests: digest of the tokenizer that the training data were cut with.
-        data: the training data, for messages.
-        lowercase: whether sentences are lower-cased.
+def begin_transformer(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
+    """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
         InputError: the Transformer cannot be loaded, or the data were cut with another tokenizer.
     """
+    transformer, settings = inputs.architecture.transformer, inputs.settings
+    if transformer is None:
+        raise ValueError("the encoder is not a Transformer")
+    lowercase = bool(inputs.config["lowercase"])
     modules = load_modules(transformer, lowercase=lowercase, dropout=settings.dropout, seed=settings.seed)
-    if digests != (tokenizer_digest(modules.tokenizer),):
-        raise InputError(f"{data}: was not cut with the tokenizer of {transformer.place}")
-    return TrainableTransformer(modules, gradient_checkpointing=settings.gradient_checkpointing)
+    digests = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
+    if digests != [tokenizer_digest(modules.tokenizer)]:
+        raise InputError(f"{pairs.path}: was not cut with the tokenizer of {transformer.place}")
+    encoder = TrainableTransformer(modules, gradient_checkpointing=settings.gradient_checkpointing)
+    digest = hashlib.sha256()
+    for parameter in encoder.parameters():
+        digest.update(parameter.detach().contiguous().numpy().data)
+    about = {"architecture": inputs.architecture.to_json()}
+
+    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
+        return encoder.files(weights, {**config, **about})
+
+    return Beginning(encoder=encoder, files=files, digests={"transformer": digest.hexdigest()})

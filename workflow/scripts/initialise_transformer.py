@@ -1,0 +1,16 @@
+"""Write the Transformer that training starts from.
+
+Inputs: dataset, transformer (the files of its folder, if it is one). Outputs: the files of the
+model's folder.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.training.beginning import TrainingInputs, untrained_model
+from paraphrastic.training.transformer import begin_transformer
+
+with step(snakemake):
+    params = (snakemake.params[name] for name in ("settings", "architecture", "about"))
+    model = untrained_model(TrainingInputs.of_rule(snakemake.input, *params), begin_transformer)
+    model.write(Path(snakemake.output[0]).parent)
