@@ -62,7 +62,7 @@ ROWS = [
     ("Ja?", "Really?"),  # a question differs from the statement
     ("JA. ", "yes!"),  # a repetition of the first row
     ("Nein.", "Nope.", 0.69999),
-    ("Nein.", "Never.", 0.7),
+    ("Nein.", "Never.", 0.71),
     ("Danke.", "Thanks."),
     ("Danke.", "thanks"),
     ("Ja.", "...", 0.9),
@@ -83,6 +83,7 @@ def test_exact_groups(tmp_path):
         "groups": 2,
         "sentences": 5,
         "largest_group": 3,
+        "alike": 0,
         "pairs": 3,
     }
     firsts = {"Yes.": 1, "Sure.": 1, "No.": 2, "Never.": 2, "Not at all.": 2}
@@ -257,7 +258,7 @@ def test_multi30k(tmp_path, mirror):
     )
     result, rows = sample(tmp_path, [path])
     assert {row["source"] for row in rows} | {row["target"] for row in rows} <= {
-        caption for _, *english in captions for caption in english
+        caption.strip(mined_paraphrases._QUOTES) for _, *english in captions for caption in english
     }
     assert result == {
         "read": 145_000,
@@ -268,5 +269,28 @@ def test_multi30k(tmp_path, mirror):
         "groups": 28_466,
         "sentences": 144_950,
         "largest_group": 64,
+        "alike": 0,
         "pairs": 86_535,
     }
+
+
+def test_quotation_marks_and_pairs_that_are_almost_equal_do_not_stay(tmp_path):
+    long = " ".join(f"word{number}" for number in range(40))
+    rows = [
+        ("A.", '"Quoted."'),
+        ("A.", "„Other‟"),
+        ("B.", long),
+        ("B.", f"{long}x"),
+        ("C.", "c"),
+        ("C.", "d"),
+    ]
+    result, pairs = sample(tmp_path, [write(tmp_path / "a.parquet", rows)])
+    assert groups_of(pairs) == [["Other", "Quoted."], ["c", "d"]]
+    assert (result["alike"], result["pairs"]) == (1, 2)
+
+
+def test_a_pair_at_the_threshold_is_not_similar_enough(tmp_path):
+    rows = [("A.", "One.", 0.7), ("A.", "Two.", 0.7001), ("A.", "Three.", 0.71)]
+    result, pairs = sample(tmp_path, [write(tmp_path / "a.parquet", rows)])
+    assert groups_of(pairs) == [["Three.", "Two."]]
+    assert result["below_similarity"] == 1

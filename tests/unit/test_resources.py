@@ -51,6 +51,7 @@ def definition(**encoder: Any) -> dict[str, Any]:
             "combine": "concatenate",
             "scramble": 0.3,
             "languages": "shared",
+            "transformer": None,
             **encoder,
         },
         "training": dict(SETTINGS),

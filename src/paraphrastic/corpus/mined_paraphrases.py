@@ -18,6 +18,10 @@ from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
+# Marks and spaces that are taken off the ends of a sentence, because only one of two translations may be quoted.
+_QUOTES = " \"'`“”„‟«»‹›‘’‚"
+# Pairs whose Levenshtein ratio is above this are dropped, such as long sentences with one spelling mistake.
+_ALIKE = 0.99
 # Most sentences of a group among the examples.
 _SHOWN_SENTENCES = 10
 
@@ -36,11 +40,14 @@ def sample_paraphrases(
 
     Sources are the same if they differ only in case and white space. Punctuation counts here, because a
     question and a statement have different translations. Within a group, only the first of the targets with
-    the same `normal_form.words_of` is kept: pairs that differ only in punctuation teach nothing.
+    the same `normal_form.words_of` is kept: pairs that differ only in punctuation teach nothing. Quotation
+    marks at the ends of sentences are taken off.
 
     The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
     paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
-    n / 2 pairs, rounded up. The output does not depend on how the bitexts are divided into shards.
+    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped, where the ratio is 1
+    less the distance over the longer sentence's length, both in bytes. The output does not depend on how the
+    bitexts are divided into shards.
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
@@ -48,10 +55,11 @@ def sample_paraphrases(
             in all bitexts together, from 1.
         counts: JSON file with the result, which is also returned: pairs `read`, `below_similarity`, `empty`
             (a side has no word), `repeated` (the source had an equal target before) and `alone` (the source
-            has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, and
-            the `pairs` sampled. `read` is the sum of the four reasons and the sentences.
+            has no other target); then the `groups`, their `sentences`, the size of the `largest_group`, the
+            pairs of them that are too `alike`, and the `pairs` that are left. `read` is the sum of the four
+            reasons and the sentences.
         examples: TSV file for people to read: 20 random groups and as many pairs below the similarity.
-        min_similarity: least similarity of a pair of the bitext (0.7 in the paper).
+        min_similarity: pairs of the bitext must be more similar than this (0.7 in the paper).
         seed: seed for the pairs and the examples.
         **resources: memory, threads and temporary folder for DuckDB.
 
@@ -73,19 +81,30 @@ def sample_paraphrases(
                 f"{result['read']} pairs read; {causes or 'the bitext is empty'}"
             )
         _sample(database, seed)
-        result["pairs"] = integer(database, "SELECT count(*) FROM sampled")
+        sampled = integer(database, "SELECT count(*) FROM sampled")
+        written = 0
         with write_blocks(output, PAIR_SCHEMA) as writer:
             pairs = database.sql(
                 """
-                SELECT one.target AS source, other.target AS target, sampled.first + 1 AS line
-                FROM sampled
-                JOIN rows AS one ON one.place = sampled.place
-                JOIN rows AS other ON other.place = sampled.other
-                ORDER BY sampled.place
-                """
+                SELECT source, target, line FROM (
+                    SELECT
+                        trim(one.target, $quotes) AS source,
+                        trim(other.target, $quotes) AS target,
+                        sampled.first + 1 AS line,
+                        sampled.place
+                    FROM sampled
+                    JOIN rows AS one ON one.place = sampled.place
+                    JOIN rows AS other ON other.place = sampled.other
+                )
+                WHERE 1 - levenshtein(source, target) / greatest(strlen(source), strlen(target)) <= $alike
+                ORDER BY place
+                """,
+                params={"quotes": _QUOTES, "alike": _ALIKE},
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
+                written += block.num_rows
                 writer.write(block.cast(PAIR_SCHEMA))
+        result |= {"alike": sampled - written, "pairs": written}
         groups = _example_groups(database, seed)
     shown = [
         [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
@@ -112,7 +131,8 @@ def _read(
     for block in chain.from_iterable(map(read_blocks, measured)):
         places = np.arange(below.read, below.read + block.num_rows)
         block = block.append_column("place", pa.array(places))
-        similar = block["similarity"].to_numpy() >= np.float32(min_similarity)
+        # As in the code of the paper, where the similarity has to be above the threshold.
+        similar = block["similarity"].to_numpy() > np.float32(min_similarity)
         below.add(block, np.where(similar, -1, 0))
         kept = block.filter(pa.array(similar))
         forms = [

@@ -121,10 +121,11 @@ _LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
 # and a step. It updates all rows of all tables, however few of them are in the mini-batch.
 _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
 # MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
-# pairs per MB of training data; operations per second of a core and of a GPU; and the floats that a step
-# keeps for each token, as a multiple of the root of the number of parameters.
+# pairs per MB of training data; operations per second of a core and of a GPU, here of a V100, on which seven
+# million pairs take eight hours an epoch (Dadas 2022, section IV-C); and the floats that a step keeps for each
+# token, as a multiple of the root of the number of parameters.
 _TRANSFORMER_MB, _TRANSFORMER_TOKENS, _TRANSFORMER_PAIRS = 500, 20, 5_500
-_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 4e13, 25
+_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 8e12, 25
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
