@@ -350,7 +350,7 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
             initial_encoder(pairs.units, settings, Architecture()), settings, workers, steps=0
         )
         run = TrainingRun(
-            pairs, settings, workers, engine, Checkpoints(path.parent / "checkpoints", identity="")
+            pairs, settings, workers, lambda _: engine, Checkpoints(path.parent / "checkpoints", identity="")
         )
         # Half of the steps fall into the first window, and M has already reached its final size.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)

@@ -41,8 +41,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         replace(DROPOUT, optimizer="lazy_adam"),
         replace(DROPOUT, optimizer="adamw", weight_decay=0.1),
         replace(DROPOUT, engine="autograd"),
+        replace(DROPOUT, epochs=1, soup=3),
+        replace(DROPOUT, engine="autograd", epochs=1, soup=3),
     ],
-    ids=["adam", "dropout", "lazy", "adamw", "autograd"],
+    ids=["adam", "dropout", "lazy", "adamw", "autograd", "soup", "soup, autograd"],
 )
 @pytest.mark.parametrize("step", [1, 3, 30])
 def test_a_run_that_was_stopped_ends_in_the_same_parameters(

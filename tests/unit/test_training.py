@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 import reference
 import torch
+from safetensors.numpy import load_file
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
-from training_runs import SETTINGS, training_inputs
+from training_runs import SETTINGS, history, training_inputs
 from training_runs import train_model as train_with_checkpoints
 
 from paraphrastic import load_model
@@ -24,7 +25,7 @@ from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.settings import EngineName, TrainingSettings
 
 train_model = partial(train_with_checkpoints, minutes=60)
 
@@ -277,3 +278,38 @@ def test_a_megabatch_that_is_never_reached_is_told(
     # An epoch of 500 pairs has 16 mini-batches of 32, and M grows by one every five.
     train_model(data, tmp_path / "model", replace(SETTINGS, megabatch=megabatch))
     assert [message for message in caplog.messages if "grows" in message] == ([told] if told else [])
+
+
+@pytest.mark.parametrize("engine", ["fused", "autograd"])
+def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
+    engine: EngineName, data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = replace(SETTINGS, engine=engine, epochs=2, dropout=0.2)
+    one = load_file(train_model(data, tmp_path / "one", settings))["embeddings"]
+    plain, members = TrainingRun._add_to_soup, []
+
+    def recorded(run: TrainingRun) -> None:
+        members.append(run.engine.weights()["parts.0.table"])
+        plain(run)
+
+    monkeypatch.setattr(TrainingRun, "_add_to_soup", recorded)
+    path = train_model(data, tmp_path / "soup", replace(settings, soup=3))
+    mean = load_file(path)["embeddings"]
+    assert len(members) == 3
+    assert history(path)[-1]["epoch"] == 6
+    with PairDataset(data[0]) as pairs:
+        rows = pairs.units[0].pieces
+    np.testing.assert_allclose(mean[rows], np.mean(members, axis=0)[: len(rows)], rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(one[rows], members[0][: len(rows)])
+    begun = untrained_table(data, settings)
+    # All of them stay nearer to their beginning than two random tables are to each other.
+    moved = [np.linalg.norm(member - begun) for member in members]
+    apart = [np.linalg.norm(members[0] - member) for member in members[1:]]
+    assert min(apart) > 0.1 * min(moved)
+    assert max(moved) < np.linalg.norm(begun)
+
+
+def untrained_table(data: tuple[Path, Path], settings: TrainingSettings) -> Any:
+    with PairDataset(data[0]) as pairs:
+        encoder = beginning.begin(pairs, training_inputs(data, settings)).encoder
+    return encoder.get_parameter("parts.0.table").detach().numpy()

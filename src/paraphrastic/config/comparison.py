@@ -42,6 +42,8 @@ def compared_settings(config: Mapping[str, Any], model: str, recipe: str) -> Jso
     settings |= {
         "dimension": part.dimension or settings["dimension"],
         "epochs": _epochs(config, model),
+        # Scores in the course of training are those of one training.
+        "soup": 1,
         "early_stopping": None,
         "device": "cpu",
     }

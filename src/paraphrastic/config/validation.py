@@ -66,6 +66,8 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         training, at = definition["training"], path["training"]
         if training["weight_decay"] > 0 and training["optimizer"] != "adamw":
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
+        if training["soup"] > 1 and training["early_stopping"]:
+            yield f"{at}.soup: trainings are not averaged with early_stopping; set it to null"
         vectors = training["initial_vectors"]
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for name in definition["max_pairs"]:

@@ -18,7 +18,7 @@ from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
-# Marks and spaces that are taken off the ends of a sentence, because only one of two translations may be quoted.
+# Marks and spaces that are taken off a sentence's ends, because only one of two translations may be quoted.
 _QUOTES = " \"'`“”„‟«»‹›‘’‚"
 # Pairs whose Levenshtein ratio is above this are dropped, such as long sentences with one spelling mistake.
 _ALIKE = 0.99

@@ -23,6 +23,7 @@ _SETTINGS = {
     "dimension": 1024,
     "epochs": 1,
     "batch_size": 128,
+    "soup": 1,
     "megabatch": 60,
     "megabatch_anneal": 150,
     "dropout": 0.0,

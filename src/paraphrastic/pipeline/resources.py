@@ -122,8 +122,8 @@ _LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
 _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
 # MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
 # pairs per MB of training data; operations per second of a core and of a GPU, here of a V100, on which seven
-# million pairs take eight hours an epoch (Dadas 2022, section IV-C); and the floats that a step keeps for each
-# token, as a multiple of the root of the number of parameters.
+# million pairs take eight hours an epoch (Dadas 2022, section IV-C); and the floats that a step keeps for
+# each token, as a multiple of the root of the number of parameters.
 _TRANSFORMER_MB, _TRANSFORMER_TOKENS, _TRANSFORMER_PAIRS = 500, 20, 5_500
 _CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 8e12, 25
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
@@ -226,7 +226,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
         seconds += _LSTM_PAIR * _lstm_work(architecture, dimension) + _AVERAGE_PAIR * averages / 300
         seconds += _ADAM_PARAMETER * weights * 1e6 / 4 / batch
-    return Need(mb, 2.2 + settings["epochs"] * pairs * seconds)
+    return Need(mb, 2.2 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 
 def _transformer_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
@@ -242,7 +242,7 @@ def _transformer_need(definition: Mapping[str, Any], settings: Mapping[str, Any]
     passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings["chunk_size"] else 0)
     rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
     seconds = passes * parameters * _TRANSFORMER_TOKENS / rate
-    return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * pairs * seconds)
+    return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:

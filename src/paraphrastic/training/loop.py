@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 # With early stopping, a checkpoint also holds the best parameters, under names with this prefix.
 BEST = "best."
+# If the parameters of several trainings are averaged, it holds the sum of those that are done.
+SOUP = "soup."
 LINES_AN_EPOCH = 100
 
 # Engines that take mini-batches; `DeviceEngine` takes whole mega-batches. All three hold the parameters and
@@ -88,21 +90,32 @@ def megabatches(
 
 
 class TrainingRun:
-    """One training run, which continues from its last checkpoint if there is one."""
+    """One training run, which continues from its last checkpoint if there is one.
+
+    With `settings.soup`, it is several trainings one after the other, each of `settings.epochs` epochs. They
+    begin with the same parameters and differ in the order of the pairs and in dropout. The result is the mean
+    of their parameters (Wortsman et al. 2022, *Model soups*). `engine_of` makes the engine of each by number.
+    """
 
     def __init__(
-        self, pairs: PairDataset, settings: TrainingSettings, workers: Workers, engine: Engine | DeviceEngine,
-        checkpoints: Checkpoints, *, started: float | None = None,
+        self, pairs: PairDataset, settings: TrainingSettings, workers: Workers,
+        engine_of: Callable[[int], Engine | DeviceEngine], checkpoints: Checkpoints, *,
+        started: float | None = None,
     ) -> None:  # fmt: skip
-        self.pairs, self.settings, self.workers, self.engine = pairs, settings, workers, engine
+        self.pairs, self.settings, self.workers, self.engine_of = pairs, settings, workers, engine_of
         self.checkpoints = checkpoints
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
+        self.soup: dict[str, Tensor] = {}
         self.last_told = self.last_checkpoint = time.monotonic()
-        if found := checkpoints.load():
+        found = checkpoints.load()
+        if found:
             self.progress, state = found
-            for key in [key for key in state if key.startswith(BEST)]:
-                self.best[key.removeprefix(BEST)] = state.pop(key)
+        self.engine = engine_of(self._training)
+        if found:
+            for prefix, kept in ((BEST, self.best), (SOUP, self.soup)):
+                for key in [key for key in state if key.startswith(prefix)]:
+                    kept[key.removeprefix(prefix)] = state.pop(key)
             self.engine.restore(state)
         elif started is not None:
             # Only once, since a run that continues has these seconds in its progress.
@@ -122,13 +135,17 @@ class TrainingRun:
         of epochs from one score to the next.
         """
         progress = self.progress
-        while progress.epoch < self.settings.epochs and not self._stopped():
-            epoch = progress.epoch
-            read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read}
+        while progress.epoch < self.settings.all_epochs and not self._stopped():
+            epoch, training = progress.epoch, self._training
+            before = training * self.settings.epochs * -(-len(self.pairs) // self.settings.batch_size)
+            read = {"pairs_read": progress.pairs_read, "batches_read": progress.batches_read - before}
             for sentences, megabatch in megabatches(self.pairs, self.settings, epoch=epoch, **read):
                 before = progress.pairs_read
                 self._train_megabatch(sentences, report)
                 self._tell(report, score, every=every, before=before, megabatch=megabatch)
+                if self._training > training:
+                    self._add_to_soup()
+                    self.engine = self.engine_of(self._training)
                 waited = time.monotonic() - self.last_checkpoint
                 if progress.epoch > epoch or waited >= seconds_between_checkpoints:
                     self._save()
@@ -136,7 +153,20 @@ class TrainingRun:
                     break
         if self.best:
             return {name: tensor.numpy() for name, tensor in self.best.items()}
-        return self.engine.weights()
+        if not self.soup:
+            return self.engine.weights()
+        self._add_to_soup()
+        return {name: (tensor / self.settings.soup).numpy() for name, tensor in self.soup.items()}
+
+    @property
+    def _training(self) -> int:
+        """The number of the current training, from 0; the last one stays the current one."""
+        return min(self.progress.epoch // max(1, self.settings.epochs), self.settings.soup - 1)
+
+    def _add_to_soup(self) -> None:
+        for name, array in self.engine.weights().items():
+            added = torch.from_numpy(array)
+            self.soup[name] = self.soup[name] + added if name in self.soup else added
 
     def _train_megabatch(self, sentences: Sentences, report: Report) -> None:
         progress, size, n = self.progress, self.settings.batch_size, len(sentences) // 2
@@ -199,7 +229,7 @@ class TrainingRun:
         progress, n = self.progress, len(self.pairs)
         before, done = (progress.epoch * n + read for read in (before, progress.pairs_read))
         end_of_epoch = progress.pairs_read == n
-        last = end_of_epoch and progress.epoch + 1 == self.settings.epochs
+        last = end_of_epoch and progress.epoch + 1 == self.settings.all_epochs
         # The small number offsets rounding errors if scores are, say, a tenth of an epoch apart.
         due = last or int(done / n / every + 1e-9) > int(before / n / every + 1e-9)
         progress.seconds += time.monotonic() - self.last_told
@@ -249,6 +279,7 @@ class TrainingRun:
             if tensor.is_floating_point() and not tensor.sum(dtype=torch.float64).isfinite():
                 raise self._not_finite("the parameters are not finite")
         state |= {BEST + name: tensor for name, tensor in self.best.items()}
+        state |= {SOUP + name: tensor for name, tensor in self.soup.items()}
         self.checkpoints.save(state, self.progress)
         self.last_checkpoint = time.monotonic()
 

@@ -36,6 +36,7 @@ class TrainingSettings:
     init_std: float
     init_sif: float | None
     epochs: int
+    soup: int = 1
     batch_size: int
     megabatch: int
     megabatch_anneal: int
@@ -64,6 +65,11 @@ class TrainingSettings:
     composition_penalty: float = 0.0
     seed: int
     early_stopping: EarlyStopping | None = None
+
+    @property
+    def all_epochs(self) -> int:
+        """Number of epochs of all the trainings whose parameters are averaged."""
+        return self.epochs * self.soup
 
     @property
     def negative_search(self) -> dict[str, Any]:

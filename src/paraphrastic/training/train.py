@@ -1,5 +1,6 @@
 """Train a model, from data and settings to the model's folder; `loop` has the training loop itself."""
 
+import copy
 import hashlib
 import json
 import logging
@@ -26,6 +27,7 @@ from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import choose_device, held_device
+from paraphrastic.training.encoder import SEEDS
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, TrainingRun, megabatch_size
 from paraphrastic.training.negative_mining import precision_on
@@ -110,12 +112,18 @@ def train_model(
             log.warning(
                 "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
             )
-        engine = build_engine(
-            beginning.encoder, settings, workers, device=device, anchors=beginning.anchors, steps=steps
-        )
         files, counted, digests = beginning.files, beginning.words, beginning.digests
+        anchors, several = beginning.anchors, settings.soup > 1
+        # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
+        begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
         # Free its memory, since the fused engine has its own copy of the parameters.
         del beginning
+
+        def engine_of(training: int) -> Engine | DeviceEngine:
+            own = replace(settings, seed=settings.seed + training * SEEDS)
+            encoder = copy.deepcopy(begun[0]) if several else begun.pop()
+            return build_engine(encoder, own, workers, device=device, anchors=anchors, steps=steps)
+
         config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
         # Everything that the trained parameters depend on.
         identity = {**asdict(settings), "architecture": architecture.to_json()}
@@ -130,12 +138,12 @@ def train_model(
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
-        run = TrainingRun(pairs, settings, workers, engine, checkpoints, started=started)
+        run = TrainingRun(pairs, settings, workers, engine_of, checkpoints, started=started)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
             n_pairs=len(pairs),
-            epochs=settings.epochs,
+            epochs=settings.all_epochs,
             name="/".join(output.parts[-2:]),
             tensorboard=output / "tensorboard" if tensorboard else None,
         )
