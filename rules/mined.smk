@@ -1,4 +1,8 @@
-"""Corpora of paraphrases mined from bitext: measure how similar its sides are, then take a sample."""
+"""Corpora of paraphrases made from bitext.
+
+With an encoder, the similarity of its sides is measured, and then a sample is taken. With a translator, one side
+is translated.
+"""
 
 
 rule measure_similarity:
@@ -11,6 +15,8 @@ rule measure_similarity:
         "results/logs/measure_similarity/{mined}/{corpus}/{scatteritem}.log",
     benchmark:
         "results/benchmarks/measure_similarity/{mined}/{corpus}/{scatteritem}.tsv"
+    wildcard_constraints:
+        mined=one_of(corpora.mined_by("encoder")),
     conda:
         "../envs/encode.yaml"
     # Shards share the work. If a system uses more threads, a profile can set them (set-threads).
@@ -29,13 +35,7 @@ rule measure_similarity:
 
 rule sample_paraphrases:
     input:
-        measured=lambda wildcards: [
-            shard
-            for corpus in config["mined"][wildcards.mined]["corpora"]
-            for shard in gather.shard(
-                f"results/similarity/{wildcards.mined}/{corpus}/{{scatteritem}}.parquet"
-            )
-        ],
+        measured=lambda wildcards: corpora.mined_shards(wildcards, "similarity", gather.shard),
     output:
         pairs="results/pairs/{mined}/{pair}.parquet",
         counts=report(
@@ -54,6 +54,8 @@ rule sample_paraphrases:
         "results/logs/sample_paraphrases/{mined}/{pair}.log",
     benchmark:
         "results/benchmarks/sample_paraphrases/{mined}/{pair}.tsv"
+    wildcard_constraints:
+        mined=one_of(corpora.mined_by("encoder")),
     conda:
         "../envs/corpus.yaml"
     threads: 1
@@ -69,3 +71,73 @@ rule sample_paraphrases:
         "Sample paraphrases for {wildcards.mined}"
     script:
         "../workflow/scripts/sample_paraphrases.py"
+
+
+# A job that was killed goes on from its last block, in a folder beside the output.
+rule translate_corpus:
+    input:
+        pairs=corpora.bitext,
+        translator=corpora.mining_system_files,
+    output:
+        translated="results/translated/{mined}/{corpus}/{scatteritem}.parquet",
+    log:
+        "results/logs/translate_corpus/{mined}/{corpus}/{scatteritem}.log",
+    benchmark:
+        "results/benchmarks/translate_corpus/{mined}/{corpus}/{scatteritem}.tsv"
+    wildcard_constraints:
+        mined=one_of(corpora.mined_by("translator")),
+    conda:
+        "../envs/neural.yaml"
+    # Shards share the work on a processor.
+    threads: 1
+    resources:
+        **needs("translate_corpus"),
+        gpu=lambda wildcards: int(config["mined"][wildcards.mined]["translator"]["device"] == "cuda"),
+    params:
+        translator=lookup(dpath="mined/{mined}/translator", within=config),
+        code=code_of("translate_corpus"),
+    message:
+        "Translate {wildcards.corpus} for {wildcards.mined}, shard {wildcards.scatteritem}"
+    script:
+        "../workflow/scripts/translate_corpus.py"
+
+
+rule gather_translations:
+    input:
+        translated=lambda wildcards: corpora.mined_shards(wildcards, "translated", gather.shard),
+        identifier=corpora.language_id,
+    output:
+        pairs="results/pairs/{mined}/{pair}.parquet",
+        counts=report(
+            "results/pairs/{mined}/{pair}.counts.json",
+            caption="../workflow/report/counts.rst",
+            category="Corpora",
+            labels={"model": "", "corpus": "{mined}", "shows": "counts"},
+        ),
+        examples=report(
+            "results/pairs/{mined}/{pair}.examples.tsv",
+            caption="../workflow/report/translated.rst",
+            category="Corpora",
+            labels={"model": "", "corpus": "{mined}", "shows": "translations"},
+        ),
+    log:
+        "results/logs/gather_translations/{mined}/{pair}.log",
+    benchmark:
+        "results/benchmarks/gather_translations/{mined}/{pair}.tsv"
+    wildcard_constraints:
+        mined=one_of(corpora.mined_by("translator")),
+    conda:
+        "../envs/corpus.yaml"
+    threads: 1
+    resources:
+        **needs("gather_translations"),
+    params:
+        # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
+        corpora=lookup(dpath="mined/{mined}/corpora", within=config),
+        language=lambda wildcards: languages_of(wildcards.pair)[-1],
+        seed=config["seed"],
+        code=code_of("gather_translations"),
+    message:
+        "Gather the translations of {wildcards.mined}"
+    script:
+        "../workflow/scripts/gather_translations.py"

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from pipelines import ROOT, planned, snakemake
+from tiny_transformer import write_marian
 
 Edit = Callable[[Path, str, str], None]
 
@@ -120,3 +121,53 @@ def test_the_example_of_the_documentation_plans(pipeline: Path) -> None:
     plan = planned(pipeline, "--configfile", "config.yaml")
     assert {"measure_similarity", "sample_paraphrases"} <= plan.rules
     assert {"Choose the best run of de", "Choose the best run of en"} <= plan.messages
+
+
+TRANSLATED = """
+models: [en]
+definitions:
+  en: {languages: [en], corpora: [bitext_translated]}
+mined:
+  bitext_translated:
+    languages: [xx, en]
+    corpora: [{path: bitext.jsonl}]
+    translator: {model: ./marian, beam: 2}
+language_id: null
+shards: 1
+selection:
+  paraphrase:
+    {language: null, paraphrase_score: null, length: null, trigram_overlap: null, near_copy: null,
+     rank: {by: translation_score, min: 0.5, max: 1}}
+vocabulary: {size: 300}
+evaluation: {sts: sample_sts}
+"""
+
+
+def test_a_corpus_is_translated(pipeline: Path) -> None:
+    """The translations of a tiny Marian are bad, but they end, and their scores reach the filter."""
+    translations = bitext(pipeline / "bitext.jsonl")
+    pairs = [(source, english) for source, both in translations.items() for english in sorted(both)]
+    write_marian(pipeline / "marian", pairs, steps=60)
+    lines = (pipeline / "bitext.jsonl").read_text().splitlines(keepends=True)[:40]
+    (pipeline / "bitext.jsonl").write_text("".join(lines))
+    (pipeline / "config.yaml").write_text(TRANSLATED)
+    folder = pipeline / "results/pairs/bitext_translated"
+    ended = snakemake(pipeline, *RUN, "results/selected/en/bitext_translated/en-en.parquet")
+    assert ended.returncode == 0, ended.stdout
+    result = json.loads((folder / "en-en.counts.json").read_text())
+    assert result["read"] == 40 == sum(result.values()) - 40
+    made = pl.read_parquet(folder / "en-en.parquet")
+    assert made["translation_score"].max() < 0
+    selected = pl.read_parquet(pipeline / "results/selected/en/bitext_translated/en-en.parquet")
+    assert 0 < len(selected) <= len(made) // 2 + 1
+    shard = pl.read_parquet(pipeline / "results/translated/bitext_translated/bitext/1-of-1.parquet")
+    assert set(shard["source"]) <= {english for both in translations.values() for english in both}
+
+
+def test_a_mined_corpus_has_an_encoder_or_a_translator(pipeline: Path) -> None:
+    bitext(pipeline / "bitext.jsonl")
+    for change in ("", "    encoder: en\n    translator: {model: a/b}\n"):
+        config = TRANSLATED.replace("    translator: {model: ./marian, beam: 2}\n", change)
+        (pipeline / "config.yaml").write_text(config)
+        ended = snakemake(pipeline, "-n", *RUN, MODEL)
+        assert "mined.bitext_translated: needs either an encoder or a translator" in (ended.stdout)

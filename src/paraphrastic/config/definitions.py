@@ -153,11 +153,14 @@ def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -
     for name, mined in config["mined"].items():
         source, language = mined["languages"]
         bitexts = [f"{each} {datasets[each].version}" for each in mined["corpora"] if each in datasets]
-        encoder = mined["encoder"] if isinstance(mined["encoder"], str) else mining_system(mined)
-        version = (
-            f"{source}-{language} of {' and '.join(bitexts)}, "
-            f"by the encoder {encoder} at {mined['min_similarity']}"
-        )
+        # Having neither or both of them is an error that is reported later.
+        how = "by nothing"
+        if translator := mined["translator"]:
+            how = f"translated by {translator['model']} with a beam of {translator['beam']}"
+        elif encoder := mined["encoder"]:
+            system = encoder if isinstance(encoder, str) else mining_system(mined)
+            how = f"by the encoder {system} at {mined['min_similarity']}"
+        version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
         file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
         found[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
     return found

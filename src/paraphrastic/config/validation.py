@@ -155,7 +155,11 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     """Errors in the encoder of a mined corpus."""
     mined, definitions = config["mined"][name], config["definitions"]
     encoder, at = mined["encoder"], f"mined.{name}.encoder"
-    if not isinstance(encoder, str):
+    if (encoder is None) == (mined["translator"] is None):
+        yield f"mined.{name}: needs either an encoder or a translator"
+    elif encoder is None:
+        yield from _translator_errors(f"mined.{name}.translator.model", mined["translator"]["model"])
+    elif not isinstance(encoder, str):
         if "path" in encoder:
             yield from path_errors(f"{at}.path", encoder["path"], folder=True)
     elif encoder not in definitions:
@@ -168,6 +172,11 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     elif unknown := [code for code in mined["languages"] if code not in definitions[encoder]["languages"]]:
         known = " and ".join(definitions[encoder]["languages"])
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
+
+
+def _translator_errors(path: str, model: str) -> Iterator[str]:
+    if model.startswith(("/", ".", "~")):
+        yield from path_errors(path, model, folder=True)
 
 
 def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:
@@ -269,6 +278,9 @@ def _score_errors(
         return
     for name in corpora:
         kind = KINDS.get(registry[name].kind) if name in registry else None
+        translated = name in config["mined"] and config["mined"][name]["translator"]
+        if score == "translation_score" and translated:
+            continue
         if name in registry and not (kind and score in kind.scores):
             why = ", and word_vectors is null" if measured else ""
             yield f"{path}: {name!r} has no {score.replace('_', ' ')} of its own{why}"

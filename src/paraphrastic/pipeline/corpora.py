@@ -151,9 +151,25 @@ class Corpora:
     def _is_transformer(self, model: str) -> bool:
         return self.config["definitions"][model]["encoder"]["transformer"] is not None
 
+    def mined_by(self, maker: str) -> list[str]:
+        """Return the mined corpora that have a `maker`, either `encoder` or `translator`."""
+        return [name for name, each in self.config["mined"].items() if each[maker]]
+
+    def mined_shards(self, wildcards: Wildcards, kind: str, gather: Callable[[str], list[str]]) -> list[str]:
+        """Return the shards of all bitexts of a mined corpus; `kind` is the folder of the results."""
+        name = wildcards.mined
+        return [
+            shard
+            for corpus in self.config["mined"][name]["corpora"]
+            for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
+        ]
+
     def mining_system_files(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of the system that mines paraphrases; none if it has only a name."""
-        encoder = self.config["mined"][wildcards.mined]["encoder"]
+        """Return the files of the encoder or translator of a mined corpus; none if it has only a name."""
+        mined = self.config["mined"][wildcards.mined]
+        encoder = mined["encoder"] or {"path": mined["translator"]["model"]}
+        if not isinstance(encoder, str) and not Path(encoder.get("path", "")).is_dir():
+            return []
         if isinstance(encoder, str):
             return self.model_files(encoder, f"results/models/{encoder}")
         return folder_files(encoder["path"]) if "path" in encoder else []

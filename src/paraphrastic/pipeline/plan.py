@@ -30,7 +30,7 @@ _STEPS = {
     "download": "download_file",
     "extract": "extract_corpus",
     "train language identification": "train_language_id",
-    "mine paraphrases": "measure_similarity sample_paraphrases",
+    "mine paraphrases": "measure_similarity sample_paraphrases translate_corpus gather_translations",
     "score": "score_pairs",
     "select": "select_pairs",
     "mark contamination": "gather_testsets mark_contamination",

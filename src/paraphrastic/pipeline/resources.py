@@ -89,6 +89,7 @@ NEEDS = {
     "initialise_model": Need(385, 1.3),
     "evaluate_run": Need(270, 0.9),
     **{f"evaluate_{name}": Need(task.memory_mb, task.seconds) for name, task in TASKS.items()},
+    "gather_translations": Need(480, 0.5, seconds_per_mb=0.9),
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
     "convert_tokenizer": Need(120, 0.5),
     # These copy files, or read and write small ones.
@@ -126,6 +127,8 @@ _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
 # each token, as a multiple of the root of the number of parameters.
 _TRANSFORMER_MB, _TRANSFORMER_TOKENS, _TRANSFORMER_PAIRS = 500, 20, 5_500
 _CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 8e12, 25
+# MB of the weights of a translator that has only a name, here of OPUS-MT.
+_TRANSLATOR_MB = 300
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
@@ -245,6 +248,17 @@ def _transformer_need(definition: Mapping[str, Any], settings: Mapping[str, Any]
     return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 
+def translation_need(translator: Mapping[str, Any], size_mb: float) -> Need:
+    """Return the need of translating a bitext of `size_mb`, with a decoder for each hypothesis."""
+    place = Path(translator["model"])
+    weights = sum(file.stat().st_size for file in place.glob("*.safetensors")) / 1e6 or _TRANSLATOR_MB
+    rate = _GPU_OPERATIONS if translator["device"] == "cuda" else _CORE_OPERATIONS
+    passes = 2 * weights * 1e6 / 4 * _TRANSFORMER_TOKENS * (1 + translator["beam"])
+    sentences = size_mb * _SENTENCES / 2
+    states = 1e-3 * translator["batch_tokens"] * translator["beam"] * 8
+    return Need(1500 + 2 * weights + states, 20 + sentences * passes / rate)
+
+
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
     if definition["encoder"]["transformer"]:
@@ -339,6 +353,9 @@ class Needs:
             case "measure_similarity":
                 shard_mb = megabytes(input.pairs) / config["shards"]
                 return NEEDS[step].of(shard_mb) + LOADED_WEIGHTS.of(megabytes(input.system))
+            case "translate_corpus":
+                shard_mb = megabytes(input.pairs) / config["shards"]
+                return translation_need(config["mined"][wildcards.mined]["translator"], shard_mb)
             case "train_vocabulary":
                 return vocabulary_need(models.definition(wildcards), megabytes(input))
             case "train_model":

@@ -44,6 +44,8 @@ _RATES = {
     "tokenize_pairs": 1.3 * estimate.ENCODED,
     "score_pairs": estimate.SCORED,
     "measure_similarity": estimate.SCORED,
+    "translate_corpus": estimate.SCORED,
+    "gather_translations": 1.0,
     "list_candidates": estimate.SELECTED,
     "sample_paraphrases": estimate.SELECTED,
     "gather_testsets": 1.5,
@@ -151,7 +153,7 @@ class Sizes:
                 return self._download(job.outputs[0])
             case "extract_corpus":
                 return self._extracted(wildcards["corpus"], job.inputs)
-            case "score_pairs" | "measure_similarity":
+            case "score_pairs" | "measure_similarity" | "translate_corpus":
                 # A shard is a part of the first input.
                 return self.megabytes(job.inputs[0]) / config["shards"] * _RATES[job.step]
             case "select_pairs":

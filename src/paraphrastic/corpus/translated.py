@@ -1,0 +1,86 @@
+"""Gather the translations of bitexts as a corpus of paraphrases, and count those that are none, by reason."""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic.corpus.language_id import LanguageIdentifier
+from paraphrastic.corpus.sampling import Samples, write_examples
+
+# Why a translation is no paraphrase, in the order in which this is checked.
+REASONS = ("too_long", "endless", "empty", "wrong_language")
+GATHERED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64())])
+_SHOWN = ("line", "source", "target", "translation_score")
+
+
+def gather_translations(
+    translated: Sequence[str | Path],
+    output: str | Path,
+    *,
+    counts: str | Path,
+    examples: str | Path,
+    language: str,
+    identifier: Path | None,
+    seed: int,
+) -> dict[str, int]:
+    """Write the pairs whose translations can be used: `source`, `target`, `line` and `translation_score`.
+
+    Args:
+        translated: Parquet files made by `translate_corpus`: the shards of all bitexts, in order.
+        output: the Parquet file; `line` is the number of the pair in all bitexts together, from 1.
+        counts: JSON file with the result, which is also returned: pairs `read`; those left out because the
+            sentence was `too_long` to be translated, or because the translation is `endless` (cut off before
+            it ended), `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left.
+        examples: TSV file for people to read: random pairs for each reason, and some that are left.
+        language: language of the paraphrases.
+        identifier: a fastText model; None does not identify languages.
+        seed: seed of the examples.
+
+    Raises:
+        InputError: no translation can be used, an input is damaged, or the disk is full.
+    """
+    classifier = None if identifier is None else LanguageIdentifier(identifier)
+    samples = Samples([*REASONS, "kept"], seed)
+    found: Counter[str] = Counter()
+    with write_blocks(output, GATHERED_SCHEMA) as writer:
+        for block in chain.from_iterable(map(read_blocks, translated)):
+            texts = [text or "" for text in block["target"].to_pylist()]
+            languages = [language] * len(texts) if classifier is None else classifier.identify(texts)[0]
+            fates = [
+                _fate(ended, score, text, found_language == language)
+                for ended, score, text, found_language in zip(
+                    block["ended"].to_pylist(), block["translation_score"].to_pylist(), texts, languages,
+                    strict=True,
+                )
+            ]  # fmt: skip
+            samples.add(block, np.array(fates))
+            kept = np.array(fates) == len(REASONS)
+            lines = pa.array(np.arange(found["read"], found["read"] + len(texts)) + 1)
+            columns = [block["source"], block["target"], lines, block["translation_score"]]
+            writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(pa.array(kept)))
+            found["read"] += len(texts)
+        result = {"read": found["read"], **samples.counts}
+        result["pairs"] = result.pop("kept")
+        if not result["pairs"]:
+            causes = ", ".join(f"{reason} {result[reason]:,}" for reason in REASONS if result[reason])
+            raise InputError(
+                f"{Path(translated[0]).parent}: none of {result['read']:,} translations can be used: "
+                f"{causes or 'the bitext is empty'}"
+            )
+    rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
+    write_examples(examples, ("kind", *_SHOWN), rows)
+    write_json(counts, result)
+    return result
+
+
+def _fate(ended: bool, score: float | None, text: str, in_language: bool) -> int:
+    """The place of a translation's fate: the first of the `REASONS` that holds, or their number."""
+    holds = (score is None, not ended, not any(map(str.isalnum, text)), not in_language)
+    return holds.index(True) if True in holds else len(REASONS)

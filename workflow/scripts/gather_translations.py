@@ -1,0 +1,20 @@
+"""Gather the translations of bitexts as a corpus of paraphrases.
+
+Inputs: translated (the shards of all bitexts), identifier (none or one). Outputs: pairs, counts, examples.
+"""
+
+from pathlib import Path
+
+from adapter import step
+from paraphrastic.corpus.translated import gather_translations
+
+with step(snakemake):
+    gather_translations(
+        list(snakemake.input.translated),
+        snakemake.output.pairs,
+        counts=snakemake.output.counts,
+        examples=snakemake.output.examples,
+        language=snakemake.params.language,
+        identifier=next(map(Path, snakemake.input.identifier), None),
+        seed=snakemake.params.seed,
+    )
