@@ -176,7 +176,7 @@ def test_every_need_is_some_rules() -> None:
 
 def test_rules_are_rules() -> None:
     texts = {path.stem: path.read_text() for path in (ROOT / "rules").glob("*.smk")}
-    assert sum(text.count("\n") for text in texts.values()) < 1900
+    assert sum(text.count("\n") for text in texts.values()) < 2200
     for name, text in texts.items():
         assert re.findall(r"^ *(?:def|class) (\w+)", text, re.M) == (["code_of"] if name == "common" else [])
         assert not re.search(r"^    run:|^ +rule ", text, re.M), name

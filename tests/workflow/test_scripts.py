@@ -23,19 +23,25 @@ CONFIGURATIONS = {
     "more.yaml": ["all", "paper_tables", "results/testsets/sentences.txt"],
 }
 MORE = """
-models: [paraphrases, imported]
+models: [paraphrases, imported, transformer]
 definitions:
   fr: {languages: [en, fr], corpora: [sample_aligned]}
   paraphrases:
     languages: [en]
     corpora: [subtitles_mined]
     selection: {paraphrase: {paraphrase_score: null}}
+  transformer:
+    languages: [en]
+    corpora: [subtitles_translated]
+    selection: {paraphrase: {paraphrase_score: null}}
+    encoder: {transformer: some/transformer}
   imported:
     languages: [en]
     dataset: {hdf5: own.h5, vocabulary: own.txt, sentencepiece: own.model}
 mined:
   subtitles_mined: {languages: [fr, en], corpora: [sample_aligned], encoder: fr, min_similarity: 0.7}
-language_id: null
+  subtitles_translated: {languages: [fr, en], corpora: [sample_aligned], translator: {model: some/translator}}
+language_id: sample_languages
 selection: {bitext: {language: null}, paraphrase: {language: null}}
 contamination: {testsets: {sts: sample_sts}}
 evaluation: {sts: sample_sts, probes: probes}
@@ -45,6 +51,7 @@ comparison: {model: paraphrases}
 # Files that a script finds by itself, because they lie beside another one, or a parameter names their system.
 FOUND_ELSEWHERE = {
     "choose_model": {"input.models", "output.weights", "output.sentencepiece", "output.config"},
+    "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
     "download_file": {"output.lock"},
     "encode_dataset": {"input.sentencepiece"},
@@ -53,6 +60,7 @@ FOUND_ELSEWHERE = {
         f"evaluate_{task}": {"input.system", "output.samples"}
         for task in ("bucc", "part", "probes", "sts", "tatoeba", "transfer")
     },
+    "initialise_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
     "measure_speed": {"input.systems"},
     "prepare_transfer": {"input.downloads"},
@@ -61,6 +69,7 @@ FOUND_ELSEWHERE = {
     "train_compared": {"output.sentencepiece", "output.config", "output.history"},
     "train_model": {"output.sentencepiece", "output.config", "output.history"},
     "train_part": {"output.sentencepiece", "output.config", "output.history"},
+    "train_transformer": {"output.history", "output.pooling"},
     "write_card": {"input.sweep", "input.tokenizer"},
     "write_report": {"input.tables", "input.intervals", "input.figures", "input.provenance"},
 }
@@ -68,6 +77,7 @@ FOUND_ELSEWHERE = {
 FOR_SNAKEMAKE = {
     "download_file": {"params.version"},
     "extract_corpus": {"params.files.0.version"},
+    "gather_translations": {"params.corpora.0"},
     "import_dataset": {f"params.versions.own.{ending}" for ending in ("h5", "txt", "model")},
     "merge_pairs": {"params.corpora.0"},
     "prepare_bucc": {"params.files.0.version"},
