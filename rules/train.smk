@@ -1,11 +1,39 @@
 """Train every run of a model's sweep, and choose the best on STS 2017 en-en."""
 
 
+# What another system thinks of the training data, for models that learn from it.
+rule embed_teacher:
+    input:
+        pairs="results/corpora/{model}/pairs.parquet",
+        system=lambda wildcards: evaluations.files(wildcards.system),
+    output:
+        vectors="results/teachers/{model}/{system}.h5",
+    log:
+        "results/logs/embed_teacher/{model}/{system}.log",
+    benchmark:
+        "results/benchmarks/embed_teacher/{model}/{system}.tsv"
+    conda:
+        "../envs/encode.yaml"
+    # More threads help a Transformer (set-threads).
+    threads: 1
+    resources:
+        **needs("embed_teacher"),
+    params:
+        system=lambda wildcards: evaluations.place(wildcards.system),
+        languages=lambda wildcards: models.definition(wildcards)["languages"],
+        code=code_of("embed_teacher"),
+    message:
+        "Embed the pairs of {wildcards.model} with {wildcards.system}"
+    script:
+        "../workflow/scripts/embed_teacher.py"
+
+
 rule train_model:
     input:
         dataset=models.of("training_data"),
         sentencepiece=models.of("vocabulary_files"),
         vectors=models.of("initial_vectors"),
+        teacher=models.of("teacher"),
         testsets=models.development_testsets,
     # Checkpoints in the same folder are not outputs, since Snakemake deletes the outputs of a failed job.
     output:

@@ -233,6 +233,8 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "epochs": 25,
         "batch_size": 128,
         "megabatch_anneal": 150,
+        "soup": 1,
+        "distil": None,
         "loss": "margin",
         "scale": 20.0,
         "margin": 0.4,

@@ -25,6 +25,7 @@ from paraphrastic.pipeline.resources import (
 SETTINGS = {
     "dimension": 300,
     "epochs": 8,
+    "soup": 1,
     "batch_size": 128,
     "megabatch": 60,
     "megabatch_anneal": 150,

@@ -23,13 +23,14 @@ CONFIGURATIONS = {
     "more.yaml": ["all", "paper_tables", "results/testsets/sentences.txt"],
 }
 MORE = """
-models: [paraphrases, imported, transformer]
+models: [paraphrases, imported, transformer, pupil]
 definitions:
   fr: {languages: [en, fr], corpora: [sample_aligned]}
   paraphrases:
     languages: [en]
     corpora: [subtitles_mined]
     selection: {paraphrase: {paraphrase_score: null}}
+  pupil: {languages: [en, fr], corpora: [sample_aligned], training: {distil: fr}}
   transformer:
     languages: [en]
     corpora: [subtitles_translated]
@@ -54,6 +55,7 @@ FOUND_ELSEWHERE = {
     "choose_transformer": {"input.models", "output.pooling"},
     "convert_tokenizer": {"input.sentencepiece", "input.config", "output.modules"},
     "download_file": {"output.lock"},
+    "embed_teacher": {"input.system"},
     "encode_dataset": {"input.sentencepiece"},
     "encode_part": {"input.sentencepiece"},
     **{

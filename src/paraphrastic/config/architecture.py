@@ -248,4 +248,4 @@ def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, A
 
 def only_autograd(training: Mapping[str, Any]) -> list[str]:
     """Names of the training settings whose values only the autograd engine knows."""
-    return [name for name, value in _OF_KERNELS.items() if training[name] != value]
+    return [name for name, value in _OF_KERNELS.items() if training.get(name, value) != value]

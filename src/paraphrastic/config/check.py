@@ -119,6 +119,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
         completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
         rules.fill_defaults(completed, rules.named["definition"])
         completed["recipe"] = recipe_of(completed)
+        if completed["training"]["distil"] is not None:
+            completed["training"].setdefault("loss", "cosines")
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
         completed["sweep"].setdefault("dropout", [0.1 if completed["encoder"]["transformer"] else 0.0])
         for part in completed["encoder"]["parts"]:

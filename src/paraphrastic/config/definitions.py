@@ -179,11 +179,13 @@ def definitions_needed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _needs(config: Mapping[str, Any], key: Key) -> list[Key]:
-    """The mined corpora that a definition needs, or the definition that a mined corpus needs as encoder."""
+    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
     section, name = key
     entry = config[section][name]
     if section == "definitions":
-        return [("mined", corpus) for corpus in entry["corpora"] if corpus in config["mined"]]
+        teacher = entry["training"]["distil"]
+        taught = [("definitions", teacher)] if teacher in config["definitions"] else []
+        return [*taught, *(("mined", corpus) for corpus in entry["corpora"] if corpus in config["mined"])]
     encoder = entry["encoder"]
     known = isinstance(encoder, str) and encoder in config["definitions"]
     return [("definitions", encoder)] if known else []

@@ -68,6 +68,7 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
         if training["soup"] > 1 and training["early_stopping"]:
             yield f"{at}.soup: trainings are not averaged with early_stopping; set it to null"
+        yield from _teacher_errors(model, f"{at}.distil", definition, config)
         vectors = training["initial_vectors"]
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
         for name in definition["max_pairs"]:
@@ -172,6 +173,28 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     elif unknown := [code for code in mined["languages"] if code not in definitions[encoder]["languages"]]:
         known = " and ".join(definitions[encoder]["languages"])
         yield f"{at}: {encoder!r} is a model of {known}, and does not know {' and '.join(unknown)}"
+
+
+def _teacher_errors(model: str, path: str, definition: Settings, config: Settings) -> Iterator[str]:
+    """Errors in the teacher of a definition."""
+    teacher, loss = definition["training"]["distil"], definition["training"]["loss"]
+    if (teacher is None) != (loss != "cosines"):
+        yield f"{path}: a teacher and the loss cosines need each other; they are {teacher!r} and {loss}"
+    if teacher is None:
+        return
+    if teacher not in config["systems"] and teacher not in config["definitions"]:
+        known = [*config["systems"], *config["definitions"]]
+        hint = did_you_mean(teacher, known, otherwise="others are named under systems first")
+        yield f"{path}: {teacher!r} is neither a definition nor one of systems{hint}"
+    elif teacher == model or way(config, ("definitions", teacher), ("definitions", model)):
+        yield f"{path}: {teacher!r} cannot teach {model!r}, because it depends on it"
+    if definition["encoder"]["transformer"] is not None:
+        yield f"{path}: is for averages and LSTMs, not for a transformer"
+    if definition["dataset"] is not None:
+        yield f"{path}: needs sentences to embed, but {model!r} has a dataset"
+    for section in ("comparison", "filter_study"):
+        if config[section]["model"] == model:
+            yield f"{section}.model: {model!r} learns from a teacher, so its trainings cannot be compared"
 
 
 def _translator_errors(path: str, model: str) -> Iterator[str]:

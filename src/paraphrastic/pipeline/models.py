@@ -94,6 +94,10 @@ class Models:
             "vocabulary_files": [path for unit in units.values() for path in unit["models"]],
             # How to cut sentences into each unit, in the form that `dataset.UnitVocabulary` takes.
             "units": list(units.values()),
+            # Empty if the model has no teacher.
+            "teacher": [f"results/teachers/{data}/{definition['training']['distil']}.h5"]
+            if definition["training"]["distil"]
+            else [],
             # Empty if the embeddings begin at random.
             "initial_vectors": vectors,
             # Empty if words without such a vector are in the vocabulary, too.

@@ -36,7 +36,7 @@ _STEPS = {
     "mark contamination": "gather_testsets mark_contamination",
     "merge": "merge_pairs",
     "train vocabularies": "train_vocabulary",
-    "encode": "encode_dataset tokenize_pairs import_dataset",
+    "encode": "encode_dataset tokenize_pairs import_dataset embed_teacher",
     "train models": "train_model train_transformer",
     "compare trainings": "train_static_embedding train_compared",
     "choose models": "evaluate_run choose_model choose_transformer",

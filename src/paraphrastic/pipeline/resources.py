@@ -17,6 +17,7 @@ from paraphrastic.config.architecture import (
     Architecture,
     Part,
     architecture_of,
+    only_autograd,
     vocabularies,
     vocabulary_settings,
 )
@@ -89,6 +90,8 @@ NEEDS = {
     "initialise_model": Need(385, 1.3),
     "evaluate_run": Need(270, 0.9),
     **{f"evaluate_{name}": Need(task.memory_mb, task.seconds) for name, task in TASKS.items()},
+    # Merged pairs are half as large as those that are measured, and both sides are embedded.
+    "embed_teacher": Need(580, 20, seconds_per_mb=22),
     "gather_translations": Need(480, 0.5, seconds_per_mb=0.9),
     "measure_similarity": Need(580, 20, seconds_per_mb=11),
     "convert_tokenizer": Need(120, 0.5),
@@ -212,8 +215,9 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     if architecture.transformer:
         return _transformer_need(definition, settings, size_mb)
     vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
+    fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
-    tables = (3 if architecture.averaged else 5) + (settings["early_stopping"] is not None)
+    tables = (3 if fused else 5) + (settings["early_stopping"] is not None)
     window = min(pairs, settings["shuffle_window"])
     vectors = 2 * megabatch * batch * vector * 4
     mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
@@ -223,7 +227,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     mb += 4 * batch * _TOKENS * kept * 4e-6
     steps = settings["epochs"] * pairs / batch
     seconds = 0.75e-9 * mean_megabatch(megabatch, settings["megabatch_anneal"], steps) * vector
-    if architecture.averaged:
+    if fused:
         seconds += (78e-9 if settings["dropout"] else 55e-9) * dimension
     else:
         averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
@@ -356,6 +360,9 @@ class Needs:
             case "translate_corpus":
                 shard_mb = megabytes(input.pairs) / config["shards"]
                 return translation_need(config["mined"][wildcards.mined]["translator"], shard_mb)
+            case "embed_teacher":
+                of_teacher = LOADED_WEIGHTS.of(self.weights_mb(wildcards.system))
+                return NEEDS[step].of(megabytes(input.pairs)) + of_teacher
             case "train_vocabulary":
                 return vocabulary_need(models.definition(wildcards), megabytes(input))
             case "train_model":

@@ -54,6 +54,8 @@ _RATES = {
 }
 # `ENCODED` is for this many pieces. With fewer, pieces are shorter, and a sentence has more of them.
 _ENCODED_PIECES, _ENCODED_POWER = 50_000, 0.11
+# A merged pair takes 50 bytes or so, and two vectors of a teacher of 768 dimensions in float16 take 3,072.
+_TEACHER_RATE = 60.0
 # MB that a step writes, whatever it reads.
 _WRITTEN = {
     "train_language_id": 3.3,
@@ -165,6 +167,8 @@ class Sizes:
                 return _vocabulary_mb(of_model)
             case "encode_dataset" | "encode_part":
                 return _encoded_rate(of_model) * self.megabytes(job.inputs[0])
+            case "embed_teacher":
+                return self.megabytes(job.inputs[0]) * _TEACHER_RATE
             case "train_transformer" | "choose_transformer" | "initialise_transformer":
                 return weights_mb(of_model)
             case "train_model" | "train_part" | "train_compared" | "choose_model" | "initialise_model":

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from paraphrastic.base.arrays import Bool, Float32, Int64
+from paraphrastic.base.arrays import Bool, Float16, Float32, Int64
 from paraphrastic.model.recurrent import RecurrentPooling
-from paraphrastic.training.loss import margin_loss, multiple_negatives_loss
+from paraphrastic.training.loss import cosines_loss, margin_loss, multiple_negatives_loss
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import Precision, TrainingSettings
 
@@ -119,6 +119,17 @@ class AutogradEngine:
             sentences.take(pairs),
             lambda vectors: multiple_negatives_loss(vectors.chunk(2), there, scale=scale),
         )
+
+    def step_of_teacher(self, sentences: Sentences, pairs: Int64) -> float:
+        """Train on one mini-batch of n pairs with `cosines_loss`, and return its loss.
+
+        Args:
+            sentences: all sentences of the mega-batch, with the vectors of the teacher.
+            pairs: int64 [2n], indices in `sentences`: s of every pair, and then t.
+        """
+        own = sentences.take(pairs)
+        teacher = torch.from_numpy(cast(Float16, own.teacher)).to(self.device).float()
+        return self._step(own, lambda vectors: cosines_loss(vectors, teacher))
 
     def _step(self, sentences: Sentences, loss_of: Callable[[Tensor], Tensor]) -> float:
         """Train on these sentences; `loss_of` computes the loss from their vectors."""

@@ -34,6 +34,7 @@ class TrainingInputs:
         sentencepiece: the models that `dataset` was encoded with, in the order of units and languages; none
             for a Transformer, which has its own tokenizer.
         vectors: text file with word vectors, from which tables of words start.
+        teacher: vectors of another system for each sentence of `dataset`, which the loss `cosines` needs.
         settings: hyperparameters.
         architecture: architecture of the encoder.
         config: entries of the model's `config.json`, except those about training.
@@ -42,6 +43,7 @@ class TrainingInputs:
     dataset: Path
     sentencepiece: Sequence[Path]
     vectors: Path | None = None
+    teacher: Path | None = None
     settings: TrainingSettings
     architecture: Architecture = field(default_factory=Architecture)
     config: Mapping[str, Any]
@@ -62,6 +64,7 @@ class TrainingInputs:
             dataset=Path(files["dataset"]),
             sentencepiece=[Path(model) for model in files.get("sentencepiece", ())],
             vectors=next(map(Path, files.get("vectors", ())), None),
+            teacher=next(map(Path, files.get("teacher", ())), None),
             settings=TrainingSettings(**settings),
             architecture=Architecture.from_json(architecture),
             config=about,

@@ -281,10 +281,14 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     Attributes:
         units: the table of each unit, in the order of `Sentences` and its `others`.
+
+    Args:
+        path: HDF5 file written by `encode_dataset`.
+        teacher: HDF5 file written by `embed_teacher`; None for none.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, teacher: Path | None = None) -> None:
+        self.path, self._teacher = path, None
         try:
             self._file = h5py.File(path, "r", track_order=True)
             groups = [group for name, group in self._file.items() if name != GROUPS]
@@ -292,14 +296,21 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             self.units = tuple(map(_table, groups))
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
+            if teacher is not None:
+                self._teacher = h5py.File(teacher, "r")
+                sizes = {len(self._teacher[side]) for side in SIDES}
         except (OSError, KeyError, IndexError) as error:
             raise InputError(f"{path}: not a training data set: {error}") from None
+        if teacher is not None and sizes != {self._n_pairs}:
+            raise InputError(f"{teacher}: does not have a vector for each of the {self._n_pairs:,} pairs")
 
     def __len__(self) -> int:
         return self._n_pairs
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        if self._teacher is not None:
+            self._teacher.close()
 
     def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
         """Read the pairs from `start` up to `stop`, as (source, target)."""
@@ -307,8 +318,12 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
         )
         of_pairs = None if self._of_pairs is None else self._of_pairs[start:stop]
+        teachers = [None, None]
+        if self._teacher is not None:
+            teachers = [self._teacher[side][start:stop] for side in SIDES]
         source, target = (
-            Sentences(first.tokens, first.offsets, tuple(others), of_pairs) for first, *others in sides
+            Sentences(first.tokens, first.offsets, tuple(others), of_pairs, teacher)
+            for (first, *others), teacher in zip(sides, teachers, strict=True)
         )
         return source, target
 

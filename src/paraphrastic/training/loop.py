@@ -47,7 +47,7 @@ def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
 
     If `megabatch_anneal` is 0, or nothing is mined, M is `megabatch` from the first mini-batch.
     """
-    if not settings.megabatch_anneal or settings.loss == "multiple_negatives":
+    if not settings.megabatch_anneal or settings.loss != "margin":
         return settings.megabatch
     return min(settings.megabatch, 1 + batches_read // settings.megabatch_anneal)
 
@@ -190,6 +190,9 @@ class TrainingRun:
             self.progress.with_negative += with_negative
             yield from losses
             return
+        if self.settings.loss == "cosines":
+            # Every sentence counts, and none is a negative.
+            self.progress.with_negative += len(sentences)
         negatives = self._mine(sentences) if self.settings.loss == "margin" else None
         for pairs in batches:
             yield self._step(self.engine, sentences, negatives, pairs)
@@ -203,15 +206,19 @@ class TrainingRun:
     def _step(self, engine: Engine, sentences: Sentences, negatives: Indices | None, pairs: Indices) -> float:
         """Train on one mini-batch of the mega-batch and return its loss.
 
-        Without `negatives`, the other targets of the mini-batch are the negatives of each source.
+        Without `negatives`, and without a teacher, the other targets of the mini-batch are the negatives of
+        each source.
         """
         own = np.concatenate([pairs, pairs + len(sentences) // 2])
+        # Only this engine is built for the losses without mined negatives.
+        autograd = cast(AutogradEngine, engine)
+        if self.settings.loss == "cosines":
+            return autograd.step_of_teacher(sentences, own)
         if negatives is None:
             barred = same_meaning(sentences.take(own))
             # A source's own target is not barred, and is no negative either.
             self.progress.with_negative += int(((~barred).sum(axis=1) > 1).sum())
-            # Only this engine is built for the loss.
-            return cast(AutogradEngine, engine).step_in_batch(sentences, own, barred)
+            return autograd.step_in_batch(sentences, own, barred)
         chosen = negatives[own]
         valid = chosen >= 0
         self.progress.with_negative += int(valid.sum())

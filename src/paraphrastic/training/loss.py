@@ -49,6 +49,23 @@ def multiple_negatives_loss(vectors: Sequence[Tensor], barred: Tensor, *, scale:
     return cross_entropy(scores.masked_fill(barred, -torch.inf), places)
 
 
+def cosines_loss(vectors: Tensor, teacher: Tensor) -> Tensor:
+    """The mean squared difference of the cosines of a mini-batch's sentences from those of another system.
+
+    All pairs of two different sentences count (Park et al. 2019, *Relational Knowledge Distillation*, for
+    distances and angles; Reimers and Gurevych 2020 train on the vectors themselves, which need as many
+    dimensions).
+
+    Args:
+        vectors: those of the sentences, [n, dim].
+        teacher: those of the other system, [n, any].
+    """
+    unit, other = normalize(vectors), normalize(teacher)
+    differences = (unit @ unit.T - other @ other.T).square()
+    n = len(vectors)
+    return (differences.sum() - differences.diagonal().sum()) / max(1, n * (n - 1))
+
+
 @jit
 def cosine(product: float, square: float, other_square: float) -> tuple[float, float, float]:
     """The cosine of a and b as in torch, and its gradient with respect to a: the factors of b and of a.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from paraphrastic.base.arrays import Int32, Int64
+from paraphrastic.base.arrays import Float16, Int32, Int64
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +13,15 @@ class Sentences:
     """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 
     `others` holds the same sentences, cut into other units. Sentences of pairs whose `groups` are equal all
-    mean the same; None if nothing is known of groups.
+    mean the same; None if nothing is known of groups. `teacher` holds the vectors of another system,
+    [n, dim], whose cosines training learns; None if there is none.
     """
 
     tokens: Int32
     offsets: Int64
     others: "tuple[Sentences, ...]" = ()
     groups: Int64 | None = None
+    teacher: Float16 | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -41,14 +43,17 @@ class Sentences:
         shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
         others = tuple(each.take(rows) for each in self.others)
         groups = None if self.groups is None else self.groups[rows]
-        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups)
+        teacher = None if self.teacher is None else self.teacher[rows]
+        return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups, teacher)
 
     def part(self, start: int, stop: int) -> "Sentences":
         """The sentences from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
         others = tuple(each.part(start, stop) for each in self.others)
         groups = None if self.groups is None else self.groups[start:stop]
-        return Sentences(self.tokens[offsets[0] : offsets[-1]], offsets - offsets[0], others, groups)
+        teacher = None if self.teacher is None else self.teacher[start:stop]
+        tokens = self.tokens[offsets[0] : offsets[-1]]
+        return Sentences(tokens, offsets - offsets[0], others, groups, teacher)
 
     @staticmethod
     def concatenate(parts: "list[Sentences]") -> "Sentences":
@@ -57,9 +62,11 @@ class Sentences:
         tokens = np.concatenate([part.tokens for part in parts])
         others = zip(*(part.others for part in parts), strict=True)
         groups = [part.groups for part in parts if part.groups is not None]
+        teachers = [part.teacher for part in parts if part.teacher is not None]
         return Sentences(
             tokens,
             np.concatenate(([0], np.cumsum(lengths))),
             tuple(Sentences.concatenate(list(each)) for each in others),
             np.concatenate(groups) if groups else None,
+            np.concatenate(teachers) if teachers else None,
         )

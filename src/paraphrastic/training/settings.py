@@ -9,7 +9,7 @@ Optimizer = Literal["adam", "lazy_adam", "adamw"]
 EngineName = Literal["auto", "fused", "autograd"]
 Device = Literal["auto", "cpu", "cuda"]
 LearningRateSchedule = Literal["constant", "linear"]
-Loss = Literal["margin", "multiple_negatives"]
+Loss = Literal["margin", "multiple_negatives", "cosines"]
 Precision = Literal["auto", "float32", "bfloat16", "float16"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
@@ -35,6 +35,7 @@ class TrainingSettings:
     init: Initialization = "random"
     init_std: float
     init_sif: float | None
+    distil: str | None = None
     epochs: int
     soup: int = 1
     batch_size: int

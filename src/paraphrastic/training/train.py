@@ -98,7 +98,7 @@ def train_model(
     exact = kind == "cpu" or (settings.engine == "autograd" and not architecture.transformer)
     torch.set_deterministic_debug_mode("error" if exact else "default")
     with (
-        PairDataset(inputs.dataset) as pairs,
+        PairDataset(inputs.dataset, inputs.teacher) as pairs,
         closing(Workers(threads)) as workers,
         held_device(kind) as device,
     ):
@@ -130,6 +130,8 @@ def train_model(
         identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path), **digests}
         if counted:
             config["initial_vectors"] = counted
+        if inputs.teacher:
+            identity["teacher"] = sha256(inputs.teacher)
         if settings.engine == "autograd":
             # The number of threads decides the order of sums.
             identity["threads"] = threads

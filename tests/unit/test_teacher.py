@@ -1,0 +1,110 @@
+"""Test that a model learns the cosines of a teacher."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import h5py
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from small_corpus import sentence_pairs, write_training_data
+from training_runs import SETTINGS, stopped, train_model, training_inputs
+
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import sha256
+from paraphrastic.model.encoder import SentenceEncoder
+from paraphrastic.systems.open import system_of
+from paraphrastic.systems.teacher import embed_teacher
+from paraphrastic.training.loss import cosines_loss
+from paraphrastic.training.train import train_model as train
+
+PAIRS = sentence_pairs(400)
+PUPIL = replace(SETTINGS, dimension=8, loss="cosines", engine="auto")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("data")
+    return write_training_data(folder, PAIRS, size=300)
+
+
+@pytest.fixture(scope="module")
+def teacher(data: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> SentenceEncoder:
+    folder = tmp_path_factory.mktemp("teacher")
+    train_model(data, folder, replace(SETTINGS, dimension=64, seed=11, epochs=6))
+    return load_model(folder)
+
+
+@pytest.fixture(scope="module")
+def vectors(teacher: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("vectors")
+    source, target = zip(*PAIRS, strict=True)
+    pl.DataFrame({"source": source, "target": target}).write_parquet(folder / "pairs.parquet")
+    embed_teacher(folder / "pairs.parquet", folder / "t.h5", system=system_of(teacher), block_rows=150)
+    return folder / "t.h5"
+
+
+def taught(data: tuple[Path, Path], vectors: Path, output: Path, **changes: object) -> Path:
+    inputs = replace(training_inputs(data, replace(PUPIL, **changes)), teacher=vectors)  # type: ignore[arg-type]
+    train(inputs, output, threads=1, checkpoint_minutes=0.0)
+    return output
+
+
+def test_vectors_are_those_of_the_teacher(vectors: Path, teacher: SentenceEncoder) -> None:
+    with h5py.File(vectors) as file:
+        for side, number in (("source", 0), ("target", 1)):
+            expected = teacher.embed_raw_text([pair[number] for pair in PAIRS], normalize=True)
+            np.testing.assert_allclose(file[side][:], expected, atol=1e-3)
+
+
+def test_the_loss_is_the_mean_squared_difference_of_cosines() -> None:
+    generator = torch.Generator().manual_seed(0)
+    own, other = torch.randn(5, 3, generator=generator), torch.randn(5, 7, generator=generator)
+    total = 0.0
+    for i in range(5):
+        for j in range(5):
+            if i != j:
+                cosines = [float(torch.cosine_similarity(each[i], each[j], dim=0)) for each in (own, other)]
+                total += (cosines[0] - cosines[1]) ** 2
+    assert cosines_loss(own, other).item() == pytest.approx(total / 20)
+    assert cosines_loss(own, own).item() == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_pupil_comes_nearer_to_its_teacher(
+    data: tuple[Path, Path], vectors: Path, teacher: SentenceEncoder, tmp_path: Path
+) -> None:
+    pupil = load_model(taught(data, vectors, tmp_path / "pupil", epochs=30))
+    alone = load_model(
+        train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8, epochs=12)).parent
+    )
+    sentences = [sentence for pair in sentence_pairs(700)[500:] for sentence in pair]
+    judged = [similarities(model, sentences) for model in (teacher, pupil, alone)]
+    agreement = [float(np.corrcoef(judged[0], each)[0, 1]) for each in judged[1:]]
+    assert agreement[0] > agreement[1] + 0.1
+
+
+def similarities(model: SentenceEncoder, sentences: list[str]) -> np.ndarray:
+    unit = model.embed_raw_text(sentences, normalize=True)
+    return np.asarray((unit @ unit.T)[np.triu_indices(len(unit), 1)])
+
+
+def test_a_killed_run_goes_on(
+    data: tuple[Path, Path], vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = taught(data, vectors, tmp_path / "whole", dropout=0.2)
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "training_runs.training_inputs",
+            lambda given, settings: replace(training_inputs(given, settings), teacher=vectors),
+        )
+        stopped(data, tmp_path / "stopped", replace(PUPIL, dropout=0.2), patch, step=20)
+    resumed = taught(data, vectors, tmp_path / "stopped", dropout=0.2)
+    assert sha256(resumed / "model.safetensors") == sha256(whole / "model.safetensors")
+
+
+def test_vectors_of_other_pairs_are_refused(data: tuple[Path, Path], vectors: Path, tmp_path: Path) -> None:
+    other = write_training_data(tmp_path, PAIRS[:50], size=300)
+    with pytest.raises(InputError, match=r"t\.h5: does not have a vector for each of the 50 pairs"):
+        taught(other, vectors, tmp_path / "pupil")
