@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.pipeline.need import Need
 from paraphrastic.pipeline.plan import (
     PLANNING,
     SCHEDULING,
@@ -20,7 +21,6 @@ from paraphrastic.pipeline.plan import (
     wall_seconds,
     write_plan,
 )
-from paraphrastic.pipeline.resources import Need
 from paraphrastic.pipeline.sizes import Job, PlannedRun, Sizes
 from paraphrastic.registry.datasets import Dataset, RemoteFile
 from paraphrastic.registry.opus import OpusCorpus

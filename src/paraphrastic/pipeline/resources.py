@@ -8,8 +8,7 @@ ask for more, to have a margin.
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import astuple, dataclass
-from operator import add
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,13 @@ from paraphrastic.config.architecture import (
 from paraphrastic.evaluation.layouts import TASKS
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
+from paraphrastic.pipeline.need import Need
+from paraphrastic.pipeline.transformer_needs import (
+    transformer_mb,
+    transformer_need,
+    transformer_seconds,
+    translation_need,
+)
 
 # A function that returns the MB of one or more files.
 Megabytes = Callable[[str | Iterable[str]], float]
@@ -36,28 +42,6 @@ _RUNNER_MB = 200
 # them share a job, which gets the sum.
 _LEAST_MINUTES, _LEAST_MINUTES_OF_SECONDS = 10, 3
 _SECONDS = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Measured peak memory in MB and usual seconds of one core, and what each MB of input adds to both."""
-
-    mb: float
-    seconds: float
-    mb_per_mb: float = 0.0
-    seconds_per_mb: float = 0.0
-
-    @property
-    def sized(self) -> bool:
-        """Whether the size of the input matters."""
-        return bool(self.mb_per_mb or self.seconds_per_mb)
-
-    def __add__(self, other: "Need") -> "Need":
-        return Need(*map(add, astuple(self), astuple(other)))
-
-    def of(self, size_mb: float) -> "Need":
-        """Return the need for an input of `size_mb`."""
-        return Need(self.mb + self.mb_per_mb * size_mb, self.seconds + self.seconds_per_mb * size_mb)
 
 
 # A pair takes about 40 bytes in an archive, 50 in Parquet and 121 in the training data.
@@ -124,14 +108,6 @@ _LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
 # Seconds of an average of 300 dimensions for a pair, beside other parts, and of dense Adam for a parameter
 # and a step. It updates all rows of all tables, however few of them are in the mini-batch.
 _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
-# MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
-# pairs per MB of training data; operations per second of a core and of a GPU, here of a V100, on which seven
-# million pairs take eight hours an epoch (Dadas 2022, section IV-C); and the floats that a step keeps for
-# each token, as a multiple of the root of the number of parameters.
-_TRANSFORMER_MB, _TRANSFORMER_TOKENS, _TRANSFORMER_PAIRS = 500, 20, 5_500
-_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 8e12, 25
-# MB of the weights of a translator that has only a name, here of OPUS-MT.
-_TRANSLATOR_MB = 300
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
@@ -153,9 +129,7 @@ def weights_mb(definition: Mapping[str, Any]) -> float:
     """Return the MB of a model's weights: each part's table, a row per possible piece, and its LSTMs."""
     architecture, dimension = architecture_of(definition), definition["training"]["dimension"]
     if architecture.transformer:
-        place = Path(architecture.transformer.place)
-        found = sum(file.stat().st_size for file in place.glob("*.safetensors")) / 1e6
-        return found or _TRANSFORMER_MB
+        return transformer_mb(architecture.transformer.place)
     rows = dict.fromkeys(architecture.units, 0)
     for unit, _ in vocabularies(definition).values():
         rows[unit] += vocabulary_settings(definition, unit)["size"]
@@ -213,7 +187,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     """
     architecture, dimension = architecture_of(definition), settings["dimension"]
     if architecture.transformer:
-        return _transformer_need(definition, settings, size_mb)
+        return transformer_need(weights_mb(definition), settings, size_mb)
     vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
     fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
@@ -236,38 +210,10 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     return Need(mb, 2.2 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 
-def _transformer_need(definition: Mapping[str, Any], settings: Mapping[str, Any], size_mb: float) -> Need:
-    """Return the need of training a Transformer: its weights, gradients, Adam's state, and the states kept.
-
-    The margin loss embeds four sentences of a pair, after the search for negatives among two of them.
-    """
-    weights, pairs = weights_mb(definition), size_mb * _TRANSFORMER_PAIRS
-    parameters, margin = weights * 1e6 / 4, settings["loss"] == "margin"
-    sentences = min(settings["chunk_size"] or math.inf, (4 if margin else 2) * settings["batch_size"])
-    kept = _KEPT_OF_PARAMETERS * math.sqrt(parameters) * _TRANSFORMER_TOKENS * sentences * 4e-6
-    # A forward pass takes two operations for each parameter and token, and a backward pass four.
-    passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings["chunk_size"] else 0)
-    rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
-    seconds = passes * parameters * _TRANSFORMER_TOKENS / rate
-    return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
-
-
-def translation_need(translator: Mapping[str, Any], size_mb: float) -> Need:
-    """Return the need of translating a bitext of `size_mb`, with a decoder for each hypothesis."""
-    place = Path(translator["model"])
-    weights = sum(file.stat().st_size for file in place.glob("*.safetensors")) / 1e6 or _TRANSLATOR_MB
-    rate = _GPU_OPERATIONS if translator["device"] == "cuda" else _CORE_OPERATIONS
-    passes = 2 * weights * 1e6 / 4 * _TRANSFORMER_TOKENS * (1 + translator["beam"])
-    sentences = size_mb * _SENTENCES / 2
-    states = 1e-3 * translator["batch_tokens"] * translator["beam"] * 8
-    return Need(1500 + 2 * weights + states, 20 + sentences * passes / rate)
-
-
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
     """Return the seconds that a model's LSTMs take to embed sentences; averages take next to nothing."""
     if definition["encoder"]["transformer"]:
-        parameters = weights_mb(definition) * 1e6 / 4
-        return 2 * parameters * _TRANSFORMER_TOKENS * sentences / _CORE_OPERATIONS
+        return transformer_seconds(weights_mb(definition), sentences)
     work = _lstm_work(architecture_of(definition), definition["training"]["dimension"])
     return _LSTM_SENTENCE * work * sentences
 

@@ -23,7 +23,8 @@ from paraphrastic.corpus.blocks import open_parquet
 from paraphrastic.corpus.tables import PairRows, jsonl_rows, parquet_rows, tsv_rows
 from paraphrastic.corpus.tmx import tmx_rows
 from paraphrastic.pipeline import estimate
-from paraphrastic.pipeline.resources import Megabytes, Need, megabytes_on_disk, weights_mb
+from paraphrastic.pipeline.need import Need
+from paraphrastic.pipeline.resources import Megabytes, megabytes_on_disk, weights_mb
 from paraphrastic.registry.archive import open_stream
 from paraphrastic.registry.datasets import CORPUS_KINDS, Dataset, RemoteFile
 from paraphrastic.registry.download import source_of
