@@ -39,7 +39,8 @@ def transformer_seconds(weights: float, sentences: float) -> float:
 def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float) -> Need:
     """Return the need of training a Transformer with `weights` MB on training data of `size_mb`.
 
-    Memory holds the weights, their gradients, Adam's state, and the states that a step keeps. The margin loss embeds four sentences of a pair, after the search for negatives among two of them.
+    Memory holds the weights, their gradients, Adam's state, and the states that a step keeps. The margin loss
+    embeds four sentences of a pair, after the search for negatives among two of them.
     """
     pairs, parameters, margin = size_mb * _PAIRS, weights * 1e6 / 4, settings["loss"] == "margin"
     sentences = min(settings["chunk_size"] or math.inf, (4 if margin else 2) * settings["batch_size"])
