@@ -33,7 +33,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install.
-OPTIONAL = {"faiss", "tensorboard"}
+OPTIONAL = {"ctranslate2", "faiss", "tensorboard"}
 # Needed only for systems of other makes; the step says what to install.
 OTHER_SYSTEMS = {"model2vec", "sentence-transformers", "transformers"}
 

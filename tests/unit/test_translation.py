@@ -1,7 +1,9 @@
 """Test back-translation with a tiny Marian of random weights, and what becomes of bad translations."""
 
 import json
+import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +186,24 @@ def test_bad_translators_are_explained(marian: Path, tmp_path: Path, monkeypatch
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="transformers cannot load this model"):
         open_translator(TranslatorSettings(model=str(tmp_path / "empty")))
+
+
+def test_ctranslate2_finds_the_same_translations(tmp_path: Path) -> None:
+    pytest.importorskip("ctranslate2", reason="CTranslate2 is not installed")
+    place = write_marian(tmp_path / "marian", PAIRS, steps=40)
+    sentences = [source for source, _ in PAIRS[:6]]
+    # The beam searches of the two differ in details.
+    settings = TranslatorSettings(model=str(place), beam=1)
+    ours = open_translator(settings)(sentences)
+    theirs = open_translator(replace(settings, backend="ctranslate2"))(sentences)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.text == other.text
+        assert one.ended
+        assert other.ended
+        assert one.score == pytest.approx(other.score, abs=0.01)
+
+
+def test_ctranslate2_may_be_missing(marian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ctranslate2", None)
+    with pytest.raises(InputError, match="needs ctranslate2, which is not installed: pip install"):
+        open_translator(TranslatorSettings(model=str(marian), backend="ctranslate2"))

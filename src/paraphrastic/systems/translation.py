@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -55,6 +56,7 @@ class TranslatorSettings:
 
     Attributes:
         model: a sequence-to-sequence model of transformers: a folder, or a name on the Hugging Face Hub.
+        backend: what runs the model, `transformers` or `ctranslate2`, which is faster.
         codes: the model's own codes of the two languages, if it translates between several (NLLB, M2M-100).
         beam: number of hypotheses of the beam search; the paper has 12.
         batch_tokens: tokens that are translated together, with padding.
@@ -64,6 +66,7 @@ class TranslatorSettings:
     """
 
     model: str
+    backend: Literal["transformers", "ctranslate2"] = "transformers"
     codes: Sequence[str] | None = None
     beam: int = 12
     batch_tokens: int = 4096
@@ -82,7 +85,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     try:
         # Imported late: the packages are optional and take seconds to import.
         import torch
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        from transformers import AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
         raise not_installed(settings.model, "neural") from None
@@ -100,6 +103,38 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         "transformers",
         lambda offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
     )
+    first = None
+    if settings.codes:
+        source, target = settings.codes
+        for code in settings.codes:
+            if tokenizer.convert_tokens_to_ids(_token_of(tokenizer, code)) in (None, tokenizer.unk_token_id):
+                raise InputError(f"{place}: translator.codes: {code!r} is not one of the model's languages")
+        tokenizer.src_lang = source
+        first = _token_of(tokenizer, target)
+
+    open_backend = _with_ctranslate2 if settings.backend == "ctranslate2" else _with_transformers
+    translate_batch = open_backend(settings, tokenizer, first, device, precision, threads)
+
+    def translate(sentences: Sequence[str]) -> list[Translation]:
+        found = [Translation(None, None, False)] * len(sentences)
+        lengths = [len(ids) for ids in tokenizer(list(sentences))["input_ids"]] if sentences else []
+        kept = [row for row, length in enumerate(lengths) if length <= settings.max_tokens]
+        for rows in _batches(sorted(kept, key=lengths.__getitem__), lengths, settings.batch_tokens):
+            for row, translation in zip(rows, translate_batch([sentences[row] for row in rows]), strict=True):
+                found[row] = translation
+        return found
+
+    return translate
+
+
+def _with_transformers(
+    settings: TranslatorSettings, tokenizer: Any, first: str | None, device: str, precision: str, _: int
+) -> Callable[[list[str]], list[Translation]]:
+    """Open the model in transformers; `first` is the token that each translation begins with."""
+    import torch
+    from transformers import AutoModelForSeq2SeqLM
+
+    place = settings.model
     model: Any = load_from_hub(
         place,
         "transformers",
@@ -108,14 +143,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         ),
     )
     model.to(device).eval()
-    first: dict[str, int] = {}
-    if settings.codes:
-        source, target = settings.codes
-        for code in settings.codes:
-            if tokenizer.convert_tokens_to_ids(_token_of(tokenizer, code)) in (None, tokenizer.unk_token_id):
-                raise InputError(f"{place}: translator.codes: {code!r} is not one of the model's languages")
-        tokenizer.src_lang = source
-        first = {"forced_bos_token_id": tokenizer.convert_tokens_to_ids(_token_of(tokenizer, target))}
+    forced = {} if first is None else {"forced_bos_token_id": tokenizer.convert_tokens_to_ids(first)}
 
     @torch.inference_mode()
     def translate_batch(sentences: list[str]) -> list[Translation]:
@@ -123,7 +151,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         limit = _MORE_TOKENS + _TIMES_TOKENS * inputs["input_ids"].shape[1]
         sequences = model.generate(
             **inputs,
-            **first,
+            **forced,
             num_beams=settings.beam,
             do_sample=False,
             max_new_tokens=limit,
@@ -147,16 +175,50 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
             Translation(text.strip(), *rest) for text, *rest in zip(texts, means.tolist(), ended, strict=True)
         ]
 
-    def translate(sentences: Sequence[str]) -> list[Translation]:
-        found = [Translation(None, None, False)] * len(sentences)
-        lengths = [len(ids) for ids in tokenizer(list(sentences))["input_ids"]] if sentences else []
-        kept = [row for row, length in enumerate(lengths) if length <= settings.max_tokens]
-        for rows in _batches(sorted(kept, key=lengths.__getitem__), lengths, settings.batch_tokens):
-            for row, translation in zip(rows, translate_batch([sentences[row] for row in rows]), strict=True):
-                found[row] = translation
-        return found
+    return translate_batch
 
-    return translate
+
+def _with_ctranslate2(
+    settings: TranslatorSettings, tokenizer: Any, first: str | None, device: str, precision: str, threads: int
+) -> Callable[[list[str]], list[Translation]]:
+    """Convert the model for CTranslate2, and open it there; see `_with_transformers`."""
+    try:
+        # Imported late: the package is optional.
+        import ctranslate2
+    except ImportError:
+        lacks = "needs ctranslate2, which is not installed: pip install ctranslate2"
+        raise InputError(f"{settings.model}: {lacks}") from None
+
+    def converted(_: bool) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            target = Path(folder, "model")
+            ctranslate2.converters.TransformersConverter(settings.model).convert(str(target))
+            return ctranslate2.Translator(
+                str(target), device=device, compute_type=precision, inter_threads=1, intra_threads=threads
+            )
+
+    translator = load_from_hub(settings.model, "ctranslate2", converted)
+
+    def translate_batch(sentences: list[str]) -> list[Translation]:
+        tokens = [tokenizer.convert_ids_to_tokens(ids) for ids in tokenizer(sentences)["input_ids"]]
+        limit = _MORE_TOKENS + _TIMES_TOKENS * max(map(len, tokens))
+        results = translator.translate_batch(
+            tokens,
+            beam_size=settings.beam,
+            target_prefix=None if first is None else [[first]] * len(tokens),
+            max_decoding_length=limit,
+            length_penalty=1.0,
+            return_scores=True,
+        )
+        translations = []
+        for result in results:
+            pieces = result.hypotheses[0]
+            ids = tokenizer.convert_tokens_to_ids(pieces)
+            text = tokenizer.decode(ids, skip_special_tokens=True).strip()
+            translations.append(Translation(text, result.scores[0], len(pieces) < limit))
+        return translations
+
+    return translate_batch
 
 
 def _token_of(tokenizer: Any, code: str) -> str:
