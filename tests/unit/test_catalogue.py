@@ -409,6 +409,12 @@ def test_files_that_stand_after_forcerun_are_targets() -> None:
     found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
     assert found.default_targets(["train_model"]) == ["results/tables/sts.csv", "results/models/fr/README.md"]
     assert found.default_targets(["train_model", "results/x"]) == ["results/x"]
+    # Without English, there is no table of STS.
+    alone = results("papers/mined_paraphrases")
+    assert alone.default_targets([]) == [
+        f"results/models/{model}/README.md"
+        for model in ("pl-mean", "pl-lstm-1024", "pl-lstm-2048", "pl-lstm-4096")
+    ]
 
 
 @pytest.mark.parametrize("only", [True, False])

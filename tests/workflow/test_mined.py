@@ -114,13 +114,25 @@ def test_a_folder_as_encoder(mined: Path, edit: Edit) -> None:
     assert "measure_similarity" in planned(mined, *RUN, PAIRS + ".parquet").rules
 
 
-def test_the_example_of_the_documentation_plans(pipeline: Path) -> None:
+def test_the_examples_of_the_documentation_plan(pipeline: Path) -> None:
     page = (ROOT / "docs/corpora.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
-    (pipeline / "config.yaml").write_text(example)
+    mined, translated = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
+    (pipeline / "config.yaml").write_text(mined)
     plan = planned(pipeline, "--configfile", "config.yaml")
     assert {"measure_similarity", "sample_paraphrases"} <= plan.rules
     assert {"Choose the best run of de", "Choose the best run of en"} <= plan.messages
+    (pipeline / "config.yaml").write_text(translated)
+    plan = planned(pipeline, "--configfile", "config.yaml")
+    assert {"translate_corpus", "gather_translations"} <= plan.rules
+    # The examples of the other pages that train on what these corpora need.
+    for name, rules in (
+        ("encoders", {"tokenize_pairs", "train_transformer", "choose_transformer"}),
+        ("training", {"embed_teacher", "train_model"}),
+    ):
+        page = (ROOT / f"docs/{name}.md").read_text(encoding="utf-8")
+        (example,) = re.findall(r"^```yaml\n(models:.*?)^```$", page, re.M | re.S)
+        (pipeline / "config.yaml").write_text(example)
+        assert rules <= planned(pipeline, "--configfile", "config.yaml").rules
 
 
 TRANSLATED = """

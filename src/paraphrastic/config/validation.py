@@ -186,7 +186,7 @@ def _teacher_errors(model: str, path: str, definition: Settings, config: Setting
         known = [*config["systems"], *config["definitions"]]
         hint = did_you_mean(teacher, known, otherwise="others are named under systems first")
         yield f"{path}: {teacher!r} is neither a definition nor one of systems{hint}"
-    elif teacher == model or way(config, ("definitions", teacher), ("definitions", model)):
+    elif teacher in config["definitions"] and way(config, ("definitions", teacher), ("definitions", model)):
         yield f"{path}: {teacher!r} cannot teach {model!r}, because it depends on it"
     if definition["encoder"]["transformer"] is not None:
         yield f"{path}: is for averages and LSTMs, not for a transformer"

@@ -135,12 +135,15 @@ class Results:
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.
 
+        Models without English have no row in that table, and if none has, there is no table.
+
         Snakemake takes every word after `--forcerun` as something to run again. In `--forcerun train_model
         results/models/fr/model.safetensors`, for example, the file is meant as a target but is not one.
         """
         cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
         files = sorted(str(name) for name in forced if str(name).startswith("results/"))
-        return files or ["results/tables/sts.csv", *cards]
+        table = ["results/tables/sts.csv"] if "sts" in self.system_tables else []
+        return files or [*table, *cards]
 
     def rows(self, table: str) -> list[str]:
         """Return the systems that have a row in a table."""
