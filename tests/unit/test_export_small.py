@@ -50,7 +50,8 @@ def test_what_a_smaller_model_loses_is_printed(
         assert (small.dim, small.embeddings.dtype, small.config["dimension"]) == (6, "int8", 6)
         assert small.config["reduction"]["method"] == "pca"
         before, after = (average_score(each, tmp_path / "sts.parquet") for each in (model, small))
-        line = f"STS 2012–2016: {after:.2f} instead of {before:.2f}: {before - after:.2f} points lost"
+        change = f"{abs(before - after):.2f} points {'lost' if after <= before else 'gained'}"
+        line = f"STS 2012–2016: {after:.2f} instead of {before:.2f}: {change}"
         assert line in printed.splitlines()
         assert re.search(
             r"^speed: [\d,]+ sentences per second, \d+\.\d\d times the model's speed$", printed, re.M
@@ -73,12 +74,13 @@ def test_the_card_is_the_smaller_models(folder: Path, corpus: Path, tmp_path: Pa
     model, small = load_model(source), load_model(tmp_path / "small")
     before, after = (average_score(each, tmp_path / "sts.parquet") for each in (model, small))
     pieces = [f"{len(each.embeddings):,}" for each in (small, model)]
+    change = f"{abs(before - after):.2f} points {'lost' if after <= before else 'gained'}"
     for line in (
         "6 dimensions, int8.",
         f"| dimensions | 6 of {model.dim}: the directions in which a corpus's vectors are longest |",
         f"| pieces | {pieces[0]} of {pieces[1]}: those that a corpus needs |",
         "| numbers | int8 instead of float32 |",
-        f"| STS 2012–2016 | {after:.2f} instead of {before:.2f}: {before - after:.2f} points lost |",
+        f"| STS 2012–2016 | {after:.2f} instead of {before:.2f}: {change} |",
         f"| model.safetensors | `{sha256(tmp_path / 'small' / 'model.safetensors')}` |",
     ):
         assert line in card.splitlines(), line

@@ -135,7 +135,7 @@ def _smaller(
     if not (reduction.dimension or reduction.prune or reduction.dtype):
         return model
     if not isinstance(model, AverageEncoder):
-        raise InputError(f"{folder}: consists of more than one average, so there is no smaller version of it")
+        raise InputError(f"{folder}: is not a single average, so there is no smaller version of it")
     if not reduction.needs_corpus:
         return reduce_model(model, reduction)
     if not corpus:

@@ -253,7 +253,8 @@ def cost_table(
         from paraphrastic.evaluation.development import average_score
 
         before, after = (average_score(each, original.testsets) for each in (original.model, model))
-        points = f"{after:.2f} instead of {before:.2f}: {before - after:.2f} points lost"
+        change = "lost" if after <= before else "gained"
+        points = f"{after:.2f} instead of {before:.2f}: {abs(before - after):.2f} points {change}"
     sizes = [
         sum(path.stat().st_size for path in each.rglob("*") if path.is_file())
         for each in (folder, original.folder)

@@ -52,7 +52,7 @@ def export_model(
     target = FORMATS[form]
     if not isinstance(model, AverageEncoder):
         raise InputError(
-            f"{model.config['model']}: consists of more than one average, which {target.name} cannot hold"
+            f"{model.config['model']}: is not a single average, and {target.name} cannot hold another model"
         )
     with new_folder(output) as folder:
         try:

@@ -233,6 +233,10 @@ class TransformerEncoder(SentenceEncoder):
         self.modules = modules.eval()
         self.tokenizer = modules.tokenizer
 
+    def to(self, device: str) -> None:
+        """Embed on another device from now on, `cpu` or `cuda`."""
+        self.modules.to(device)
+
     @property
     def dim(self) -> int:
         """Dimension of the sentence vectors."""

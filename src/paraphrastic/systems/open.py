@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,11 +27,20 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
     Args:
         model: the model.
         threads: CPU threads.
-        device: `cpu`, or `cuda` for a single average: the CPU cuts sentences, and the GPU averages them.
+        device: `cpu`, or `cuda` for a Transformer or a single average: the CPU cuts sentences, and the GPU
+            embeds them.
 
     Raises:
-        InputError: `device` is not the CPU, and the model is not a single average.
+        InputError: `device` is not the CPU, and the model is of another kind.
     """
+    if model.kind == TRANSFORMER:
+        # A late import, since other models need none of it.
+        from paraphrastic.model.transformer import TransformerEncoder
+
+        cast(TransformerEncoder, model).to(device)
+        if device != "cpu":
+            # One thread keeps the GPU busy, and the model itself copies to and from it.
+            device, threads = "cpu", 1
 
     def prepare(sentences: Sequence[str], language: str | None) -> list[Any]:
         def tokenize(rows: slice) -> Any:
@@ -49,7 +58,7 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
     elif isinstance(model, AverageEncoder):
         stages = Stages(prepare, averages_on(device, model))
     else:
-        raise InputError(f"{label}: only a single average can be embedded on {device}")
+        raise InputError(f"{label}: only a Transformer or a single average can be embedded on {device}")
 
     def embed(sentences: Sequence[str], language: str | None) -> Float32:
         if device == "cpu":
@@ -94,7 +103,7 @@ def open_system(
             sentence-transformers model on the Hugging Face Hub. It can also be an entry of `systems` in the
             configuration: `label`, and one of `path`, `sentence_transformers`, `model2vec` and `vectors`.
         threads: CPU threads.
-        device: `cpu` or `cuda`; None means the CPU, but a GPU for sentence-transformers if torch sees one.
+        device: `cpu` or `cuda`; None means the CPU, but a GPU for Transformers if torch sees one.
 
     Raises:
         InputError: the folder is of another kind, the model is damaged, the name cannot be reached, a package
@@ -115,13 +124,23 @@ def open_system(
     return replace(system, label=model["label"])
 
 
+def _device_of_transformers() -> str:
+    try:
+        import torch
+    except ImportError:
+        # Opening the model says what to install.
+        return "cpu"
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = find_folder(place)
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
         if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE, TRANSFORMER):
-            return system_of(open_folder(folder), threads=threads, device=device or "cpu")
+            own = device or ("cpu" if config["encoder"] != TRANSFORMER else _device_of_transformers())
+            return system_of(open_folder(folder), threads=threads, device=own)
         if not (folder / MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"
