@@ -195,7 +195,7 @@ class Architecture:
 def architecture_of(definition: Mapping[str, Any]) -> Architecture:
     """The encoder of a model, from its completed definition."""
     encoder, vocabulary = definition["encoder"], definition["vocabulary"]
-    if place := encoder["transformer"]:
+    if place := encoder.get("transformer"):
         own = {key: encoder[key] for key in OF_TRANSFORMERS}
         return Architecture(transformer=Transformer(place=place, **own))
     parts = {key: value for key, value in encoder.items() if key not in ("transformer", *OF_TRANSFORMERS)}
