@@ -12,7 +12,6 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.training import train
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
@@ -44,7 +43,8 @@ def test_words_begin_with_their_vectors_and_the_others_as_without(
     with PairDataset(dataset) as pairs:
         plain = initial_encoder(pairs.units, SHORT, architecture)
         encoder = initial_encoder(pairs.units, SHORT, architecture)
-        processors, *_ = train._beginning(pairs, data.inputs(architecture))
+        waiting = map(load_sentencepiece, data.inputs(architecture).sentencepiece)
+        processors = {unit.unit: [next(waiting) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
         anchors, counts = use_word_vectors(encoder, vectors, pairs.units, processors, architecture)
         unit = pairs.units[architecture.units.index("word")]
     assert counts == {"words": len(unit.pieces), "found": 3}

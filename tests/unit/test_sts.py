@@ -125,6 +125,7 @@ def test_bad_lines_are_named(tmp_path: Path, name: str, text: str, message: str)
 class WordOverlap:
     """A stand-in for an encoder, whose vectors count words by their length."""
 
+    kind = "words"
     digest = "abc"
     dim = 16
 

@@ -21,7 +21,8 @@ def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
         run = folder / "training" / f"dropout-{dropout}-megabatch-{megabatch}"
         settings = {"dropout": dropout, "megabatch": megabatch, "mining_precision": "float32"}
         model = {"model": "xx", "languages": ["en"], "dimension": 4, "corpora": {"mine": "1"}}
-        write_json(run / "config.json", {**model, "training": settings})
+        files = dict.fromkeys(["model.safetensors", "sentencepiece.model"], "digest")
+        write_json(run / "config.json", {**model, "training": settings, "sha256": files})
         (run / "model.safetensors").write_text(f"weights {dropout} {megabatch}")
         (run / "sentencepiece.model").write_text("pieces")
         write_json(run / "development.json", {"pearson": 100 * score})
