@@ -34,6 +34,7 @@ import numpy as np
 import torch
 from timing import CLOCKS, add_clock
 
+from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.threads import Workers
@@ -41,7 +42,7 @@ from paraphrastic.config.architecture import Architecture
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable, append_sentences, create_side
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.selection import choose_device, held_device
+from paraphrastic.training.device.selection import held_device
 from paraphrastic.training.device.sparse_rows import MiniBatches
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.fingerprints import fingerprints
@@ -113,7 +114,7 @@ def main() -> None:
 def measure_gpu(options: argparse.Namespace, cases: list[tuple[int, int, float]]) -> None:
     """Measure on a GPU, and print and write the figures."""
     try:
-        kind = choose_device("cuda")
+        kind = choose_device("cuda", key="--device")
     except InputError as error:
         sys.exit(str(error))
     figures: dict[str, Any] = {}

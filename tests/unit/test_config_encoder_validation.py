@@ -106,7 +106,7 @@ from paraphrastic.config.architecture import Architecture, architecture_of
             "training.composition_penalty: -1 is less than the minimum of 0",
         ),
         ("encoder.pooling", "cls", "encoder.pooling: is for a transformer, which is null"),
-        ("encoder.transformer", "./nowhere", "encoder.transformer: there is no folder './nowhere'"),
+        ("encoder.transformer", "./nowhere", "encoder.transformer: './nowhere' is not a folder"),
         (
             "encoder",
             {"transformer": "a/b", "parts": [{"kind": "lstm"}]},

@@ -18,13 +18,14 @@ from small_corpus import sentence_pairs, write_training_data
 from test_negative_mining import plain_search, unit_vectors
 from training_runs import SETTINGS, history, train_model
 
+from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.training import negative_mining, train
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.selection import choose_device, first_free
+from paraphrastic.training.device.selection import first_free
 from paraphrastic.training.fingerprints import fingerprints, sentence_fingerprints
 from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device
 from paraphrastic.training.sentences import Sentences
@@ -159,13 +160,18 @@ def test_the_device_is_one_that_there_is(
     data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert (choose_device("auto"), choose_device("cpu")) == ("cpu", "cpu")
+    assert (choose_device("auto", key="device"), choose_device("cpu", key="device")) == ("cpu", "cpu")
     with pytest.raises(
         InputError, match=r"training\.device: cuda is asked for, but torch .* (sees|built|finds)"
     ):
         train_model(data, tmp_path / "model", replace(SETTINGS, device="cuda"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    assert (choose_device("auto"), choose_device("cpu"), choose_device("cuda")) == ("cuda", "cpu", "cuda")
+    assert (
+        choose_device("auto", key="device"),
+        choose_device("cpu", key="device"),
+        choose_device("cuda", key="device"),
+    found = [choose_device(asked, key="device") for asked in ("auto", "cpu", "cuda")]
+    assert found == ["cuda", "cpu", "cuda"]
 
 
 def test_a_checkpoint_goes_on_on_its_own_kind_of_device(
@@ -183,7 +189,7 @@ def test_a_checkpoint_goes_on_on_its_own_kind_of_device(
     for device in ("cpu", "auto"):
         train_model(data, tmp_path / device, replace(SETTINGS, epochs=1, device=device))
     assert identities[0] == identities[1]
-    monkeypatch.setattr(train, "choose_device", lambda _: "cuda")
+    monkeypatch.setattr(train, "choose_device", lambda _, key: "cuda")
     monkeypatch.setattr(train, "held_device", lambda _: nullcontext(torch.device("cpu")))
     train_model(data, tmp_path / "cuda", replace(SETTINGS, epochs=1, device="cuda"))
     assert identities[2] != identities[0]

@@ -1,7 +1,6 @@
 """Errors in the encoder of a definition, and in training settings that do not suit it."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from paraphrastic.config.architecture import (
@@ -11,6 +10,7 @@ from paraphrastic.config.architecture import (
     only_autograd,
     vocabulary_settings,
 )
+from paraphrastic.config.local_files import place_errors
 
 Settings = Mapping[str, Any]
 
@@ -80,8 +80,7 @@ def _transformer_errors(path: Mapping[str, str], definition: Settings) -> Iterat
         yield f"{at}.transformer: cannot be given together with parts; remove one of them"
     if encoder["languages"] != "shared":
         yield f"{at}.languages: the languages of a transformer share everything"
-    if place.startswith(("/", ".", "~")) and not Path(place).is_dir():
-        yield f"{at}.transformer: there is no folder {place!r}"
+    yield from place_errors(f"{at}.transformer", place)
     if encoder["pooling"] == "lstm_last" and encoder["lstm_size"] is None:
         yield f"{at}.lstm_size: is missing; the pooling lstm_last needs it"
     if encoder["pooling"] != "lstm_last" and encoder["lstm_size"] is not None:

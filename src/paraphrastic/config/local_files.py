@@ -123,6 +123,12 @@ def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
         yield f"{key}: {path!r} is not a {what}"
 
 
+def place_errors(key: str, place: str) -> Iterator[str]:
+    """Errors in the place of a model under `key`: a folder, or a name on the Hugging Face Hub."""
+    if place.startswith(("/", ".", "~")) or Path(place).exists():
+        yield from path_errors(key, place, folder=True)
+
+
 def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
     """Digests of the files of `dataset`, by file name, as versions of the results made from them."""
     return {

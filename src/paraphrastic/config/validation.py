@@ -18,7 +18,7 @@ from paraphrastic.config.definitions import (
     way,
 )
 from paraphrastic.config.encoders import architecture_errors
-from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors
+from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors, place_errors
 from paraphrastic.config.systems import name_errors, published_errors, system_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
@@ -159,7 +159,7 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     if (encoder is None) == (mined["translator"] is None):
         yield f"mined.{name}: needs either an encoder or a translator"
     elif encoder is None:
-        yield from _translator_errors(f"mined.{name}.translator.model", mined["translator"]["model"])
+        yield from place_errors(f"mined.{name}.translator.model", mined["translator"]["model"])
     elif not isinstance(encoder, str):
         if "path" in encoder:
             yield from path_errors(f"{at}.path", encoder["path"], folder=True)
@@ -195,11 +195,6 @@ def _teacher_errors(model: str, path: str, definition: Settings, config: Setting
     for section in ("comparison", "filter_study"):
         if config[section]["model"] == model:
             yield f"{section}.model: {model!r} learns from a teacher, so its trainings cannot be compared"
-
-
-def _translator_errors(path: str, model: str) -> Iterator[str]:
-    if model.startswith(("/", ".", "~")):
-        yield from path_errors(path, model, folder=True)
 
 
 def _selection_errors(path: str, definition: Settings, config: Settings, registry: Registry) -> Iterator[str]:

@@ -1,6 +1,5 @@
 """Gather the translations of bitexts as a corpus of paraphrases, and count those that are none, by reason."""
 
-from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -48,7 +47,6 @@ def gather_translations(
     """
     classifier = None if identifier is None else LanguageIdentifier(identifier)
     samples = Samples([*REASONS, "kept"], seed)
-    found: Counter[str] = Counter()
     with write_blocks(output, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
             texts = [text or "" for text in block["target"].to_pylist()]
@@ -60,13 +58,12 @@ def gather_translations(
                     strict=True,
                 )
             ]  # fmt: skip
+            lines = pa.array(np.arange(samples.read, samples.read + len(texts)) + 1)
             samples.add(block, np.array(fates))
             kept = np.array(fates) == len(REASONS)
-            lines = pa.array(np.arange(found["read"], found["read"] + len(texts)) + 1)
             columns = [block["source"], block["target"], lines, block["translation_score"]]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(pa.array(kept)))
-            found["read"] += len(texts)
-        result = {"read": found["read"], **samples.counts}
+        result = {"read": samples.read, **samples.counts}
         result["pairs"] = result.pop("kept")
         if not result["pairs"]:
             causes = ", ".join(f"{reason} {result[reason]:,}" for reason in REASONS if result[reason])

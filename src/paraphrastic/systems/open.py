@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from paraphrastic.base.arrays import Float32
+from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.threads import in_blocks
@@ -124,23 +125,16 @@ def open_system(
     return replace(system, label=model["label"])
 
 
-def _device_of_transformers() -> str:
-    try:
-        import torch
-    except ImportError:
-        # Opening the model says what to install.
-        return "cpu"
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = find_folder(place)
     if folder.is_dir():
         config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
         if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE, TRANSFORMER):
-            own = device or ("cpu" if config["encoder"] != TRANSFORMER else _device_of_transformers())
-            return system_of(open_folder(folder), threads=threads, device=own)
+            own = open_folder(folder)
+            if device is None:
+                device = choose_device("auto", key="device") if own.kind == TRANSFORMER else "cpu"
+            return system_of(own, threads=threads, device=device)
         if not (folder / MODULES).is_file():
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
+from paraphrastic.base.devices import Device, Precision, choose_device, choose_precision
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
@@ -62,7 +63,7 @@ class TranslatorSettings:
         batch_tokens: tokens that are translated together, with padding.
         max_tokens: sentences with more tokens are not translated.
         device: where it runs; `auto` uses a GPU if torch sees one.
-        precision: precision of the weights; `auto` is bfloat16 on a GPU and float32 on a processor.
+        precision: precision of the weights; `auto` is half precision on a GPU, and float32 on a processor.
     """
 
     model: str
@@ -71,8 +72,8 @@ class TranslatorSettings:
     beam: int = 12
     batch_tokens: int = 4096
     max_tokens: int = 128
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: Device = "auto"
+    precision: Precision = "auto"
 
 
 def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Translate:
@@ -91,13 +92,9 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         raise not_installed(settings.model, "neural") from None
     disable_progress_bar()
     torch.set_num_threads(threads)
-    place, gpu = settings.model, torch.cuda.is_available()
-    if settings.device == "cuda" and not gpu:
-        raise InputError(f"{place}: translator.device: cuda is asked for, but torch finds no GPU")
-    device = "cuda" if gpu and settings.device != "cpu" else "cpu"
-    precision = settings.precision
-    if precision == "auto":
-        precision = "bfloat16" if device == "cuda" else "float32"
+    place = settings.model
+    device = choose_device(settings.device, key="translator.device")
+    precision = choose_precision(settings.precision, device)
     tokenizer: Any = load_from_hub(
         place,
         "transformers",

@@ -12,23 +12,14 @@ from paraphrastic.base.arrays import Bool, Float16, Float32, Int64
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.loss import cosines_loss, margin_loss, multiple_negatives_loss
 from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import Precision, TrainingSettings
+from paraphrastic.training.settings import TrainingSettings
 
 # Sentences embedded at a time; this keeps the states of an LSTM small (40 MB at 300 dimensions).
 EMBED_BLOCK = 512
 CPU = torch.device("cpu")
-# Distance between the seeds of two steps. The chunks of a step use the seeds between them.
+# Distance between the seeds of two runs; the steps of a run use those between them.
 _SEEDS = 1_000_003
 _DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16}
-
-
-def products_on(device: str, precision: Precision) -> Precision:
-    """The precision of an encoder's products on a device; `auto` is the one of half the size on a GPU."""
-    if precision != "auto":
-        return precision
-    if device == "cpu":
-        return "float32"
-    return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float16"
 
 
 class AutogradEngine:

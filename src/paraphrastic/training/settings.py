@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
+from paraphrastic.base.devices import Device, Precision
+
 Initialization = Literal["random", "cooccurrences"]
 Negatives = Literal["other_side", "either_side"]
 Optimizer = Literal["adam", "lazy_adam", "adamw"]
 EngineName = Literal["auto", "fused", "autograd"]
-Device = Literal["auto", "cpu", "cuda"]
 LearningRateSchedule = Literal["constant", "linear"]
 Loss = Literal["margin", "multiple_negatives", "cosines"]
-Precision = Literal["auto", "float32", "bfloat16", "float16"]
 MiningPrecision = Literal["auto", "float32", "bfloat16", "int8"]
 
 

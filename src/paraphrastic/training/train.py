@@ -17,16 +17,17 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.code_version import code_version
+from paraphrastic.base.devices import choose_device, choose_precision
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture, only_autograd
-from paraphrastic.training.autograd import CPU, AutogradEngine, products_on
+from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.selection import choose_device, held_device
+from paraphrastic.training.device.selection import held_device
 from paraphrastic.training.encoder import SEEDS
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, TrainingRun, megabatch_size
@@ -80,13 +81,13 @@ def train_model(
     settings, architecture = inputs.settings, inputs.architecture
     if settings.early_stopping and not development:
         raise ValueError("early stopping needs development data")
-    kind = choose_device(settings.device)
+    kind = choose_device(settings.device, key="training.device")
     settings = replace(
         settings,
         engine=choose_engine(settings, architecture),
         device=kind,
         mining_precision=precision_on(kind, settings.mining_precision),
-        precision=products_on(kind, settings.precision),
+        precision=choose_precision(settings.precision, kind),
     )
     if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
         # `config.json` may describe no parts, so its settings say what the embeddings began with.

@@ -11,23 +11,7 @@ from typing import Literal
 
 import torch
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.training.settings import Device
-
 log = logging.getLogger(__name__)
-
-
-def choose_device(asked: Device) -> Literal["cpu", "cuda"]:
-    """Choose the kind of device; `auto` is `cuda` if torch sees a GPU.
-
-    Raises:
-        InputError: `cuda` is asked for, but torch sees no GPU.
-    """
-    found = torch.cuda.is_available()
-    if asked == "cuda" and not found:
-        cause = "finds no GPU" if torch.version.cuda else "was built without CUDA"
-        raise InputError(f"training.device: cuda is asked for, but torch {torch.__version__} {cause}")
-    return "cuda" if asked != "cpu" and found else "cpu"
 
 
 @contextmanager
