@@ -57,7 +57,7 @@ def test_gpu_benchmark(tmp_path):
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if not torch.cuda.is_available():
         assert result.returncode == 1
-        assert result.stderr.startswith("training.device: cuda is asked for, but torch ")
+        assert result.stderr.startswith("--device: cuda is asked for, but torch ")
         pytest.skip("no GPU: torch sees none")
     cases = json.loads(output.read_text())["cases"]
     assert len(cases) == 4
