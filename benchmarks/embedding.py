@@ -2,14 +2,18 @@
 
 Embeds the sentences of a text file, one per line, from raw text to an array of vectors. In the same run, this
 is done with this library, with sentence-transformers and model2vec, which load the same model folder, and
-with a plain reference (sentencepiece and padded batches in torch). The model's vocabulary is learned from the
-text, and its embeddings are random. Writes results/benchmarks/embedding.json.
+with a plain reference (sentencepiece and padded batches in torch). Where Node.js is installed, the module for
+JavaScript takes part. The model's vocabulary is learned from the text, and its embeddings are random. Writes
+results/benchmarks/embedding.json.
 """
 
 import argparse
 import io
+import json
 import os
+import shutil
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +26,7 @@ import torch
 
 from paraphrastic.base.files import write_json
 from paraphrastic.interop.compression import with_dtype
+from paraphrastic.interop.javascript import MODULE, write_javascript
 from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
@@ -60,6 +65,11 @@ def main() -> None:
             if vectors.shape != (min(WARM, len(sentences)), options.dimension):
                 raise AssertionError(f"{name}: {vectors.shape}")
             seconds = statistics.median(timed(embed, sentences) for _ in range(options.repeats))
+            figures[name] = len(sentences) / seconds
+            print(f"{name:44} {figures[name]:>11,.0f} sentences/s", flush=True)
+        if shutil.which("node"):
+            name = "paraphrastic.js in Node.js, 1 thread"
+            seconds = statistics.median(seconds_in_node(model, folder, sentences, options.repeats))
             figures[name] = len(sentences) / seconds
             print(f"{name:44} {figures[name]:>11,.0f} sentences/s", flush=True)
     about = {"text": options.text, "sentences": len(sentences), "dimension": options.dimension}
@@ -140,6 +150,34 @@ def plain(model: AverageEncoder) -> Embed:
         return np.concatenate(found)
 
     return embed
+
+
+def seconds_in_node(
+    model: AverageEncoder, folder: str, sentences: Sequence[str], repeats: int
+) -> list[float]:
+    """Seconds that the module for JavaScript takes, several times, after it has met all words once."""
+    own = Path(folder, "javascript")
+    own.mkdir()
+    write_javascript(model, own)
+    script = f"""
+        import {{ readFileSync }} from "node:fs";
+        import {{ load }} from "./{MODULE.name}";
+        const model = load(readFileSync("model.safetensors"));
+        const sentences = JSON.parse(readFileSync(0, "utf8"));
+        const embed = () => {{
+            for (let i = 0; i < sentences.length; i += {BATCH}) model.embed(sentences.slice(i, i + {BATCH}));
+        }};
+        embed();
+        console.log(JSON.stringify(Array.from({{ length: {repeats} }}, () => {{
+            const start = performance.now();
+            embed();
+            return (performance.now() - start) / 1000;
+        }})));"""
+    command = ["node", "--input-type=module", "-e", script]
+    found = subprocess.run(  # noqa: S603 - the script above
+        command, cwd=own, input=json.dumps(list(sentences)).encode(), capture_output=True, check=True
+    )
+    return list(json.loads(found.stdout))
 
 
 def timed(embed: Embed, sentences: Sequence[str]) -> float:

@@ -104,3 +104,11 @@ class Page:
     def pdf(self) -> str:
         """Return the page as it would be printed: a PDF in Base64."""
         return self._browser.call("Page.printToPDF", self._session)["data"]
+
+    def press(self, key: str) -> None:
+        """Press a key that types nothing, such as Tab, or Enter."""
+        code, text = {"Tab": (9, ""), "Enter": (13, "\r")}[key]
+        about = {"key": key, "code": key, "windowsVirtualKeyCode": code}
+        down = {**about, "text": text} if text else about
+        self._browser.call("Input.dispatchKeyEvent", self._session, type="keyDown", **down)
+        self._browser.call("Input.dispatchKeyEvent", self._session, type="keyUp", **about)

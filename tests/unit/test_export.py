@@ -1,10 +1,12 @@
 """Test that an exported model has the same cosines in other libraries or is not exported at all."""
 
 import errno
+import json
 import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -62,6 +64,8 @@ def folder(model: AverageEncoder, tmp_path_factory: pytest.TempPathFactory) -> P
 
 
 def needs(form: str) -> None:
+    if form == "javascript" and shutil.which("node") is None:
+        pytest.skip("Node.js is not installed")
     if form in NEEDED:
         pytest.importorskip(NEEDED[form], reason=f"{NEEDED[form]} is not installed")
 
@@ -190,10 +194,20 @@ def test_the_card_shows_how(model: AverageEncoder, tmp_path: Path, form: str, mo
     needs(form)
     export_model(model, form, tmp_path / "exported")
     monkeypatch.chdir(tmp_path)
-    (example,) = re.findall(r"^```python\n(.*?)^```$", Path("exported/README.md").read_text(), re.M | re.S)
-    names: dict[str, Any] = {}
-    exec(compile(example, form, "exec"), names)
-    vector = names["vector"] if form == "glove" else names["vectors"][0]
+    code = r"^```(?:python|javascript)\n(.*?)^```$"
+    (example,) = re.findall(code, Path("exported/README.md").read_text(), re.M | re.S)
+    if form == "javascript":
+        command = [
+            "node",
+            "--input-type=module",
+            "-e",
+            f"{example}\nconsole.log(JSON.stringify([...vectors]));",
+        ]
+        vector = np.array(json.loads(subprocess.run(command, check=True, capture_output=True).stdout))
+    else:
+        names: dict[str, Any] = {}
+        exec(compile(example, form, "exec"), names)
+        vector = names["vector"] if form == "glove" else names["vectors"][0]
     expected = model.embed_raw_text(["This is a test."])[0]
     assert cosines(vector[None], expected[None])[0] > 1 - 1e-6
 

@@ -93,14 +93,20 @@ def fold(texts: Sequence[str], folding: Mapping[str, str]) -> list[str]:
             writes the alef wasla as an alef. `ru`: `yo` writes ё as е. `tr`: `dotted` lower-cases İ to i,
             while Unicode yields an i with a second dot; `dotless` also writes ı and I as i. Any: `none`.
     """
-    table: dict[int, str | None] = {}
-    for language, mode in folding.items():
-        if mode != "none":
-            table |= _FOLDINGS[language, mode]
+    table = folding_table(folding)
     if not table:
         return list(texts)
     # Compose first, since a letter and its mark may be two characters.
     return [unicodedata.normalize("NFC", text).translate(table) for text in texts]
+
+
+def folding_table(folding: Mapping[str, str]) -> dict[int, str | None]:
+    """What each character of a folding becomes, for `str.translate`; None if it is left out. See `fold`."""
+    table: dict[int, str | None] = {}
+    for language, mode in folding.items():
+        if mode != "none":
+            table |= _FOLDINGS[language, mode]
+    return table
 
 
 def composed(texts: Sequence[str]) -> list[str]:

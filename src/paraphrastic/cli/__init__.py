@@ -13,7 +13,7 @@ from paraphrastic.cli import models, runs, sentences, training_data
 _COMMANDS = {
     "use a model": (
         *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
-        *(models.models, models.export, models.import_checkpoint),
+        *(models.models, models.demo, models.export, models.import_checkpoint),
     ),
     "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
     "understand a run": (training_data.negatives, runs.report, runs.verify, training_data.links),

@@ -1,4 +1,4 @@
-"""`paraphrastic models`, `export` and `import-checkpoint`: models of the package and of other libraries."""
+"""`paraphrastic models`, `demo`, `export` and `import-checkpoint`: models, pages and other formats."""
 
 import argparse
 import re
@@ -19,6 +19,7 @@ _EXTRAS = {
     "model2vec": "export,model2vec",
     "onnx": "export,onnx",
     "glove": "export",
+    "javascript": "export",
 }
 
 
@@ -44,6 +45,39 @@ def models() -> None:
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         about = folder.name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder
         print(*about, sep="\t")
+
+
+@cli.command(
+    "write a page in which people try a model",
+    "Write a page that runs a model in any browser, without a network. It compares two sentences, shows how\n"
+    "much each word counts, and searches among sentences by their meaning.",
+    """\
+example:
+  paraphrastic demo --model en --output demo.html
+
+The model becomes part of the page, with 4 bits for each number unless it has 2 or 4 already. What people type
+stays in their browser.
+""",
+    cli.model(default="en"),
+    cli.output("HTML file to write"),
+    cli.file(
+        "--sentences",
+        "sentences to search in, one per line, plain or compressed (default: sentences in English, German, "
+        "Spanish and French that come with the package, in the languages of the model)",
+    ),
+    cli.choice("--dtype", ("int4", "int2"), "number format of the embeddings in the page (default: int4)"),
+)
+def demo(model: str, output: str, sentences: str | None, dtype: Any) -> None:
+    """Write a page that runs a model."""
+    with cli.needing("export"):
+        from paraphrastic.interop.demo import write_demo
+    from paraphrastic.model.embed_files import read_sentences
+    from paraphrastic.model.folder import open_folder
+
+    own = read_sentences(sentences) if sentences else None
+    with cli.needing("export"):
+        size = write_demo(open_folder(model), Path(output), sentences=own, dtype=dtype)
+    print(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
 @cli.command(
@@ -99,9 +133,10 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
     from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.files import CARD
-    from paraphrastic.model.folder import open_folder
+    from paraphrastic.model.folder import find_folder, open_folder
 
-    card = Path(model, CARD)
+    folder = find_folder(model)
+    card = folder / CARD
     opened = open_folder(model)
     smaller = _smaller(opened, model, **options)
     with ExitStack() as stack:
@@ -109,7 +144,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
         if smaller is not opened and isinstance(opened, AverageEncoder):
             with cli.needing("pipeline"):
                 testsets = stack.enter_context(opened_testsets(sts))
-            original = Original(opened, Path(model), testsets)
+            original = Original(opened, folder, testsets)
         stack.enter_context(cli.needing(_EXTRAS[format]))
         found = export_model(
             smaller,

@@ -11,6 +11,7 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.interop.javascript import in_node, write_javascript
 from paraphrastic.interop.parity import TOLERANCE, Other
 from paraphrastic.interop.tokenizer import complete_folder, write_tokenizer
 from paraphrastic.model.average import AverageEncoder
@@ -250,4 +251,5 @@ FORMATS = {
     "model2vec": Format("model2vec", write_folder, in_model2vec),
     "onnx": Format("ONNX Runtime", write_onnx, in_onnx),
     "glove": Format("text like GloVe's", write_glove, in_glove),
+    "javascript": Format("JavaScript", write_javascript, in_node),
 }

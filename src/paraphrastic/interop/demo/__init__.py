@@ -1,0 +1,103 @@
+"""A page in which people try a model: one file that opens from disk and needs no network."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import jinja2
+from markupsafe import Markup
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+from paraphrastic.interop.compression import with_dtype
+from paraphrastic.interop.javascript import MODULE, model_bytes
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.encoder import SentenceEncoder
+
+_FOLDER = Path(__file__).parent
+_NAMES = {"en": "English", "de": "German", "es": "Spanish", "fr": "French"}
+# What a model of English is asked first. A model with several languages compares two of them.
+_PAIR = ("The children are playing in the park.", "Kids play outside.")
+_QUERY = {"en": "my package is late"}
+
+
+def write_demo(
+    model: SentenceEncoder,
+    output: Path,
+    *,
+    sentences: Iterable[str] | None = None,
+    dtype: Literal["int4", "int2"] = "int4",
+) -> int:
+    """Write a page that compares sentences and searches among them with the model in it.
+
+    Args:
+        model: an average of one table, which becomes smaller unless it is small already.
+        output: the HTML file.
+        sentences: sentences to search in, or None for those that come with the package in the model's
+            languages.
+        dtype: type of the table's entries, unless they have few bits already.
+
+    Returns:
+        Size of the page in bytes.
+
+    Raises:
+        InputError: the model is not one that JavaScript can run, or there are no sentences.
+    """
+    name = model.config["model"]
+    if not isinstance(model, AverageEncoder):
+        raise InputError(f"{name}: is not a single average, and a page can hold no other model")
+    if model.bits is None:
+        model = with_dtype(model, dtype)
+    try:
+        content = model_bytes(model)
+    except InputError as error:
+        raise InputError(f"{name}: cannot run in a page: {error}") from None
+    codes = list(model.config.get("languages", ()))
+    own = [" ".join(sentence.split()) for sentence in sentences] if sentences is not None else _shipped(codes)
+    own = [sentence for sentence in own if sentence]
+    if not own:
+        raise InputError(
+            f"there are no sentences to search in; the package has some for {', '.join(_NAMES)}, and "
+            "--sentences gives others"
+        )
+    pair = _PAIR if "en" in codes else (own[0], own[min(1, len(own) - 1)])
+    known = [_NAMES.get(code, code) for code in codes]
+    script = f"{MODULE.read_text(encoding='utf-8')}\n{(_FOLDER / 'page.js').read_text(encoding='utf-8')}"
+    style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
+    corpora = list(model.config.get("corpora", ()))
+    page = _template().render(
+        name=name,
+        languages=" or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known) or "any language",
+        dim=model.dim,
+        pieces=f"{len(model.known):,}",
+        dtype=model.dtype,
+        megabytes=f"{len(content) / 1e6:.1f}",
+        learned=f"It has learned from {', '.join(corpora)}." if corpora else "",
+        pair=pair,
+        query=_QUERY["en"] if "en" in codes and sentences is None else own[0],
+        sentences="\n".join(own),
+        model=Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
+        # The page's security policy allows this script alone, in case data inject another one.
+        script=Markup(script),  # noqa: S704 - files of this package
+        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        style=Markup(style),  # noqa: S704 - a file of this package
+    )
+    with atomic_output(output) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return output.stat().st_size
+
+
+def _shipped(codes: Iterable[str]) -> list[str]:
+    """The sentences that come with the package in these languages."""
+    files = (_FOLDER / f"sentences.{code}.txt" for code in codes)
+    return [line for file in files if file.is_file() for line in file.read_text("utf-8").splitlines()]
+
+
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("page.html")

@@ -1,0 +1,159 @@
+"""Test the page that runs a model: in Chromium, from disk, without a network, and by the keyboard alone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browser import Browser, Page
+from paraphrastic import load_model
+from paraphrastic.cli import main
+
+READY = """new Promise((done) => {
+    const look = () => document.documentElement.dataset.ready ? done(true) : setTimeout(look, 20);
+    look();
+})"""
+HTML = '<img src=x onerror="window.bad = 1"><script>window.bad = 1</script> & </textarea>'
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with Browser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo") / "demo.html"
+    assert main(["demo", "--model", "en", "--output", str(path)]) == 0
+    return path
+
+
+def opened(browser: Browser, path: Path, width: int = 1400) -> Page:
+    browser.events.clear()
+    page = browser.open(path.as_uri(), width=width)
+    assert page.value(READY)
+    return page
+
+
+def typed(page: Page, field: str, text: str) -> None:
+    page.value(
+        f"(() => {{ const field = document.getElementById({json.dumps(field)});"
+        f"field.value = {json.dumps(text)}; field.dispatchEvent(new Event('input')); }})()"
+    )
+
+
+def similarity(page: Page, first: str, second: str) -> float:
+    typed(page, "first", first)
+    typed(page, "second", second)
+    return float(page.value("document.getElementById('similarity').value"))
+
+
+def results(page: Page) -> list[tuple[float, str]]:
+    rows = page.value("""[...document.querySelectorAll('#results li')].map(
+        (row) => [...row.children].map((each) => each.textContent))""")
+    return [(float(score), text) for score, text in rows]
+
+
+@pytest.mark.parametrize("width", [400, 1400])
+def test_the_page_needs_nothing_and_fits(demo: Path, browser: Browser, width: int) -> None:
+    assert demo.stat().st_size < 10_000_000
+    page = opened(browser, demo, width)
+    assert page.value("document.documentElement.scrollWidth") <= width
+    assert results(page)[0][1] == "The parcel has not arrived yet."
+    said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+    assert not [event for event in browser.events if event["method"] in said]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in browser.events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert asked == [demo.as_uri()]
+    # Every field has a label, so that a screen reader can say what it is for.
+    fields = page.value("[...document.querySelectorAll('input, textarea')].map((each) => each.labels.length)")
+    assert fields == [1, 1, 1, 1]
+    assert page.value("document.getElementById('similarity').getAttribute('aria-live')") == "polite"
+
+
+def test_similarities_are_those_of_python(demo: Path, browser: Browser) -> None:
+    page = opened(browser, demo)
+    pairs = [
+        ("The children are playing in the park.", "Kids play outside."),
+        ("Der Hund läuft. 😀", "ÇA VA?"),
+        ("日本語の文 и русский", "नमस्ते العالم"),
+        ("", "A dog."),
+        (HTML, "A <b>dog</b>."),
+        ("word " * 20_000, "a word"),
+    ]
+    expected = load_model("en").score_raw_text(pairs)
+    for (first, second), score in zip(pairs, expected, strict=True):
+        assert similarity(page, first, second) == pytest.approx(score, abs=0.005 + 1e-6)
+    words = "[...document.querySelectorAll('#first-words li')].map((each) => each.firstChild.textContent)"
+    shown = page.value(words)
+    assert len(shown) == 201
+    assert shown[-1] == "… and 19,800 more words"
+    assert page.value("window.bad") is None
+    typed(page, "first", HTML)
+    assert page.value(words) == HTML.split()
+
+
+def test_the_search_orders_pasted_sentences(demo: Path, browser: Browser) -> None:
+    page = opened(browser, demo)
+    sentences = [*(f"Number {n} is written here." for n in range(2000)), HTML, "A hound is running.", "  "]
+    typed(page, "sentences", "\n".join(sentences))
+    page.value("new Promise((done) => setTimeout(done, 400))")
+    while "2,002 sentences" not in page.value("document.getElementById('status').textContent"):
+        page.value("new Promise((done) => setTimeout(done, 100))")
+    typed(page, "query", "the dog runs")
+    found = results(page)
+    assert found[0][1] == "A hound is running."
+    (score,) = load_model("en").score_raw_text([("the dog runs", "A hound is running.")])
+    assert found[0][0] == pytest.approx(score, abs=0.005 + 1e-6)
+    assert [each for each, _ in found] == sorted((each for each, _ in found), reverse=True)
+    typed(page, "query", HTML)
+    assert results(page)[0] == (1.0, HTML)
+    assert page.value("window.bad") is None
+    typed(page, "query", " ")
+    assert results(page) == []
+    typed(page, "sentences", "\n")
+    page.value("new Promise((done) => setTimeout(done, 600))")
+    assert "There are no sentences" in page.value("document.getElementById('status').textContent")
+
+
+def test_the_keyboard_is_enough(demo: Path, browser: Browser) -> None:
+    page = opened(browser, demo)
+    focused = []
+    for _ in range(4):
+        page.press("Tab")
+        focused.append(page.value("document.activeElement.id || document.activeElement.tagName"))
+    assert focused == ["first", "second", "query", "SUMMARY"]
+    page.press("Enter")
+    page.press("Tab")
+    assert page.value("document.activeElement.id") == "sentences"
+
+
+def test_a_page_with_own_sentences_in_several_languages(
+    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, path = tmp_path / "own.txt", tmp_path / "demo.html"
+    own.write_text(f"Der Hund rennt.\n\n{HTML}\nLe marché baisse.\n", encoding="utf-8")
+    arguments: list[Any] = ["demo", "--model", "en-de-es-fr", "--sentences", own, "--output", path]
+    assert main([*map(str, arguments)]) == 0
+    assert capsys.readouterr().out.startswith(f"{path}: ")
+    page = opened(browser, path)
+    assert "English, German, Spanish or French" in page.value("document.body.textContent")
+    typed(page, "query", "the dog is running")
+    assert results(page)[0][1] == "Der Hund rennt."
+    assert {text for _, text in results(page)} == {"Der Hund rennt.", HTML, "Le marché baisse."}
+    assert page.value("window.bad") is None
+
+
+def test_what_cannot_be_a_page_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, empty = tmp_path / "demo.html", tmp_path / "empty.txt"
+    empty.write_text("\n  \n")
+    assert main(["demo", "--output", str(path), "--sentences", str(empty)]) == 1
+    assert "there are no sentences to search in" in capsys.readouterr().err
+    assert main(["demo", "--output", str(path), "--sentences", str(tmp_path / "absent")]) == 1
+    assert not path.exists()
