@@ -94,12 +94,7 @@ rule plot_comparison:
         paper=models.comparison_curve("paper"),
         own=models.comparison_curve("own"),
     output:
-        svg=report(
-            "results/figures/comparison.svg",
-            caption="../workflow/report/comparison.rst",
-            category="Training",
-            labels={"model": "all", "shows": "comparison"},
-        ),
+        svg="results/figures/comparison.svg",
         png="results/figures/comparison.png",
     log:
         "results/logs/plot_comparison.log",

@@ -171,12 +171,7 @@ rule plot_filter_study:
     input:
         table=rules.tabulate_filter_study.output.table,
     output:
-        svg=report(
-            "results/figures/filter_study.svg",
-            caption="../workflow/report/filter_study.rst",
-            category="Training",
-            labels={"model": "all", "shows": "filter study"},
-        ),
+        svg="results/figures/filter_study.svg",
         png="results/figures/filter_study.png",
     log:
         "results/logs/plot_filter_study.log",

@@ -58,12 +58,7 @@ rule plot_language_choice:
     input:
         table=rules.tabulate_language_choice.output.table,
     output:
-        svg=report(
-            "results/figures/language_choice.svg",
-            caption="../workflow/report/language_choice.rst",
-            category="Systems",
-            labels={"table": "language_choice", "shows": "picture"},
-        ),
+        svg="results/figures/language_choice.svg",
         png="results/figures/language_choice.png",
     log:
         "results/logs/plot_language_choice.log",

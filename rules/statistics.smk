@@ -87,12 +87,7 @@ rule plot_funnel:
         funnel=rules.tabulate_funnel.output.funnel,
         overlap=rules.tabulate_funnel.output.overlap,
     output:
-        svg=report(
-            "results/figures/funnel.svg",
-            caption="../workflow/report/funnel.rst",
-            category="Corpora",
-            labels={"model": "all", "corpus": "all", "shows": "funnel"},
-        ),
+        svg="results/figures/funnel.svg",
         png="results/figures/funnel.png",
     log:
         "results/logs/plot_funnel.log",

@@ -32,12 +32,7 @@ rule plot_systems:
     input:
         intervals="results/tables/intervals/{table}.csv",
     output:
-        svg=report(
-            "results/figures/{table}.svg",
-            caption="../workflow/report/systems.rst",
-            category="Systems",
-            labels={"table": "{table}", "shows": "picture"},
-        ),
+        svg="results/figures/{table}.svg",
         png="results/figures/{table}.png",
     log:
         "results/logs/plot_systems/{table}.log",
@@ -87,12 +82,7 @@ rule write_ledger:
         intervals=expand("results/tables/intervals/{table}.csv", table=results.system_tables),
         tables=expand("results/tables/{table}.csv", table=results.compared),
     output:
-        ledger=report(
-            "results/tables/ledger.csv",
-            caption="../workflow/report/ledger.rst",
-            category="Summary",
-            labels={"shows": "ledger"},
-        ),
+        ledger="results/tables/ledger.csv",
     log:
         "results/logs/write_ledger.log",
     conda:
@@ -181,12 +171,7 @@ rule plot_sweep:
     input:
         table=rules.tabulate_sweep.output.table,
     output:
-        svg=report(
-            "results/figures/sweep.svg",
-            caption="../workflow/report/sweep.rst",
-            category="Training",
-            labels={"model": "all", "shows": "sweeps"},
-        ),
+        svg="results/figures/sweep.svg",
         png="results/figures/sweep.png",
     log:
         "results/logs/plot_sweep.log",
@@ -207,12 +192,7 @@ rule plot_training:
     input:
         history="results/training/{model}/{run}/training.jsonl",
     output:
-        svg=report(
-            "results/figures/training/{model}/{run}.svg",
-            caption="../workflow/report/training.rst",
-            category="Training",
-            labels={"model": "{model}", "shows": "{run}"},
-        ),
+        svg="results/figures/training/{model}/{run}.svg",
         png="results/figures/training/{model}/{run}.png",
     log:
         "results/logs/plot_training/{model}/{run}.log",
@@ -235,12 +215,7 @@ rule render_table:
         table="results/tables/{table}.csv",
         intervals=results.intervals,
     output:
-        markdown=report(
-            "results/tables/{table}.md",
-            caption="../workflow/report/table.rst",
-            category="Tables",
-            labels={"table": "{table}"},
-        ),
+        markdown="results/tables/{table}.md",
         latex="results/tables/{table}.tex",
     log:
         "results/logs/render_table/{table}.log",

@@ -1,11 +1,12 @@
 """Test that a run's page shows what is there, names what is missing, and runs nothing from its data."""
 
-import base64
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -266,8 +267,8 @@ def test_the_ledger_begins_with_what_was_compared(write: Write) -> None:
     assert list(ledger.tables) == ["sts", "bucc"]
     assert [row["verdict"] for row in ledger.tables["sts"].rows] == ["worse", "reproduced", "not run"]
     text = Reader(page_of(path.parents[1])).text
-    assert "of 3 figures that the papers print, besides those of other people’s systems" in text
-    assert "have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
+    assert "Of 3 figures that the papers print, besides those of other people’s systems" in text
+    assert "2 have one of ours beside them: 1 reproduced, 0 better, 1 worse" in text
     assert EVIL in text
     assert "−8.5" in text
 
@@ -289,10 +290,14 @@ def test_a_picture_is_an_image_with_its_size_and_a_label(results: Path, sts: Pat
     path = results / "figures/sts.svg"
     path.write_text(SVG.replace("{inside}", "<script>alert(1)</script>"))
     found = embed_svg(path, label='a "<" b')
-    assert (found.label, found.width) == ('a "<" b', 96)
-    kind, content = found.address.split(",")
-    assert kind == "data:image/svg+xml;base64"
-    assert base64.b64decode(content) == path.read_bytes()
+    assert (found.label, found.width, found.height) == ('a "<" b', 96, 48)
+    kind, content = found.address.split(",", 1)
+    assert kind == "data:image/svg+xml"
+    # What is seen of the picture stays; its unused names and its declaration do not.
+    shown = ElementTree.fromstring(unquote(content))
+    assert "".join(shown.itertext()).strip() == "body { display: none }alert(1)a < b & c"
+    assert [each.get("id") for each in shown.iter() if each.get("id")] == ["clip", "mark"]
+    assert not set(content) & set("\"'&<>#")
     # The picture must not become elements of the page, where its scripts and styles would take effect.
     page = Reader(page_of(results))
     assert [tag for tag, found in page.elements if found.get("alt")] == ["img"]

@@ -33,6 +33,12 @@ function sort(body, place, sign) {
   body.append(...rows.sort(compare));
 }
 
+// A table that is wider than the screen says so.
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries) target.classList.toggle("wide", target.scrollWidth > target.clientWidth + 1);
+});
+for (const box of document.querySelectorAll(".scroll:has(> table)")) widths.observe(box);
+
 // The contents stand beside the text on a wide screen, and are folded above it on a narrow one.
 const contents = document.querySelector("nav details");
 const wide = matchMedia("(min-width: 75rem)");

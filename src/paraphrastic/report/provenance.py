@@ -8,7 +8,7 @@ import importlib.metadata
 import json
 import platform
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ def write_provenance(
     """Write where results come from, as JSON.
 
     Keys: `written` (time, host, commit, versions of all installed packages); the complete `config`, its
-    `config_digest` and the `seed`; `results` by path, each with digest, bytes, time, keys from the record of
+    `config_digest` and the `seed`; `steps`, how often each step ran to make the results, and for how many
+    seconds in all; `results` by path, each with digest, bytes, time, keys from the record of
     its step, and the `data` that it was made from; `data` by path, with digest, bytes and, for downloads,
     address and version; and `environments`, the versions of the packages that the steps loaded.
 
@@ -49,6 +50,7 @@ def write_provenance(
     environments: dict[str, Any] = {}
     entries: dict[str, Any] = {}
     leaves: dict[str, frozenset[str]] = {}
+    steps = _steps(map(str, results), records)
     for path in sorted(map(str, results)):
         record = records.get(path, {})
         entries[path] = entry = _about(Path(path)) | {key: record.get(key) for key in _OF_STEP}
@@ -74,6 +76,7 @@ def write_provenance(
             "seed": config.get("seed"),
             "config": config,
             "config_digest": config_digest(config),
+            "steps": steps,
             "results": entries,
             "data": data,
             "environments": environments,
@@ -192,6 +195,27 @@ def _data_of(
         elif Path(path).parts[0] != _RESULTS and Path(path).is_file():
             known[path] = frozenset([path])
     return known[path]
+
+
+def _steps(
+    results: Iterable[str], records: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, int | float]]:
+    """The steps that led to the results, with the number of their jobs and the sum of their seconds."""
+    steps: dict[str, dict[str, int | float]] = {}
+    seen: set[str] = set()
+    waiting = list(results)
+    while waiting:
+        path = waiting.pop()
+        record = records.get(path)
+        if path in seen or record is None:
+            continue
+        # A job has one record, which all of its outputs share.
+        seen.update(record["outputs"])
+        waiting += record["inputs"]
+        about = steps.setdefault(record["step"], {"jobs": 0, "seconds": 0.0})
+        about["jobs"] += 1
+        about["seconds"] = round(about["seconds"] + (record["seconds"] or 0.0), 2)
+    return dict(sorted(steps.items()))
 
 
 def _about(path: Path) -> dict[str, Any]:

@@ -1,0 +1,166 @@
+"""What a reader of the page learns first: what a run cost, how fast its models are, and what surprised."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from paraphrastic.report.provenance import read_provenance
+from paraphrastic.report.summary import Headline, read_ledger
+from paraphrastic.report.tables import read_rows, readable, words
+
+# A share of contaminated pairs above which a reader is told, in %, and a share of pairs that a filter drops.
+_CONTAMINATED, _DROPPED = 1.0, 0.5
+# Columns of the funnel that are no filters.
+_NO_FILTERS = ("model", "corpus", "read", "capped", "kept")
+# Values of a sweep that nothing lies beyond.
+_NATURAL_ENDS = {"dropout": 0.0, "megabatch": 1.0}
+# A sweep of fewer values always has its best one at an edge.
+_LEAST_VALUES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the results that are there took to make.
+
+    Attributes:
+        seconds: time that the steps took, one after the other.
+        jobs: how many steps ran.
+        longest: the kinds of step that took the longest, with their seconds.
+        hosts: the machines.
+    """
+
+    seconds: float
+    jobs: int
+    longest: Sequence[tuple[str, float]]
+    hosts: Sequence[str]
+
+    @property
+    def time(self) -> str:
+        """The time in words."""
+        return duration(self.seconds)
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words: `40 seconds`, `25 minutes`, `3.5 hours` or `4.0 days`."""
+    for unit, size in (("days", 86400), ("hours", 3600)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.1f} {unit}"
+    if seconds >= 120:
+        return f"{seconds / 60:.0f} minutes"
+    return f"{seconds:.0f} second{'s' * (round(seconds) != 1)}"
+
+
+def read_cost(path: Path) -> Cost:
+    """What a run cost, from its `provenance.json`; an `InputError` if that is missing or damaged."""
+    content = read_provenance(path)
+    # Versions before this one did not write the steps.
+    steps: Mapping[str, Mapping[str, float]] = content.get("steps", {})
+    ordered = sorted(((about["seconds"], name) for name, about in steps.items()), reverse=True)
+    return Cost(
+        seconds=sum(seconds for seconds, _ in ordered),
+        jobs=sum(int(about["jobs"]) for about in steps.values()),
+        longest=[(name.replace("_", " "), seconds) for seconds, name in ordered[:3] if seconds >= 1],
+        hosts=sorted({about["host"] for about in content["results"].values() if about["host"]}),
+    )
+
+
+def surprises(tables: Path, headline: Headline | None, is_there: Callable[[str], bool]) -> list[str]:
+    """Sentences on what a reader would not expect of a run.
+
+    Args:
+        tables: folder of the tables.
+        headline: the main result; None if there is none.
+        is_there: whether a table exists and belongs to the run.
+
+    Raises:
+        InputError: a table is damaged.
+        KeyError: a table lacks a column.
+        ValueError: an entry is not a number.
+    """
+    found = list(_no_better(headline)) if headline else []
+    for table, look in _LOOKS.items():
+        if is_there(table):
+            found += look(tables / f"{table}.csv")
+    return found
+
+
+def _no_better(headline: Headline) -> Iterator[str]:
+    found = [
+        f"{gain.system} ({gain.before:.1f} before and {gain.after:.1f} after)"
+        for gain in headline.gains
+        if gain.before is not None and gain.interval and gain.before >= gain.interval[0]
+    ]
+    if found:
+        yield (
+            f"Training has made no clear difference to {_listed(found)}: the score before it lies within the "
+            "interval of the score after it."
+        )
+
+
+def _contaminated(path: Path) -> Iterator[str]:
+    models: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in read_rows(path):
+        if row["testset"] != "all" and float(row["share"] or 0) > _CONTAMINATED:
+            key = row["share"], row["corpus"], row["testset"], row["dropped"] or "0"
+            models.setdefault(key, []).append(row["model"])
+    for (share, corpus, testset, dropped), names in models.items():
+        fate = "They were not dropped." if dropped == "0" else f"{readable(dropped)} pairs were dropped."
+        pairs = f"{share} % of the pairs of {corpus} for {_listed(names)}"
+        yield f"{pairs} have a sentence of the test set {testset}. {fate}"
+
+
+def _dropped(path: Path) -> Iterator[str]:
+    # Models that share a corpus share a line.
+    models: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in read_rows(path):
+        for name, entry in row.items():
+            if name in _NO_FILTERS or not entry or int(entry) <= _DROPPED * int(row["read"]):
+                continue
+            models.setdefault((row["corpus"], name, entry, row["read"]), []).append(row["model"])
+    for (corpus, name, dropped, read), names in models.items():
+        yield (
+            f"The filter {words(name)} drops {int(dropped) / int(read):.0%} of {corpus}: "
+            f"{readable(dropped)} of {readable(read)} pairs for {_listed(names)}."
+        )
+
+
+def _edges(path: Path) -> Iterator[str]:
+    by_model: dict[str, list[Mapping[str, str]]] = {}
+    for row in read_rows(path):
+        by_model.setdefault(row["model"], []).append(row)
+    for model, rows in by_model.items():
+        best = next((row for row in rows if row["chosen"]), None)
+        for name in _NATURAL_ENDS if best else ():
+            values = {float(row[name]) for row in rows if row[name]}
+            if not best or not best[name] or len(values) < _LEAST_VALUES:
+                continue
+            value = float(best[name])
+            if value in (min(values), max(values)) and value != _NATURAL_ENDS[name]:
+                end = "smallest" if value == min(values) else "largest"
+                yield (
+                    f"The best {words(name)} of the model {model} is {best[name]}, the {end} of the "
+                    f"{len(values)} values that were tried, so the best one may lie beyond it."
+                )
+
+
+def _missed(path: Path) -> Iterator[str]:
+    for name, ledger in read_ledger(path).tables.items():
+        if missed := ledger.counts["worse"]:
+            yield (
+                f"{missed} of {ledger.compared} figures of the papers in the table {words(name)} were "
+                "missed: ours are worse, and the printed ones lie outside their intervals."
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in words: `a`, `a and b`, or `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+# Tables in which something may surprise.
+_LOOKS: dict[str, Callable[[Path], Iterator[str]]] = {
+    "contamination": _contaminated,
+    "funnel": _dropped,
+    "sweep": _edges,
+    "ledger": _missed,
+}

@@ -1,0 +1,162 @@
+"""Test what a reader learns first: what surprised, how fast models are, and what a run cost."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from paraphrastic.base.files import write_csv, write_json
+from paraphrastic.report.first_screen import duration, read_cost, surprises
+from paraphrastic.report.page import write_report
+from paraphrastic.report.provenance import write_provenance
+from paraphrastic.report.summary import Gain, Headline, read_speeds
+
+
+def found(tables: Path, headline: Headline | None = None) -> list[str]:
+    return surprises(tables, headline, lambda name: (tables / f"{name}.csv").exists())
+
+
+def write(tables: Path, name: str, rows: Sequence[dict[str, Any]]) -> Path:
+    write_csv(tables / f"{name}.csv", list(rows[0]), rows)
+    return tables / f"{name}.csv"
+
+
+def test_nothing_surprises_in_an_ordinary_run(tmp_path: Path) -> None:
+    write(tmp_path, "contamination", [
+        {"model": "en", "corpus": "a", "testset": "sts", "dropped": 3, "share": "1.00"},
+        {"model": "en", "corpus": "a", "testset": "all", "dropped": 3, "share": "9.00"},
+    ])  # fmt: skip
+    write(tmp_path, "funnel", [
+        {"model": "en", "corpus": "a", "read": 100, "rank": "", "length": 50, "capped": 90, "kept": 5}
+    ])  # fmt: skip
+    sweep = [("0.0", 1), ("0.1", 5), ("0.3", 9)]
+    write(tmp_path, "sweep", [
+        {"model": "en", "dropout": dropout, "megabatch": 1, "chosen": "yes" if dropout == "0.0" else ""}
+        for dropout, _ in sweep
+    ] + [
+        {"model": "de", "dropout": dropout, "megabatch": megabatch, "chosen": "yes" if megabatch == 5 else ""}
+        for dropout, megabatch in sweep
+    ])  # fmt: skip
+    headline = Headline(
+        [Gain("P-SP", 60.0, 55.0, (58.0, 62.0)), Gain("B", 50.0, None, None)], None, False, (0, 1)
+    )
+    assert found(tmp_path, headline) == []
+
+
+def test_what_surprises(tmp_path: Path) -> None:
+    write(tmp_path, "contamination", [
+        {"model": model, "corpus": "a", "testset": "sts", "dropped": dropped, "share": share}
+        for model, dropped, share in (("en", 1200, "1.01"), ("de", 1200, "1.01"), ("fr", 0, "4.19"))
+    ])  # fmt: skip
+    write(tmp_path, "funnel", [
+        {"model": model, "corpus": "a", "read": 1000, "rank": "", "near_copy": 501, "capped": 0, "kept": 5}
+        for model in ("en", "de", "fr")
+    ])  # fmt: skip
+    write(tmp_path, "sweep", [
+        {"model": "en", "dropout": 0.1, "megabatch": size, "chosen": "yes" if size == 100 else ""}
+        for size in (60, 100, 20)
+    ])  # fmt: skip
+    write(tmp_path, "ledger", [
+        {**dict.fromkeys(("paper", "printed_in", "system", "row", "column", "published", "measured", "low",
+                          "high", "difference", "why"), ""), "table": "sts_spearman", "verdict": verdict}
+        for verdict in ("worse", "reproduced", "worse", "not run")
+    ])  # fmt: skip
+    headline = Headline([Gain("P-SP", 60.0, 58.0, (58.0, 62.0))], None, False, (0, 1))
+    assert found(tmp_path, headline) == [
+        "Training has made no clear difference to P-SP (58.0 before and 60.0 after): the score before it "
+        "lies within the interval of the score after it.",
+        "1.01 % of the pairs of a for en and de have a sentence of the test set sts. 1,200 pairs were "
+        "dropped.",
+        "4.19 % of the pairs of a for fr have a sentence of the test set sts. They were not dropped.",
+        "The filter near copy drops 50% of a: 501 of 1,000 pairs for en, de and fr.",
+        "The best megabatch of the model en is 100, the largest of the 3 values that were tried, so the best "
+        "one may lie beyond it.",
+        "2 of 3 figures of the papers in the table sts spearman were missed: ours are worse, and the printed "
+        "ones lie outside their intervals.",
+    ]
+
+
+def test_a_damaged_table_is_named_in_the_page(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    write(tmp_path / "tables", "sweep", [{"model": "en", "chosen": "yes"}])
+    write_report(tmp_path, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "What surprised</b>" in page
+    assert "not readable: KeyError" in page
+
+
+def test_speeds_stand_beside_the_published_one(tmp_path: Path) -> None:
+    shared = {"batch_size": 64, "preprocessing": "counted"}
+    rows = [
+        {"system": "P-SP", "source": "published", "device": "cpu", "cores": 1, **shared,
+         "preprocessing": "not counted", "sentences_per_second": 12776},
+        {"system": "LASER", "source": "published", "device": "cpu", "cores": 1, **shared,
+         "sentences_per_second": 26},
+        {"system": "ours", "source": "measured", "device": "cpu", "cores": 1, **shared,
+         "sentences_per_second": 200000},
+        {"system": "other", "source": "measured", "device": "cpu", "cores": 1, **shared,
+         "sentences_per_second": 900},
+        {"system": "ours", "source": "measured", "device": "cpu", "cores": 2, **shared,
+         "sentences_per_second": 390000},
+        {"system": "ours", "source": "measured", "device": "gpu", "cores": "", **shared,
+         "preprocessing": "not counted", "sentences_per_second": 9999999},
+    ]  # fmt: skip
+    assert read_speeds(write(tmp_path, "speed", rows)) == [
+        ("390,000", "sentences per second on 2 cores of this machine, from raw text to vectors, by ours"),
+        ("200,000", "sentences per second on 1 core of this machine, from raw text to vectors, by ours"),
+        ("12,776", "is the best figure that the papers print for one core: P-SP, without cutting the text"),
+    ]
+    assert read_speeds(write(tmp_path, "speed", rows[:2])) == []
+
+
+def record(step: str, seconds: float, inputs: Sequence[str], outputs: Sequence[str]) -> str:
+    about = {
+        "step": step,
+        "seconds": seconds,
+        "inputs": inputs,
+        "outputs": outputs,
+        "host": "one",
+        "commit": None,
+    }
+    more = {"time": "2026-01-01T00:00:00+00:00", "code": "c", "config": "d", "seed": 1, "environment": {}}
+    return json.dumps({**about, **more})
+
+
+def test_the_cost_counts_every_step_that_led_to_a_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from paraphrastic.base.records import MARK
+
+    monkeypatch.chdir(tmp_path)
+    Path("results/logs").mkdir(parents=True)
+    for name in ("table.csv", "model", "card"):
+        Path("results", name).write_text("x")
+    lines = [
+        record("train_model", 3000, ["results/pairs"], ["results/run1", "results/run1.log"]),
+        record("train_model", 4000, ["results/pairs"], ["results/run2"]),
+        record("select_pairs", 60, [], ["results/pairs"]),
+        record("choose_model", 1, ["results/run1", "results/run2"], ["results/model", "results/card"]),
+        record("tabulate", 0.5, ["results/model"], ["results/table.csv"]),
+        record("other_run", 9999, [], ["results/unused"]),
+    ]  # fmt: skip
+    Path("results/logs/all.log").write_text("".join(f"{MARK}{line}\n" for line in lines))
+    given = ["results/table.csv", "results/model", "results/card"]
+    write_provenance(given, "results/provenance.json", logs="results/logs", config={"seed": 1})
+    cost = read_cost(Path("results/provenance.json"))
+    assert (cost.jobs, cost.seconds, cost.time, cost.hosts) == (5, 7061.5, "118 minutes", ["one"])
+    assert cost.longest == [("train model", 7000), ("select pairs", 60), ("choose model", 1)]
+    content = json.loads(Path("results/provenance.json").read_text())
+    del content["steps"]
+    write_json("results/provenance.json", content)
+    assert read_cost(Path("results/provenance.json")).jobs == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0, "0 seconds"), (1, "1 second"), (119, "119 seconds"), (120, "2 minutes"), (7199, "120 minutes"),
+     (7200, "2.0 hours"), (172800, "2.0 days")],
+)  # fmt: skip
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert duration(seconds) == words
