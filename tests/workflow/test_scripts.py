@@ -64,6 +64,7 @@ FOUND_ELSEWHERE = {
     },
     "initialise_transformer": {"output.pooling"},
     "measure_similarity": {"input.system"},
+    "measure_front": {"input.systems"},
     "measure_speed": {"input.systems"},
     "prepare_transfer": {"input.downloads"},
     "tabulate_differences": {"input.samples"},

@@ -75,7 +75,7 @@ def measure_speed(
     for name, system in systems.items():
         for device, count in setups:
             job = {"system": system, "device": device, "cores": count, "sentences": chosen, **settings}
-            found = _in_own_process(name, job)
+            found = measure_in_own_process(name, job)
             if why := found.get("left_out"):
                 log.info("%s: left out on %s: %s", name, device, why)
                 left_out.append({"system": name, "device": device, "cores": count, "why": why})
@@ -100,7 +100,7 @@ def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count:
     return list(dict.fromkeys(alternating))[:count]
 
 
-def _in_own_process(name: str, job: Json) -> Json:
+def measure_in_own_process(name: str, job: Json) -> Json:
     """Run `speed_process.measure_job` in a process that starts with this number of threads."""
     paths = [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
     environment = {

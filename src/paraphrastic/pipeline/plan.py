@@ -24,7 +24,7 @@ STARTING, PLANNING, SCHEDULING = 0.1, 3.0, 0.34
 # Seconds to check a download. How long the download itself takes depends on the network.
 _CHECKING = 0.1
 # Steps that reserve all cores, so that nothing disturbs the clock, but use only one.
-_ALONE = ("measure_speed",)
+_ALONE = ("measure_speed", "measure_front")
 # The table's steps and their rules, in the order of the data; all other rules make tables and figures.
 _STEPS = {
     "download": "download_file",
@@ -45,7 +45,7 @@ _STEPS = {
     "prepare test sets": "gather_sentences prepare_sts prepare_tatoeba prepare_bucc prepare_probes "
     "prepare_transfer",
     "evaluate": "initialise_model initialise_transformer",
-    "measure speed": "measure_speed",
+    "measure speed": "measure_speed measure_front",
 }
 _OTHERS = "describe, tabulate, plot"
 _STEP_OF = {rule: step for step, rules in _STEPS.items() for rule in rules.split()}

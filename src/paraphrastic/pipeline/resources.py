@@ -97,6 +97,8 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
+# Models that come with the package, which take part in `measure_front`.
+_SHIPPED = 2
 # Seconds to embed and score STS 2012–2016.
 _SCORE_SECONDS = 1.5
 # Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
@@ -339,6 +341,12 @@ class Needs:
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("speed")]
                 settings = config["evaluation"]["speed"]
                 return speed_measuring_need(settings, len(sizes)) + LOADED_WEIGHTS.of(max(sizes))
+            case "measure_front":
+                sizes = [self.weights_mb(system) for system in evaluations.systems_of("front")]
+                settings, front = config["evaluation"]["speed"], config["evaluation"]["front"]
+                count = len(sizes) * (1 + len(front["versions"])) + _SHIPPED
+                need = NEEDS["evaluate_sts"] + speed_measuring_need(settings, 1)
+                return Need(need.mb, need.seconds * count) + LOADED_WEIGHTS.of(2 * max(sizes, default=0.0))
         if step in _WITH_MODEL:
             system = wildcards.system if hasattr(wildcards, "system") else wildcards.model
             need, entry = NEEDS[step] + LOADED_WEIGHTS.of(self.weights_mb(system)), evaluations.entry(system)

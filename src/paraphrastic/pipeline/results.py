@@ -47,7 +47,7 @@ class Results:
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        plotted = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed")
+        plotted = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed", "front")
         self.figures = [
             *self.system_tables,
             *(table for table in plotted if table in made),
@@ -109,6 +109,7 @@ class Results:
             "language_choice": choice,
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
+            "front": self.evaluations.has_front,
         }
 
     def _off(self) -> dict[str, str]:

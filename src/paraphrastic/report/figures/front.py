@@ -1,0 +1,86 @@
+"""One picture of every model by quality, speed and size."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
+from paraphrastic.report.tables import read_rows
+
+Row = Mapping[str, str]
+
+_OURS, _PUBLISHED = "#0072b2", "#777777"
+# Published figures further below the lowest mark than this are left out, since they would squeeze the marks.
+_BELOW = 8
+
+
+def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Plot systems by Pearson's r × 100 over sentences per second, and over megabytes.
+
+    The table comes from `tabulate_front`. Systems that nothing beats are filled and joined. Published figures
+    are lines, because they have no speed on this machine. A mark's number leads to its name on the right.
+    """
+    rows = read_rows(table)
+    measured = [row for row in rows if row["source"] == "measured" and row["sentences_per_second"]]
+    if not measured:
+        raise InputError(f"{table}: contains no measured systems")
+    measured.sort(key=lambda row: -float(row["sts"]))
+    numbers = {id(row): number for number, row in enumerate(measured, 1)}
+    figure, panels = plot_panels(2, 2, (4.6, 4.8), (3.2, 0.4), sharey=True)
+    least = min(float(row["sts"]) for row in measured) - _BELOW
+    published = [row for row in rows if row["source"] == "published" and float(row["sts"] or 0) >= least]
+    names = ("sentences_per_second", "megabytes")
+    for axes, column in zip(panels, names, strict=True):
+        for row in published:
+            axes.axhline(float(row["sts"]), color=_PUBLISHED, lw=0.8, ls=":", zorder=1)
+        _plot(axes, [row for row in measured if row[column]], column, numbers)
+    for row in published:
+        label = f"{row['system']} {row['sts']}"
+        panels[0].annotate(label, (0.01, float(row["sts"])), xycoords=("axes fraction", "data"), va="bottom",
+                           fontsize=7, color=_PUBLISHED)  # fmt: skip
+    panels[0].set_ylabel("Pearson's r × 100, STS 2012–2016")
+    panels[0].set_xlabel("sentences per second on one core")
+    panels[1].set_xlabel("megabytes")
+    panels[1].invert_xaxis()
+    for row in measured:
+        name = " ".join(filter(None, [row["system"], row["version"]]))
+        fill = _OURS if row["front"] else "white"
+        panels[0].plot([], [], "o", ms=5, mec=_OURS, mfc=fill, label=f"{numbers[id(row)]}  {name}")
+    figure.legend(loc="outside right upper", frameon=False, fontsize=7, handletextpad=0.2)
+    figure.suptitle(
+        "better is up and to the right; filled and joined: nothing is better, faster and smaller; dotted: "
+        "published scores",
+        x=0.01, ha="left", fontsize=9,
+    )  # fmt: skip
+    save_figure(figure, outputs, name="front")
+
+
+def _plot(axes: Axes, rows: Sequence[Row], column: str, numbers: Mapping[int, int]) -> None:
+    best = sorted((row for row in rows if row["front"]), key=lambda row: float(row[column]))
+    axes.plot(
+        [float(row[column]) for row in best],
+        [float(row["sts"]) for row in best],
+        color=_OURS,
+        lw=0.8,
+        alpha=0.5,
+    )
+    for row in rows:
+        place, score = float(row[column]), float(row["sts"])
+        axes.plot(
+            [place] * 2, [float(row["sts_low"]), float(row["sts_high"])], color=_OURS, lw=0.6, alpha=0.3
+        )
+        axes.plot(place, score, "o", ms=6, mfc=_OURS if row["front"] else "white", mec=_OURS)
+        number = numbers[id(row)]
+        # Neighbours in the ranking lie close to each other, so their numbers stand on different sides.
+        side = ((6, 4), (-9, -11), (-9, 4), (6, -11))[number % 4]
+        axes.annotate(str(number), (place, score), side, textcoords="offset points", fontsize=7)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    speeds, megabytes = EngFormatter(sep=""), FuncFormatter(lambda value, _: f"{value:g}")
+    axes.xaxis.set_major_formatter(megabytes if column == "megabytes" else speeds)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.margins(x=0.15, y=0.1)
+    plain_axes(axes, grid="both")

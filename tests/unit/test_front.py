@@ -1,0 +1,115 @@
+"""Test the table and the picture of quality, speed and size, and that they are measured as they say."""
+
+import csv
+import random
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, write_csv, write_json
+from paraphrastic.evaluation.sts_data import prepare_sts
+from paraphrastic.interop.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
+from paraphrastic.report.figures.front import plot_front
+
+ROOT = Path(__file__).resolve().parents[2]
+NAMES = ("published/sts.csv", "published/sts_spearman.csv", "other_models.csv")
+PUBLISHED = [ROOT / "config" / name for name in NAMES]
+
+
+def row(system: str, sts: float, speed: float | None, size: float | None, **more: Any) -> dict[str, Any]:
+    measurements = {
+        "pearson": {"value": sts, "interval": [sts - 0.01, sts + 0.01]},
+        "spearman": {"value": sts + 0.02, "interval": [sts, sts]},
+    }
+    about = {"system": system, "version": "", "missing": [], "measurements": measurements}
+    return {**about, "sentences_per_second": speed, "megabytes": size, **more}
+
+
+def tabulated(tmp_path: Path, rows: list[dict[str, Any]], *published: Path) -> list[dict[str, str]]:
+    write_json(tmp_path / "front.json", rows)
+    tabulate_front(tmp_path / "front.json", published, tmp_path / "front.csv")
+    with (tmp_path / "front.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_front_has_what_nothing_beats(tmp_path: Path) -> None:
+    rows = [
+        row("best", 0.8, 100.0, 10.0), row("fast", 0.7, 900.0, 10.0), row("small", 0.6, 50.0, 1.0),
+        row("beaten", 0.79, 99.0, 10.0), row("equal", 0.8, 100.0, 10.0), row("slower", 0.8, 99.0, 10.0),
+        row("no speed", 0.1, None, 1.0), row("no size", 0.1, 1.0, None, missing=["2013/SMT"]),
+    ]  # fmt: skip
+    found = tabulated(tmp_path, rows)
+    front = [each["system"] for each in found if each["front"]]
+    assert front == ["best", "fast", "small", "equal", "no speed", "no size"]
+    assert list(found[0]) == list(FRONT_COLUMNS)
+    assert found[0]["sts"] == "80.0"
+    assert (found[0]["sts_low"], found[0]["sts_high"], found[0]["sts_spearman"]) == ("79.0", "81.0", "82.0")
+    assert (found[6]["sentences_per_second"], found[7]["note"]) == ("", "without SMT")
+
+
+def test_the_front_of_random_systems(tmp_path: Path) -> None:
+    generator = random.Random(3)
+    points = [
+        (generator.randint(50, 60), generator.randint(1, 9), -generator.randint(1, 9)) for _ in range(60)
+    ]
+    found = tabulated(
+        tmp_path, [row("", sts / 100, float(speed), float(-size)) for sts, speed, size in points]
+    )
+    for point, each in zip(points, found, strict=True):
+        better = {other for other in points if all(a >= b for a, b in zip(other, point, strict=True))}
+        assert (each["front"] == "yes") == (better == {point})
+
+
+def test_published_figures_stand_in_one_row_a_system(tmp_path: Path) -> None:
+    found = {each["system"]: each for each in tabulated(tmp_path, [row("own", 0.5, 1.0, 1.0)], *PUBLISHED)}
+    assert (found["P-SP"]["sts"], found["P-SP"]["sts_spearman"]) == ("74.6", "76.9")
+    assert (found["Sentence-BERT"]["sts"], found["Sentence-BERT"]["sts_spearman"]) == ("70.9", "74.8")
+    assert {"USE", "LASER", "potion-base-8M", "static-similarity-mrl-multilingual-v1"} <= found.keys()
+    for each in found.values():
+        assert each["source"] == "measured" or not (each["sentences_per_second"] or each["front"])
+        assert each["sts"] or each["sts_spearman"] or each["megabytes"]
+
+
+def test_systems_are_measured(tmp_path: Path) -> None:
+    prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "sts.parquet")
+    texts = [f"Sentence number {number} is here." for number in range(300)]
+    pl.DataFrame({"source": texts}).write_parquet(tmp_path / "pairs.parquet")
+    official = ROOT / "config/published/sts_digests.json"
+    protocol = Protocol(tmp_path / "sts.parquet", official, 20, 200, 0.01, 1)
+    measure_front(
+        {"mine": "en"}, [(tmp_path / "pairs.parquet", ["source"])], tmp_path / "front.json", protocol,
+        versions=["int8", "int2"],
+    )  # fmt: skip
+    rows = read_json(tmp_path / "front.json")
+    assert [(each["system"], each["version"]) for each in rows] == [
+        ("P-SP en", ""), ("P-SP en", "int8"), ("P-SP en", "int2"),
+        ("en, in the package", ""), ("en-de-es-fr, in the package", ""),
+    ]  # fmt: skip
+    own, int8, int2, shipped, _ = rows
+    assert own["measurements"] == shipped["measurements"]
+    assert int2["megabytes"] < own["megabytes"] == shipped["megabytes"] < int8["megabytes"]
+    for each in rows:
+        low, high = each["measurements"]["pearson"]["interval"]
+        assert 0.5 < low < each["measurements"]["pearson"]["value"] < high
+        assert each["sentences_per_second"] > 0
+    pl.DataFrame({"source": []}, schema={"source": pl.String}).write_parquet(tmp_path / "none.parquet")
+    with pytest.raises(InputError, match=r"none\.parquet: contains no sentence"):
+        measure_front({}, [(tmp_path / "none.parquet", ["source"])], tmp_path / "x", protocol, versions=[])
+
+
+def test_the_picture_names_every_system(tmp_path: Path) -> None:
+    rows = [row(f"system {n}", 0.6 + n / 100, 10.0**n, 2.0**n) for n in range(1, 6)]
+    tabulated(tmp_path, [*rows, row("no size", 0.7, 50.0, None)], *PUBLISHED)
+    plot_front(tmp_path / "front.csv", [tmp_path / "front.svg", tmp_path / "front.png"])
+    text = " ".join(ElementTree.parse(tmp_path / "front.svg").getroot().itertext())
+    for name in (*(f"system {n}" for n in range(1, 6)), "no size", "P-SP 74.6", "USE 67.8", "megabytes"):
+        assert name in text
+    # This score is far below all marks.
+    assert "BERT (CLS)" not in text
+    write_csv(tmp_path / "empty.csv", FRONT_COLUMNS, [{"system": "P-SP", "source": "published", "sts": 74.6}])
+    with pytest.raises(InputError, match=r"empty\.csv: contains no measured systems"):
+        plot_front(tmp_path / "empty.csv", [tmp_path / "empty.svg"])

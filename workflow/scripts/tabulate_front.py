@@ -1,0 +1,10 @@
+"""Tabulate quality, speed and size of all systems.
+
+Inputs: front, published. Output: table.
+"""
+
+from adapter import step
+from paraphrastic.interop.front import tabulate_front
+
+with step(snakemake):
+    tabulate_front(snakemake.input.front, snakemake.input.published, snakemake.output.table)
