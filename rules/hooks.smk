@@ -4,6 +4,7 @@ from snakemake.logging import logger
 
 from paraphrastic.pipeline.hooks import (
     download_estimate,
+    follow,
     future_files_warning,
     killed_steps,
     left_out_models,
@@ -30,6 +31,7 @@ onstart:
             logger.warning(line)
         for line in download_estimate(corpora.opus_corpora):
             logger.info(line)
+        follow(workflow)
 
 
 onerror:

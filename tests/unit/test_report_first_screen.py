@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from paraphrastic.base.durations import in_words
 from paraphrastic.base.files import write_csv, write_json
-from paraphrastic.report.first_screen import duration, read_cost, surprises
+from paraphrastic.report.first_screen import read_cost, surprises
 from paraphrastic.report.page import write_report
 from paraphrastic.report.provenance import write_provenance
 from paraphrastic.report.summary import Gain, Headline, read_speeds
@@ -159,4 +160,4 @@ def test_the_cost_counts_every_step_that_led_to_a_result(
      (7200, "2.0 hours"), (172800, "2.0 days")],
 )  # fmt: skip
 def test_durations_in_words(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
+    assert in_words(seconds) == words

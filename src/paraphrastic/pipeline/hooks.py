@@ -9,8 +9,11 @@ from typing import Any
 
 from paraphrastic.base.files import end_future_times
 from paraphrastic.pipeline.estimate import estimate
+from paraphrastic.pipeline.progress import Progress, costs_of
 from paraphrastic.registry.opus import OpusCorpus
 
+# The progress of the run in this process, which the logger shows; None before its first job.
+progress: Progress | None = None
 # Environment variable with the path of the copy of a run's settings.
 SETTINGS = "PARAPHRASTIC_SETTINGS"
 # When memory runs out, the system kills a program with the first signal, or it aborts with the second.
@@ -28,6 +31,15 @@ def settings_copy(config: Mapping[str, Any]) -> tuple[str, Path]:
     """
     text = json.dumps(config, default=str)
     return text, Path(".snakemake", "settings", f"{sha256(text.encode()).hexdigest()}.json").absolute()
+
+
+def follow(workflow: Any) -> None:
+    """Begin to follow the progress of a workflow of Snakemake."""
+    global progress
+    from paraphrastic.pipeline.plan import run_of
+
+    run = run_of(workflow)
+    progress = Progress(run.jobs, costs_of(run), cores=workflow.resource_settings.cores or 1)
 
 
 def future_files_warning(*folders: str) -> Iterator[str]:

@@ -49,9 +49,16 @@ _STEPS = {
 }
 _OTHERS = "describe, tabulate, plot"
 _STEP_OF = {rule: step for step, rules in _STEPS.items() for rule in rules.split()}
+
+
+def phase_of(rule: str) -> str:
+    """Name of the phase of a run that a rule belongs to, such as `train models`."""
+    return _STEP_OF.get(rule, "evaluate" if rule.startswith("evaluate_") else _OTHERS)
+
+
 # What the rows of the table can be.
 BY: dict[str, Callable[[Job], str]] = {
-    "step": lambda job: _STEP_OF.get(job.step, "evaluate" if job.step.startswith("evaluate_") else _OTHERS),
+    "step": lambda job: phase_of(job.step),
     "rule": lambda job: job.step,
     "model": lambda job: job.of or "all",
 }
@@ -96,10 +103,11 @@ def planned_run(
             dag.execute_workflow(executor="dryrun")
         except (WorkflowError, RuleException) as error:
             raise InputError(str(error)) from None
-        return _run(workflow._workflow)
+        return run_of(workflow._workflow)
 
 
-def _run(workflow: Any) -> PlannedRun:
+def run_of(workflow: Any) -> PlannedRun:
+    """Return the jobs that a workflow of Snakemake, whose graph is made, still has to run."""
     corpora = workflow.globals["corpora"]
     run = PlannedRun(corpora.config, corpora.datasets, corpora.opus_corpora)
     places: dict[Any, int] = {}
@@ -124,6 +132,7 @@ def _run(workflow: Any) -> PlannedRun:
                     threads=job.threads,
                     after=after,
                     need=partial(need, job.wildcards, job.input),
+                    number=workflow.dag.jobid(job),
                 )
             )
     return run

@@ -85,7 +85,7 @@ class Job:
 
     `step` is its rule. `of` names the model, system or corpus that it is for. `inputs` and `outputs` are
     paths. `after` has the places, in the list of all jobs, of those that it waits for. `need` takes a
-    function that returns the MB of files, which need not exist yet.
+    function that returns the MB of files, which need not exist yet. `number` is Snakemake's name for it.
     """
 
     step: str
@@ -96,6 +96,7 @@ class Job:
     threads: int
     after: tuple[int, ...]
     need: Callable[[Megabytes], Need]
+    number: int = -1
 
 
 @dataclass(frozen=True, slots=True)

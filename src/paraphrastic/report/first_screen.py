@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paraphrastic.base.durations import in_words
 from paraphrastic.report.provenance import read_provenance
 from paraphrastic.report.summary import Headline, read_ledger
 from paraphrastic.report.tables import read_rows, readable, words
@@ -37,17 +38,7 @@ class Cost:
     @property
     def time(self) -> str:
         """The time in words."""
-        return duration(self.seconds)
-
-
-def duration(seconds: float) -> str:
-    """Seconds in words: `40 seconds`, `25 minutes`, `3.5 hours` or `4.0 days`."""
-    for unit, size in (("days", 86400), ("hours", 3600)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
-    if seconds >= 120:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds:.0f} second{'s' * (round(seconds) != 1)}"
+        return in_words(self.seconds)
 
 
 def read_cost(path: Path) -> Cost:

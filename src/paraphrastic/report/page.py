@@ -14,11 +14,12 @@ from xml.etree import ElementTree
 import jinja2
 from markupsafe import Markup
 
+from paraphrastic.base.durations import in_words
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.evaluation.percentages import bracketed
 from paraphrastic.report.contents import CHAPTERS, Chapter, Section
-from paraphrastic.report.first_screen import duration, read_cost, surprises
+from paraphrastic.report.first_screen import read_cost, surprises
 from paraphrastic.report.provenance import NAME as PROVENANCE
 from paraphrastic.report.summary import (
     Headline,
@@ -206,7 +207,7 @@ def _rendered(content: Mapping[str, object]) -> str:
     )
     environment.filters["json"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
     environment.filters["bracketed"] = bracketed
-    environment.filters["duration"] = duration
+    environment.filters["duration"] = in_words
     environment.filters["bytes"] = lambda number: f"{number:,}"
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))

@@ -1,0 +1,146 @@
+"""Snakemake's `--logger paraphrastic`: on a terminal, a line with a bar for each phase, and the time left.
+
+Without a terminal, the output is Snakemake's own, with a line now and then on the time that is left. The
+module imports nothing of `paraphrastic` at first, because the workflow decides which copy of the library it
+uses.
+"""
+
+import logging
+import shutil
+import sys
+import threading
+from typing import Any, TextIO
+
+from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, is_quiet_about
+from snakemake_interface_logger_plugins.base import LogHandlerBase
+from snakemake_interface_logger_plugins.common import LogEvent
+
+# Seconds between two pictures of a run, and between two lines on the time that is left.
+_REFRESH, _REST = 1.0, 30.0
+# Events that the picture shows, so that their text is not needed as well.
+_SHOWN = (
+    *(LogEvent.JOB_INFO, LogEvent.JOB_STARTED, LogEvent.JOB_FINISHED, LogEvent.PROGRESS),
+    *(LogEvent.SHELLCMD, LogEvent.RUN_INFO, LogEvent.RESOURCES_INFO),
+)
+
+
+class LogHandler(LogHandlerBase):
+    """Shows a run; see the module."""
+
+    def __post_init__(self) -> None:
+        settings = self.common_settings
+        self._stream: TextIO = sys.stdout if settings.stdout else sys.stderr
+        self._plain = ColorizingTextHandler(nocolor=settings.nocolor, stream=self._stream)
+        self._plain.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs))
+        self._plain.addFilter(
+            DefaultFilter(
+                settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun,
+                getattr(settings, "printshellcmds", False),
+            )
+        )  # fmt: skip
+        wanted = not (settings.dryrun or settings.verbose or is_quiet_about(settings.quiet or (), "progress"))
+        self._on_terminal = wanted and self._stream.isatty()
+        self._progress: Any = None
+        self._picture: list[str] = []
+        self._told = 0.0
+        self._over = threading.Event()
+        # Records come from a thread of Snakemake's, and the clock ticks in another one.
+        self._drawing = threading.RLock()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show a record, or what it says about the run."""
+        with self._drawing:
+            self._take(record)
+            event = getattr(record, "event", None)
+            if self._progress is None or not self._on_terminal:
+                self._plain.handle(record)
+                if event == LogEvent.PROGRESS:
+                    self._tell()
+            elif event in _SHOWN:
+                self._draw()
+            elif event is not None or record.levelno >= logging.WARNING:
+                self._erase()
+                self._plain.handle(record)
+                self._draw()
+
+    def _take(self, record: logging.LogRecord) -> None:
+        """Follow the run."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_INFO:
+            if self._progress is None and not self.common_settings.dryrun:
+                self._begin()
+            if self._progress is not None:
+                message = record.rule_msg or record.rule_name  # type: ignore[attr-defined]
+                self._progress.begin(record.jobid, message)  # type: ignore[attr-defined]
+        elif self._progress is not None and event == LogEvent.JOB_FINISHED:
+            self._progress.finish(record.job_id)  # type: ignore[attr-defined]
+        elif self._progress is not None and event == LogEvent.JOB_ERROR:
+            self._progress.end(record.jobid)  # type: ignore[attr-defined]
+
+    def _begin(self) -> None:
+        # The workflow has been read, so this is its own library.
+        from paraphrastic.pipeline import hooks
+
+        self._progress = hooks.progress
+        if self._progress is not None and self._on_terminal:
+            threading.Thread(target=self._tick, daemon=True).start()
+
+    def _tick(self) -> None:
+        while not self._over.wait(_REFRESH):
+            with self._drawing:
+                self._draw()
+
+    def _tell(self) -> None:
+        """Say without a terminal how long the rest will take, now and then."""
+        if self._progress is None or self._progress.seconds - self._told < _REST:
+            return
+        self._told = self._progress.seconds
+        print(self._progress.summary(), file=self._stream, flush=True)
+
+    def _draw(self) -> None:
+        size = shutil.get_terminal_size()
+        lines = self._progress.lines(size.columns, size.lines)
+        if lines == self._picture:
+            return
+        self._erase()
+        print("\n".join(lines), file=self._stream, flush=True)
+        self._picture = lines
+
+    def _erase(self) -> None:
+        if self._picture:
+            # Go up to the first line of the picture, and clear everything from there on.
+            print(f"\033[{len(self._picture)}F\033[J", end="", file=self._stream, flush=True)
+            self._picture = []
+
+    def close(self) -> None:
+        """Leave the last picture on the terminal."""
+        self._over.set()
+        with self._drawing:
+            if self._progress is not None and self._on_terminal and self._picture:
+                self._draw()
+        super().close()
+
+    @property
+    def writes_to_stream(self) -> bool:
+        """It replaces Snakemake's own output."""
+        return True
+
+    @property
+    def writes_to_file(self) -> bool:
+        """Snakemake's log file has all lines already."""
+        return False
+
+    @property
+    def has_filter(self) -> bool:
+        """All records are needed to follow a run; those that are printed have Snakemake's filter."""
+        return True
+
+    @property
+    def has_formatter(self) -> bool:
+        """Records are printed with Snakemake's formatter."""
+        return True
+
+    @property
+    def needs_rulegraph(self) -> bool:
+        """The graph of rules is not needed."""
+        return False

@@ -1,0 +1,87 @@
+"""Test what is said of a run in its course."""
+
+import pytest
+
+from paraphrastic.pipeline.need import Need
+from paraphrastic.pipeline.plan import Cost
+from paraphrastic.pipeline.progress import Progress
+from paraphrastic.pipeline.sizes import Job
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def job(number: int, step: str, *after: int, threads: int = 1) -> Job:
+    return Job(step, "", {}, (), (), threads, after, lambda _: Need(1, 1), number)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def progress(clock: Clock) -> Progress:
+    jobs = [
+        job(7, "select_pairs"),
+        job(5, "select_pairs"),
+        job(3, "train_model", 0, 1),
+        job(1, "plot_sweep", 2),
+    ]
+    costs = [Cost(seconds=seconds) for seconds in (100.0, 100.0, 1000.0, 10.0)]
+    return Progress(jobs, costs, cores=2, clock=clock)
+
+
+def test_at_first_the_plan_says_how_long_it_takes(progress: Progress) -> None:
+    # Both selections run at the same time; Snakemake itself takes a few seconds.
+    assert progress.seconds_left == pytest.approx(1110, abs=6)
+    assert progress.summary() == "0 of 4 steps are done, after 0 seconds; about 19 minutes left"
+
+
+def test_the_pace_of_the_run_counts_more_and_more(progress: Progress, clock: Clock) -> None:
+    for number in (7, 5):
+        progress.begin(number, "Select")
+    clock.now += 300
+    for number in (7, 5):
+        progress.finish(number)
+    # What was planned as 100 seconds took three times as long.
+    left = progress.seconds_left
+    assert pytest.approx(left, rel=0.03) == 1010 * (300 + 60) / (104 + 60)
+    progress.begin(3, "Train model en")
+    clock.now += 3000
+    # A running step that takes longer than planned is about to end.
+    assert progress.seconds_left < 40 * (3300 + 60) / (1100 + 60)
+    progress.finish(3)
+    progress.begin(1, "Plot")
+    progress.finish(1)
+    assert progress.summary() == "4 of 4 steps are done, after 55 minutes"
+
+
+def test_lines_for_a_terminal(progress: Progress) -> None:
+    progress.begin(7, "Select the pairs of en")
+    progress.begin(5, "Select the pairs of de")
+    progress.finish(7)
+    progress.begin(99, "a rule without output")
+    lines = progress.lines(200, 30)
+    assert [line.split()[0] for line in lines] == ["select", "train", "describe,", "Select", "1"]
+    assert lines[0] == "select                         ██████████░░░░░░░░░░     1 of 2"
+    assert lines[1].endswith("░░░░░     0 of 1")
+    assert lines[3] == "  Select the pairs of de"
+    # In a small window, only the phases that are going on are shown, and lines are cut.
+    small = progress.lines(30, 4)
+    assert [line.split()[0] for line in small] == ["select", "Select", "1"]
+    assert max(map(len, small)) == 29
+    progress.end(5)
+    assert [line.split()[0] for line in progress.lines(200, 30)] == ["select", "train", "describe,", "1"]
+
+
+def test_many_running_steps_are_counted(clock: Clock) -> None:
+    jobs = [job(number, "score_pairs") for number in range(9)]
+    progress = Progress(jobs, [Cost(seconds=1.0)] * 9, cores=9, clock=clock)
+    for number in range(9):
+        progress.begin(number, f"Score {number}")
+    assert progress.lines(80, 20)[1:6] == ["  Score 0", "  Score 1", "  Score 2", "  Score 3", "  and 5 more"]
