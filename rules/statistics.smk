@@ -102,3 +102,53 @@ rule plot_funnel:
         "Plot the filter funnel"
     script:
         "../workflow/scripts/plot_funnel.py"
+
+
+rule inspect_model:
+    input:
+        after=models.inspected_files("results/models/{model}/model.safetensors"),
+        before=models.inspected_files("results/untrained/{model}/model.safetensors"),
+        selected=models.inspected_sentences,
+        dropped=models.inspected_files("results/selected/{data}/{corpus}/{pair}.dropped.tsv"),
+    output:
+        neighbours="results/tables/neighbours.csv",
+        pieces="results/tables/pieces.csv",
+        map="results/eval/map.csv",
+        dropped="results/tables/dropped.csv",
+    log:
+        "results/logs/inspect_model.log",
+    benchmark:
+        "results/benchmarks/inspect_model.tsv"
+    conda:
+        "../envs/evaluate.yaml"
+    threads: 1
+    resources:
+        **needs("inspect_model"),
+    params:
+        inspection=models.inspection,
+        code=code_of("inspect_model"),
+    message:
+        "Look at what a model has learned"
+    script:
+        "../workflow/scripts/inspect_model.py"
+
+
+rule plot_map:
+    input:
+        table=rules.inspect_model.output.map,
+    output:
+        svg="results/figures/map.svg",
+        png="results/figures/map.png",
+    log:
+        "results/logs/plot_map.log",
+    conda:
+        "../envs/figures.yaml"
+    threads: 1
+    resources:
+        **needs("plot"),
+    params:
+        code=code_of("plot_map"),
+    message:
+        "Draw the map of sentences"
+    script:
+        "../workflow/scripts/plot_map.py"

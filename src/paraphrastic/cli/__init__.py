@@ -16,7 +16,13 @@ _COMMANDS = {
         *(models.models, models.demo, models.export, models.import_checkpoint),
     ),
     "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
-    "understand a run": (training_data.negatives, runs.report, runs.verify, training_data.links),
+    "understand a run": (
+        models.inspect,
+        training_data.negatives,
+        runs.report,
+        runs.verify,
+        training_data.links,
+    ),
 }
 _BEGIN = """\
 Train and use models that turn sentences into vectors. Sentences with the same meaning get vectors that are

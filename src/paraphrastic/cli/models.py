@@ -81,6 +81,53 @@ def demo(model: str, output: str, sentences: str | None, dtype: Any) -> None:
 
 
 @cli.command(
+    "look at what a model has learned",
+    "Show the nearest sentences of some sentences, the pieces with the longest and the shortest embeddings,\n"
+    "and on request a map of all sentences in two dimensions.",
+    """\
+example:
+  paraphrastic inspect --model results/models/en --before results/untrained/en \\
+      --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --map map.svg
+
+A sentence is the average of its pieces, so pieces with long embeddings count for more. The map is made by
+UMAP where the package umap-learn is installed, and otherwise by PCA.
+""",
+    cli.model(default="en"),
+    cli.argument("--before", metavar="MODEL", help="the same model before training, for its neighbours"),
+    cli.argument(
+        "--sentences",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="sentences to look at, one per line, plain or compressed; each file is a source on the map",
+    ),
+    cli.several("--sentence", "TEXT", "sentences to find neighbours for (default: some of the file's)"),
+    cli.argument("--map", metavar="FILE", help="picture to write, such as map.svg or map.png"),
+)
+def inspect(
+    model: str, before: str | None, sentences: list[str], sentence: list[str], map: str | None
+) -> None:
+    """Print what a model has learned."""
+    with cli.needing("pipeline"):
+        from paraphrastic.report import inspection
+    from paraphrastic.model.embed_files import read_sentences
+    from paraphrastic.model.folder import open_folder
+
+    sources = {}
+    for path in sentences:
+        lines = (" ".join(line.split()) for line in read_sentences(path))
+        sources[Path(path).name] = list(dict.fromkeys(filter(None, lines)))
+    opened = open_folder(before) if before else None
+    inspected = inspection.Inspected(open_folder(model), opened, sources)
+    near = inspection.neighbours(inspected, sentence or None)
+    print(inspection.as_text("Nearest sentences", inspection.NEIGHBOURS_COLUMNS, near))
+    print(inspection.as_text("Pieces", inspection.PIECES_COLUMNS, inspection.pieces(inspected)))
+    if map:
+        method = inspection.write_map(inspected, Path(map))
+        print(f"{map}: {sum(len(each) for each in sources.values()):,} sentences, by {method}")
+
+
+@cli.command(
     "write a model for another library",
     "Write a model for another library, and check that it gives the same results there.",
     """\

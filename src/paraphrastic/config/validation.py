@@ -49,6 +49,7 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
     if config["filter_study"]["model"] is not None:
         yield from _filter_study_errors(config, registry)
     yield from _negatives_errors(config)
+    yield from _inspection_errors(config)
     yield from comparison_errors(config)
     yield from _groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
@@ -280,6 +281,18 @@ def _negatives_errors(config: Settings) -> Iterator[str]:
         pairs = min(negatives["megabatch"]) * definitions[model]["training"]["batch_size"]
         if len(negatives["sentences"] or ()) > pairs:
             yield f"negatives.sentences: do not fit into the smallest mega-batch, which has {pairs} pairs"
+
+
+def _inspection_errors(config: Settings) -> Iterator[str]:
+    model, definitions = config["inspection"]["model"], config["definitions"]
+    if model is None:
+        return
+    if model not in definitions:
+        yield f"inspection.model: {undefined(model, definitions)}"
+    elif definitions[model]["dataset"] is not None:
+        yield f"inspection.model: {model!r} has no sentences to look at, but a dataset"
+    elif not architecture_of(definitions[model]).averaged or architecture_of(definitions[model]).separate:
+        yield f"inspection.model: {model!r} is not a single average"
 
 
 def _groups_errors(config: Settings, registry: Registry) -> Iterator[str]:

@@ -21,6 +21,7 @@ from paraphrastic.config.studies import data_models, prefixed_name, variants
 from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 from paraphrastic.registry.download import MANUAL
 
+_SELECTED = "results/selected/{data}/{corpus}/{pair}.parquet"
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
 
@@ -302,6 +303,31 @@ class Models:
         settings = {key: value for key, value in self.config["negatives"].items() if key != "model"}
         definition = self.config["definitions"][self.config["negatives"]["model"]]
         return {**settings, "batch_size": definition["training"]["batch_size"]}
+
+    def inspected_files(self, path: str) -> OfWildcards:
+        """Return a function for files of the inspected model, or for one of each of its corpora."""
+
+        def files(wildcards: Wildcards) -> list[str]:
+            model = self.config["inspection"]["model"]
+            if model is None:
+                raise InputError("config: inspection.model: is null, so no model is looked at")
+            named = {"model": model, "data": self.data_models[model]}
+            pairs = self.corpus_pairs[model] if "{corpus}" in path else [("", ("", ""))]
+            return [path.format(**named, corpus=corpus, pair="-".join(pair)) for corpus, pair in pairs]
+
+        return files
+
+    def inspected_sentences(self, wildcards: Wildcards) -> list[str]:
+        """Return the file of each source of sentences; see `inspection`."""
+        return [file for file in self.inspected_files(_SELECTED)(wildcards) for _ in ("source", "target")]
+
+    def inspection(self, wildcards: Wildcards) -> Json:
+        """Return the settings of the inspection, its corpora, and corpus and column of each of its files."""
+        settings = {key: value for key, value in self.config["inspection"].items() if key != "model"}
+        pairs = self.corpus_pairs[self.config["inspection"]["model"]]
+        corpora = [f"{corpus} {'-'.join(pair)}" for corpus, pair in pairs]
+        columns = [(corpus, side) for corpus in corpora for side in ("source", "target")]
+        return {"settings": settings, "corpora": corpora, "columns": columns}
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""

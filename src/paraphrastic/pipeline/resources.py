@@ -63,6 +63,7 @@ NEEDS = {
     "describe_corpus": Need(438, 0.3, seconds_per_mb=0.1),
     "tabulate_corpora": Need(360, 2),
     "tabulate_negatives": Need(480, 3),
+    "inspect_model": Need(600, 5),
     "rank_pairs": Need(800, 0.3, seconds_per_mb=0.1),
     "sample_paraphrases": Need(800, 5, seconds_per_mb=0.2),
     "measure_overlap": Need(95, 0.1, seconds_per_mb=0.05),

@@ -47,10 +47,19 @@ class Results:
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        plotted = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed", "front")
+        plotted = (
+            "funnel",
+            "sweep",
+            "filter_study",
+            "comparison",
+            "language_choice",
+            "speed",
+            "front",
+        )
         self.figures = [
             *self.system_tables,
             *(table for table in plotted if table in made),
+            *(["map"] if config["inspection"]["model"] else []),
             *(
                 f"training/{model}/{run}"
                 for model in config["models"]
@@ -95,6 +104,7 @@ class Results:
         corpora = bool(models.model_corpora)
         study = self.config["filter_study"]["model"] in self.config["models"]
         choice = bool(self.config["language_choice"]["models"])
+        inspected = self.config["inspection"]["model"] is not None
         return {
             "dataset_differences": len(self.differing) > 1,
             "contamination": corpora,
@@ -110,6 +120,7 @@ class Results:
             "language_choice_correlations": choice,
             "speed": bool(self.evaluations.speed_models),
             "front": self.evaluations.has_front,
+            **dict.fromkeys(("neighbours", "pieces", "dropped"), inspected),
         }
 
     def _off(self) -> dict[str, str]:

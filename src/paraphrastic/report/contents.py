@@ -76,6 +76,12 @@ CHAPTERS = (
                 figures="",
             ),
             Section(
+                "dropped",
+                "What filters drop",
+                "Some pairs that each filter dropped, of the model that is looked at below",
+                figures="",
+            ),
+            Section(
                 "corpora",
                 "Statistics of the corpora",
                 "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
@@ -131,6 +137,28 @@ CHAPTERS = (
                 "ranked from the lowest values to the highest: on STS 2017 en-en, which decides on the best "
                 "part, and on average on STS 2012–2016 with its 95 % interval",
             ),
+        ),
+    ),
+    Chapter(
+        "inspection",
+        "What a model has learned",
+        "One model of this run from the inside.",
+        (
+            Section(
+                "neighbours",
+                "Nearest sentences, before and after training",
+                "The training sentences that are nearest to some sentences, with their cosines",
+                figures="",
+            ),
+            Section(
+                "pieces",
+                "The pieces that the model listens to",
+                "The pieces with the longest and the shortest embeddings, among those that occur several "
+                "times: the longer, the more a piece counts in the average; … stands before pieces inside "
+                "a word",
+                figures="",
+            ),
+            Section("map", "A map of training sentences, by their source", figures="map.svg", table=False),
         ),
     ),
     Chapter(
