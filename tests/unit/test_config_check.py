@@ -334,7 +334,7 @@ def test_only_corpora_that_allow_commercial_use() -> None:
     config = load("small") | {"licences": "commercial"}
     config["definitions"]["tr"]["max_pairs"] = {"tanzil": 5, "tatoeba_pairs": 7}
     names = ["tr", "zh", "ar"]
-    config |= {"models": names, "language_choice": {"models": []}, "studies": {}}
+    config |= {"models": names, "language_choice": {"models": []}, "studies": {}, "inspection": {}}
     config["definitions"] = {name: config["definitions"][name] for name in names}
     config["evaluation"] = {}
     complete = checked(config)

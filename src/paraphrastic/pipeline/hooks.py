@@ -5,15 +5,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.files import end_future_times
 from paraphrastic.pipeline.estimate import estimate
-from paraphrastic.pipeline.progress import Progress, costs_of
 from paraphrastic.registry.opus import OpusCorpus
 
+if TYPE_CHECKING:
+    from paraphrastic.pipeline.progress import Progress
+
 # The progress of the run in this process, which the logger shows; None before its first job.
-progress: Progress | None = None
+progress: "Progress | None" = None
 # Environment variable with the path of the copy of a run's settings.
 SETTINGS = "PARAPHRASTIC_SETTINGS"
 # When memory runs out, the system kills a program with the first signal, or it aborts with the second.
@@ -36,7 +38,9 @@ def settings_copy(config: Mapping[str, Any]) -> tuple[str, Path]:
 def follow(workflow: Any) -> None:
     """Begin to follow the progress of a workflow of Snakemake."""
     global progress
+    # Imported here, because a dry run needs none of it.
     from paraphrastic.pipeline.plan import run_of
+    from paraphrastic.pipeline.progress import Progress, costs_of
 
     run = run_of(workflow)
     progress = Progress(run.jobs, costs_of(run), cores=workflow.resource_settings.cores or 1)
