@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,8 +124,14 @@ def inspect(
     print(inspection.as_text("Nearest sentences", inspection.NEIGHBOURS_COLUMNS, near))
     print(inspection.as_text("Pieces", inspection.PIECES_COLUMNS, inspection.pieces(inspected)))
     if map:
-        method = inspection.write_map(inspected, Path(map))
-        print(f"{map}: {sum(len(each) for each in sources.values()):,} sentences, by {method}")
+        from paraphrastic.base.files import write_csv
+        from paraphrastic.report.figures.map import plot_map
+
+        rows, method = inspection.positions(inspected)
+        with tempfile.TemporaryDirectory() as folder:
+            write_csv(Path(folder, "map.csv"), inspection.MAP_COLUMNS, rows)
+            plot_map(Path(folder, "map.csv"), [map])
+        print(f"{map}: {len(rows):,} sentences, by {method}")
 
 
 @cli.command(

@@ -1,7 +1,6 @@
 """What a model has learned: the neighbours of sentences, a map of them, and the pieces that it listens to."""
 
 import random
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,18 +221,6 @@ def inspect_model(
     write_csv(tables["pieces"], PIECES_COLUMNS, pieces(inspected))
     write_csv(tables["map"], MAP_COLUMNS, positions(inspected)[0])
     write_csv(tables["dropped"], DROPPED_COLUMNS, dropped_examples(dropped))
-
-
-def write_map(inspected: Inspected, output: Path) -> str:
-    """Write a picture of the sentences' `positions`, and return the name of the method."""
-    # Imported here, since the pipeline draws its map in a step of its own.
-    from paraphrastic.report.figures.map import plot_map
-
-    rows, method = positions(inspected)
-    with tempfile.TemporaryDirectory() as folder:
-        write_csv(Path(folder, "map.csv"), MAP_COLUMNS, rows)
-        plot_map(Path(folder, "map.csv"), [output])
-    return method
 
 
 def as_text(title: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
