@@ -32,8 +32,8 @@ DISTRIBUTIONS = {
     "urllib3": "requests",
     "yaml": "pyyaml",
 }
-# Imported late, only if a setting or an argument asks for them, with a message that says what to install, or where
-# they are installed.
+# Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
+# where they are installed.
 OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
 # Needed only for systems of other makes; the step says what to install.
 OTHER_SYSTEMS = {"model2vec", "sentence-transformers", "transformers"}
