@@ -37,7 +37,7 @@ _T = TypeVar("_T")
 _POINTS_A_PIXEL = 0.75
 # What a browser does not show of an SVG, and characters that an address in an attribute cannot have.
 _UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>\[]*>|<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
-_ESCAPED = {ord(letter): f"%{ord(letter):02X}" for letter in "%#\"'&<>"}
+_ESCAPED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#"&'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +251,7 @@ def _address(svg: str) -> Markup:
     used = set(re.findall(r"#([^\s)'\"]+)", short))
     short = re.sub(r'<g id="([^"]*)"', lambda tag: tag[0] if tag[1] in used else "<g", short)
     short = re.sub(r"<[^<>]*>", lambda tag: re.sub(r"(\d\.\d\d)\d+", r"\1", tag[0]), short)
+    short = re.sub(r' transform="rotate\(-?0 [^"]*"', "", short)
     short = re.sub(r"\s+", " ", short).replace("> <", "><").strip()
     # Nothing that is left can end the attribute or begin an entity.
     return Markup(f"data:image/svg+xml,{short.translate(_ESCAPED)}")  # noqa: S704
