@@ -67,8 +67,9 @@ def save_figure(figure: Figure, outputs: Sequence[str | Path], *, name: str) -> 
         # A dollar sign in a name must not begin a formula.
         text.set_parse_math(False)
     # Without one family alone, each text in an SVG would name a dozen of them.
-    settings = {"svg.hashsalt": name, "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
-    with matplotlib.rc_context(settings):
+    with matplotlib.rc_context(
+        {"svg.hashsalt": name, "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
+    ):
         for path in map(Path, outputs):
             metadata = {"Date": None} if path.suffix == ".svg" else {}
             with atomic_output(path) as temporary:
