@@ -60,7 +60,7 @@ rule write_report:
     resources:
         **needs("tabulate"),
     params:
-        captions={table: CAPTIONS[table] for table in results.tables},
+        captions=results.captions,
         figures=results.figures,
         absent=results.absent,
         code=code_of("write_report"),

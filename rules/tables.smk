@@ -225,7 +225,7 @@ rule render_table:
     resources:
         **needs("tabulate"),
     params:
-        caption=lookup(dpath="{table}", within=CAPTIONS),
+        caption=lookup(dpath="{table}", within=results.captions),
         code=code_of("render_table"),
     message:
         "Render the table {wildcards.table}"

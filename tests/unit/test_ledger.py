@@ -64,6 +64,9 @@ def test_what_was_not_run_says_why(tmp_path: Path) -> None:
     cell = ("en", "2012", 67.0, 65.0, 69.0)
     other = {"sts": intervals(tmp_path, "sts", ("de", "2012", 1.0, 1.0, 1.0), data="official")}
     assert why(other) == "there is no figure for en in this column"
+    assert why(other, gaps={"sts": "no GPU"}) == "there is no figure for en in this column: no GPU"
+    left_out = {"sts": ["en"], "bucc": ["de"]}
+    assert why(other, left_out=left_out) == "evaluation.only leaves en out of this table"
     assert why({}, off={"sts": "the task is off"}) == "the task is off"
     assert why({}) == "the pipeline has no such table"
     measured = {"sts": intervals(tmp_path, "sts", cell, data="official")}

@@ -54,3 +54,21 @@ def test_the_ledger_knows_which_statistics_are_not_the_papers() -> None:
     own = {"sentences": 1000, "idf": None, "parsers": {"en": "parse"}}
     assert "parse_entropy" not in results(statistics=own).ledger_run["incomparable"]["corpora"]
     assert results(statistics={**own, "idf": "probes"}).ledger_run["incomparable"] == {"corpora": {}}
+
+
+def test_the_ledger_knows_what_tables_lack() -> None:
+    run = Run(**results(evaluation={"only": {"stsb": [], "tatoeba": ["de", "es"]}}).ledger_run)
+    assert run.left_out["tatoeba"] == [
+        system for model in ("en", "de", "es", "fr") for system in (f"{model}-untrained", model)
+        if system not in ("de", "es")
+    ]  # fmt: skip
+    assert run.left_out["sts"] == []
+    assert set(run.gaps) == {"speed", "language_choice", "language_choice_correlations"}
+    assert "uriel is null" in run.gaps["language_choice"]
+    assert set(Run(**results(language_choice={"models": []}).ledger_run).gaps) == {"speed"}
+
+
+def test_captions_say_that_data_are_a_sample() -> None:
+    mark = "; the data are a sample, or stand in for others"
+    assert {caption.endswith(mark) for caption in results(sample=True).captions.values()} == {True}
+    assert {caption.endswith(mark) for caption in results(sample=False).captions.values()} == {False}

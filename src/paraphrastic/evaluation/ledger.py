@@ -40,6 +40,8 @@ class Run:
         off: why a table was not made, by table.
         lacking: why a model of a study was not made, by its name.
         incomparable: why the figures of a column have no verdict, by table and column.
+        left_out: our systems that the configuration leaves out of a table, by table.
+        gaps: why a table that was made may lack rows or columns, by table.
         sample: whether the data are a sample, so that no figure is compared.
     """
 
@@ -50,6 +52,8 @@ class Run:
     off: Mapping[str, str]
     lacking: Mapping[str, str] = field(default_factory=dict)
     incomparable: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    left_out: Mapping[str, Collection[str]] = field(default_factory=dict)
+    gaps: Mapping[str, str] = field(default_factory=dict)
     sample: bool = False
 
     def claiming(self, system: str) -> list[str]:
@@ -220,6 +224,8 @@ def _not_run(
         why = f"config/{config} makes this figure, from {models}"
     elif lacking := [run.lacking[name] for name in names if name in run.lacking]:
         why = lacking[0]
+    elif left_out := [name for name in names if name in run.left_out.get(cell["table"], ())]:
+        why = f"evaluation.only leaves {left_out[0]} out of this table"
     elif measured is None:
         why = run.off.get(cell["table"], "the pipeline has no such table")
     elif not candidates:
@@ -228,6 +234,7 @@ def _not_run(
         pass
     else:
         why = f"there is no figure for {' or '.join(names) or 'this row'} in this column"
+        why += f": {gap}" if (gap := run.gaps.get(cell["table"])) else ""
     return {"verdict": "not run", "why": why}
 
 

@@ -11,6 +11,7 @@ from paraphrastic.config.studies import seed_runs
 from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
+from paraphrastic.report.contents import CAPTIONS
 
 
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
@@ -75,6 +76,9 @@ class Results:
             for table, layout in LAYOUTS.items()
             if table not in self.system_tables
         }
+        # The captions of all tables.
+        mark = "; the data are a sample, or stand in for others" if config["sample"] else ""
+        self.captions = {table: CAPTIONS[table] + mark for table in self.tables}
         # All tables with published figures, and why some of them are not compared with measured ones.
         self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
         self.off = self._off()
@@ -95,6 +99,8 @@ class Results:
                 for model, file in evaluations.models.left_out.items()
             },
             "incomparable": self._incomparable(),
+            "left_out": {table: self._left_out(table) for table in self.system_tables},
+            "gaps": self._gaps(),
             "sample": config["sample"],
         }
 
@@ -143,6 +149,20 @@ class Results:
         if "en" not in statistics["parsers"]:
             corpora["parse_entropy"] = "statistics.parsers names no parser for English"
         return {"corpora": corpora}
+
+    def _left_out(self, table: str) -> list[str]:
+        """Return the systems that `evaluation.only` leaves out of a table."""
+        only = self.config["evaluation"]["only"].get(LAYOUTS[table].task)
+        return [] if only is None else [name for name in self.evaluations.systems if name not in only]
+
+    def _gaps(self) -> dict[str, str]:
+        """Return why tables that are made may lack rows or columns, by table."""
+        gaps = {"speed": "the machine has no such device, or another number of cores"}
+        study = self.config["language_choice"]
+        if study["models"] and study["uriel"] is None:
+            why = "language_choice.uriel is null, so there are no distances between languages"
+            gaps |= dict.fromkeys(("language_choice", "language_choice_correlations"), why)
+        return gaps
 
     def default_targets(self, forced: Iterable[object]) -> list[str]:
         """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.
