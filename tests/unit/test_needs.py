@@ -18,6 +18,7 @@ from paraphrastic.pipeline.resources import (
     minutes,
     weights_mb,
 )
+from paraphrastic.pipeline.transformer_needs import lstm_mb, transformer_need
 
 
 class Wildcards(dict[str, str]):
@@ -117,3 +118,18 @@ def test_compared_trainings_grow_with_their_epochs_and_scores() -> None:
 def test_an_unknown_step_is_refused() -> None:
     with pytest.raises(KeyError):
         need_of("nothing")
+
+
+def test_an_lstm_over_a_transformer_takes_memory_and_time() -> None:
+    settings = {"loss": "multiple_negatives", "chunk_size": None, "batch_size": 64, "device": "cpu"}
+    settings |= {"epochs": 1, "soup": 1}
+    sizes = [lstm_mb("some/name", size) for size in (None, 1024, 4096)]
+    # Four gates, each with its own and the Transformer's states and two biases.
+    assert sizes == [0.0, 4e-6 * 4 * 1024 * (768 + 1024 + 2), 4e-6 * 4 * 4096 * (768 + 4096 + 2)]
+    needs = [transformer_need(500 + size, size, settings, 100.0) for size in sizes]
+    assert needs[0].mb < needs[1].mb < needs[2].mb
+    assert needs[0].seconds < needs[1].seconds < needs[2].seconds
+    # Measured on two cores: 5.9, 5.6 and 3.2 pairs a second.
+    pairs = 100.0 * 5_500
+    for need, rate in zip(needs, (5.9, 5.6, 3.2), strict=True):
+        assert pairs / (need.seconds / 2) == pytest.approx(rate, rel=0.4)

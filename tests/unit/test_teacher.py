@@ -1,5 +1,6 @@
 """Test that a model learns the cosines of a teacher."""
 
+import gzip
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from training_runs import SETTINGS, stopped, train_model, training_inputs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.evaluation.development import average_score
+from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.systems.open import system_of
 from paraphrastic.systems.teacher import embed_teacher
@@ -83,6 +86,26 @@ def test_a_pupil_comes_nearer_to_its_teacher(
     judged = [similarities(model, sentences) for model in (teacher, pupil, alone)]
     agreement = [float(np.corrcoef(judged[0], each)[0, 1]) for each in judged[1:]]
     assert agreement[0] > agreement[1] + 0.1
+
+
+def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp_path: Path) -> None:
+    """The model in the package teaches 64 dimensions on captions, which the same model learns from alone."""
+    folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"
+    sides = [gzip.decompress((folder / f"train.{n}.en.gz").read_bytes()).decode().split("\n") for n in (1, 2)]
+    pairs = [(one, other) for one, other in zip(*sides, strict=True) if one and other][:8000]
+    data = write_training_data(tmp_path, pairs, size=4000)
+    teacher = load_model("en")
+    source, target = zip(*pairs, strict=True)
+    pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
+    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", system=system_of(teacher))
+    settings = replace(SETTINGS, dimension=64, epochs=20, batch_size=128)
+    pupil = load_model(
+        taught(data, tmp_path / "t.h5", tmp_path / "pupil", dimension=64, epochs=20, batch_size=128)
+    )
+    alone = load_model(train_model(data, tmp_path / "alone", settings).parent)
+    prepare_sts(mirror / "www.cs.cmu.edu/~jwieting/STS.zip", tmp_path / "sts.parquet")
+    judged = [average_score(model, tmp_path / "sts.parquet") for model in (teacher, pupil, alone)]
+    assert abs(judged[1] - judged[0]) < abs(judged[2] - judged[0]), judged
 
 
 def similarities(model: SentenceEncoder, sentences: list[str]) -> np.ndarray:

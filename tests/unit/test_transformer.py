@@ -255,6 +255,17 @@ def test_saving_memory_changes_no_parameter(
         np.testing.assert_allclose(small[name], value, atol=2e-5, err_msg=name)
 
 
+def test_an_lstm_in_half_precision_takes_sentences_of_one_length(bert: Path) -> None:
+    lstm = LastState(8, 16, num_layers=1, bidirectional=False)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        for lengths in ([7] * 10, [7], [7, 6]):
+            mask = torch.arange(7) < torch.tensor(lengths)[:, None]
+            vectors = torch.randn(len(lengths), 7, 8, dtype=torch.bfloat16)
+            states = lstm({"token_embeddings": vectors, "attention_mask": mask.long()})["token_embeddings"]
+            assert states.shape == (len(lengths), 7, 16)
+            assert torch.isfinite(states).all()
+
+
 def test_half_precision_comes_close(data: Path, bert: Path, tmp_path: Path) -> None:
     lines = {
         precision: history(

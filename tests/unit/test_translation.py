@@ -70,6 +70,52 @@ def test_translations_are_those_of_transformers(marian: Path) -> None:
         assert each.score == pytest.approx(total / len(steps), abs=1e-4)
 
 
+def test_a_token_that_is_forced_has_no_part_in_the_score(marian: Path) -> None:
+    """M2M-100 and NLLB begin every translation with the token of its language."""
+    tokenizer: Any = AutoTokenizer.from_pretrained(marian)
+    codes = tokenizer.convert_ids_to_tokens([7, 9])
+    found = open_translator(TranslatorSettings(model=str(marian), beam=2, codes=codes))([PAIRS[0][0]])
+    model: Any = AutoModelForSeq2SeqLM.from_pretrained(marian)
+    inputs = tokenizer([PAIRS[0][0]], return_tensors="pt")
+    out = model.generate(
+        **inputs, num_beams=2, max_new_tokens=20 + 2 * inputs["input_ids"].shape[1], forced_bos_token_id=9,
+        length_penalty=1.0, output_scores=True, return_dict_in_generate=True,
+    )  # fmt: skip
+    assert int(out.sequences[0, 1]) == 9
+    assert found[0].ended
+    assert found[0].score == pytest.approx(float(out.sequences_scores[0]), abs=1e-4)
+
+
+def test_no_translation_is_longer_than_the_model_has_places(tmp_path: Path) -> None:
+    folder = write_marian(tmp_path / "endless", PAIRS)
+    model: Any = AutoModelForSeq2SeqLM.from_pretrained(folder)
+    # The end of a sentence is the most improbable of all pieces.
+    model.final_logits_bias[0, model.config.eos_token_id] = -1e4
+    model.save_pretrained(folder)
+    sentence = " ".join(PAIRS[0][0].split() * 9)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
+    length = len(tokenizer(sentence)["input_ids"])
+    assert 120 < length < 256
+    settings = TranslatorSettings(model=str(folder), beam=1, max_tokens=256)
+    (found,) = open_translator(settings)([sentence])
+    assert found.text is not None
+    assert not found.ended
+    with pytest.raises(
+        InputError, match=r"max_tokens: 257 tokens are asked for; the model has places for 256"
+    ):
+        open_translator(replace(settings, max_tokens=257))
+
+
+def test_few_scores_are_in_memory_at_once(marian: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = [source for source, _ in PAIRS[:9]]
+    settings = TranslatorSettings(model=str(marian), beam=2)
+    whole = open_translator(settings)(sentences)
+    monkeypatch.setattr(translation, "MOST_SCORES", 1000)
+    for one, other in zip(open_translator(settings)(sentences), whole, strict=True):
+        assert (one.text, one.ended) == (other.text, other.ended)
+        assert one.score == pytest.approx(other.score, abs=1e-5)
+
+
 def test_neither_batches_nor_neighbours_matter(marian: Path) -> None:
     sentences = [source for source, _ in PAIRS[:8]] + ["wort " * 200]
     settings = TranslatorSettings(model=str(marian), beam=2, max_tokens=60)

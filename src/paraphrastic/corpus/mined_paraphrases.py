@@ -45,9 +45,8 @@ def sample_paraphrases(
 
     The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
     paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
-    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped, where the ratio is 1
-    less the distance over the longer sentence's length, both in bytes. The output does not depend on how the
-    bitexts are divided into shards.
+    n / 2 pairs, rounded up. Then pairs with a Levenshtein ratio above 0.99 are dropped, see
+    `levenshtein_ratio`. The output does not depend on how the bitexts are divided into shards.
 
     Args:
         measured: Parquet files made by `measure_similarity`: the shards of all bitexts, in order.
@@ -86,7 +85,12 @@ def sample_paraphrases(
         with write_blocks(output, PAIR_SCHEMA) as writer:
             pairs = database.sql(
                 """
-                SELECT source, target, line FROM (
+                SELECT
+                    source, target, line,
+                    -- The exact ratio counts characters. A changed character is at most four changed bytes.
+                    levenshtein(source, target) < 4 * (1 - $alike) * (strlen(source) + strlen(target))
+                        AS close
+                FROM (
                     SELECT
                         trim(one.target, $quotes) AS source,
                         trim(other.target, $quotes) AS target,
@@ -96,14 +100,14 @@ def sample_paraphrases(
                     JOIN rows AS one ON one.place = sampled.place
                     JOIN rows AS other ON other.place = sampled.other
                 )
-                WHERE 1 - levenshtein(source, target) / greatest(strlen(source), strlen(target)) <= $alike
                 ORDER BY place
                 """,
                 params={"quotes": _QUOTES, "alike": _ALIKE},
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
-                written += block.num_rows
-                writer.write(block.cast(PAIR_SCHEMA))
+                kept = block.filter(pa.array(_is_kept(block)))
+                written += kept.num_rows
+                writer.write(kept.drop_columns("close").cast(PAIR_SCHEMA))
         result |= {"alike": sampled - written, "pairs": written}
         groups = _example_groups(database, seed)
     shown = [
@@ -112,6 +116,35 @@ def sample_paraphrases(
     write_examples(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
     write_json(counts, result)
     return result
+
+
+def _is_kept(block: pa.RecordBatch) -> list[bool]:
+    """Whether the two sentences of each pair are not too alike."""
+    columns = (block[name].to_pylist() for name in ("source", "target", "close"))
+    return [
+        not close or levenshtein_ratio(source, target) <= _ALIKE
+        for source, target, close in zip(*columns, strict=True)
+    ]
+
+
+def levenshtein_ratio(one: str, other: str) -> float:
+    """Similarity of two texts: 1 less the insertions and deletions between them over their lengths together.
+
+    This is what the library Levenshtein calls the ratio, which the code of the paper computes.
+    """
+    total = len(one) + len(other)
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    one, other = one[start:], other[start:]
+    # The rest of a pair that is worth looking at is short.
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        diagonal, row[0] = row[0], i
+        for j, own in enumerate(other, 1):
+            best = diagonal if letter == own else 1 + min(row[j], row[j - 1])
+            diagonal, row[j] = row[j], best
+    return 1.0 - row[-1] / total if total else 1.0
 
 
 def _read(

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import torch
 from sentence_transformers.sentence_transformer.modules import LSTM
 
 
@@ -18,5 +19,10 @@ class LastState(LSTM):
         # The states of padding are cut off if all sentences have it, so the mask is shortened as well.
         longest = int(features["sentence_lengths"].max())
         features["attention_mask"] = features["attention_mask"][:, :longest]
-        states: dict[str, Any] = super().forward(features)
+        # On a processor, torch's LSTM fails in half precision if all sentences have the same length.
+        kind = features["token_embeddings"].device.type
+        with torch.autocast(kind, enabled=kind != "cpu" and torch.is_autocast_enabled(kind)):
+            if kind == "cpu":
+                features["token_embeddings"] = features["token_embeddings"].float()
+            states: dict[str, Any] = super().forward(features)
         return states

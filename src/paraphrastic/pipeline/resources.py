@@ -25,6 +25,7 @@ from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.need import Need
 from paraphrastic.pipeline.transformer_needs import (
+    lstm_mb,
     transformer_mb,
     transformer_need,
     transformer_seconds,
@@ -132,7 +133,8 @@ def weights_mb(definition: Mapping[str, Any]) -> float:
     """Return the MB of a model's weights: each part's table, a row per possible piece, and its LSTMs."""
     architecture, dimension = architecture_of(definition), definition["training"]["dimension"]
     if architecture.transformer:
-        return transformer_mb(architecture.transformer.place)
+        transformer = architecture.transformer
+        return transformer_mb(transformer.place) + lstm_mb(transformer.place, transformer.lstm_size)
     rows = dict.fromkeys(architecture.units, 0)
     for unit, _ in vocabularies(definition).values():
         rows[unit] += vocabulary_settings(definition, unit)["size"]
@@ -190,7 +192,8 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     """
     architecture, dimension = architecture_of(definition), settings["dimension"]
     if architecture.transformer:
-        return transformer_need(weights_mb(definition), settings, size_mb)
+        lstm = lstm_mb(architecture.transformer.place, architecture.transformer.lstm_size)
+        return transformer_need(weights_mb(definition), lstm, settings, size_mb)
     vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
     fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]

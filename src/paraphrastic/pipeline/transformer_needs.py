@@ -1,6 +1,7 @@
 """The memory and time of Transformers and translators, from the number of their parameters.
 
-They were not measured: the figures follow from the operations of each parameter for each token.
+The rate of a core was measured with a base model, an LSTM and a translator of random weights; the memory, and
+the rate of a GPU, follow from the operations of each parameter for each token.
 """
 
 import math
@@ -8,14 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.files import read_json
 from paraphrastic.pipeline.need import Need
+from paraphrastic.systems.translation_limits import MOST_SCORES
 
 # MB of the weights of a Transformer that has only a name, here of a base model; the tokens of a sentence and
 # pairs per MB of training data; operations per second of a core and of a GPU, here of a V100, on which seven
 # million pairs take eight hours an epoch (Dadas 2022, section IV-C); and the floats that a step keeps for
 # each token, as a multiple of the root of the number of parameters.
 _TRANSFORMER_MB, _TOKENS, _PAIRS = 500, 20, 5_500
-_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 3e10, 8e12, 25
+_CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 7e10, 8e12, 25
+# Seconds that a pair takes besides, in torch itself, and with an LSTM, whose tokens come one after the other.
+_PAIR, _LSTM_PAIR = 2e-3, 10e-3
+# The width of a base model, where the folder does not say.
+_WIDTH = 768
 # MB of the weights of a translator that has only a name, here of OPUS-MT.
 _TRANSLATOR_MB = 300
 # Sentences on one side of a bitext, per MB of it.
@@ -27,6 +34,15 @@ def transformer_mb(place: str) -> float:
     return _mb_of_folder(place) or _TRANSFORMER_MB
 
 
+def lstm_mb(place: str, size: int | None) -> float:
+    """Return the MB of the weights of an LSTM with `size` states over a Transformer; 0 without an LSTM."""
+    if size is None:
+        return 0.0
+    config = Path(place, "config.json")
+    width = read_json(config).get("hidden_size", _WIDTH) if config.is_file() else _WIDTH
+    return 4 * 4 * size * (width + size + 2) / 1e6
+
+
 def _mb_of_folder(place: str) -> float:
     return sum(file.stat().st_size for file in Path(place).glob("*.safetensors")) / 1e6
 
@@ -36,8 +52,10 @@ def transformer_seconds(weights: float, sentences: float) -> float:
     return 2 * weights * 1e6 / 4 * _TOKENS * sentences / _CORE_OPERATIONS
 
 
-def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float) -> Need:
-    """Return the need of training a Transformer with `weights` MB on training data of `size_mb`.
+def transformer_need(weights: float, lstm: float, settings: Mapping[str, Any], size_mb: float) -> Need:
+    """Return the need of training a Transformer on training data of `size_mb`.
+
+    `weights` are its MB, with those of an LSTM, which are `lstm`.
 
     Memory holds the weights, their gradients, Adam's state, and the states that a step keeps. The margin loss
     embeds four sentences of a pair, after the search for negatives among two of them.
@@ -49,6 +67,8 @@ def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float
     passes = 2 * 6 + (2 * 6 + 2 * 2 if margin else 0) + (2 * 2 if settings["chunk_size"] else 0)
     rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
     seconds = passes * parameters * _TOKENS / rate
+    if settings["device"] != "cuda":
+        seconds += _PAIR + (_LSTM_PAIR if lstm else 0.0)
     return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 
@@ -58,5 +78,6 @@ def translation_need(translator: Mapping[str, Any], size_mb: float) -> Need:
     rate = _GPU_OPERATIONS if translator["device"] == "cuda" else _CORE_OPERATIONS
     passes = 2 * weights * 1e6 / 4 * _TOKENS * (1 + translator["beam"])
     sentences = size_mb * _SENTENCES
-    states = 1e-3 * translator["batch_tokens"] * translator["beam"] * 8
-    return Need(1500 + 2 * weights + states, 20 + sentences * passes / rate)
+    # The scores of the whole vocabulary for the hypotheses of a step, and copies of them in the beam search.
+    scores = 5 * 4e-6 * MOST_SCORES
+    return Need(1500 + 2 * weights + scores, 20 + sentences * passes / rate)

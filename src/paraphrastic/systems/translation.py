@@ -4,6 +4,7 @@ import hashlib
 import json
 import logging
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,6 +18,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.model.hub import load_from_hub, not_installed
+from paraphrastic.systems.translation_limits import MORE_TOKENS, MOST_SCORES, TIMES_TOKENS
 
 log = logging.getLogger(__name__)
 
@@ -31,8 +33,6 @@ TRANSLATED_SCHEMA = pa.schema(
 )
 # Pairs whose translations are written together, so that a run that was killed loses no more than these.
 BLOCK_PAIRS = 2048
-# A translation may have this many tokens, and this many times as many as the longest sentence of its batch.
-_MORE_TOKENS, _TIMES_TOKENS = 20, 2
 _IDENTITY = "identity.json"
 
 
@@ -86,7 +86,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     try:
         # Imported late: the packages are optional and take seconds to import.
         import torch
-        from transformers import AutoTokenizer
+        from transformers import AutoConfig, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
         raise not_installed(settings.model, "neural") from None
@@ -100,6 +100,13 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         "transformers",
         lambda offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
     )
+    config: Any = load_from_hub(
+        place, "transformers", lambda offline: AutoConfig.from_pretrained(place, local_files_only=offline)
+    )
+    positions = int(getattr(config, "max_position_embeddings", None) or sys.maxsize)
+    if settings.max_tokens > positions:
+        asked = f"translator.max_tokens: {settings.max_tokens} tokens are asked for"
+        raise InputError(f"{place}: {asked}; the model has places for {positions}")
     first = None
     if settings.codes:
         source, target = settings.codes
@@ -110,13 +117,17 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         first = _token_of(tokenizer, target)
 
     open_backend = _with_ctranslate2 if settings.backend == "ctranslate2" else _with_transformers
-    translate_batch = open_backend(settings, tokenizer, first, device, precision, threads)
+    # A translation takes a place less, because a token of its own starts the decoder.
+    loaded = _Loaded(tokenizer, first, device, precision, threads, limit=positions - 1)
+    translate_batch = open_backend(settings, loaded)
+    most_rows = max(1, MOST_SCORES // (settings.beam * max(1, config.vocab_size)))
 
     def translate(sentences: Sequence[str]) -> list[Translation]:
         found = [Translation(None, None, False)] * len(sentences)
         lengths = [len(ids) for ids in tokenizer(list(sentences))["input_ids"]] if sentences else []
         kept = [row for row, length in enumerate(lengths) if length <= settings.max_tokens]
-        for rows in _batches(sorted(kept, key=lengths.__getitem__), lengths, settings.batch_tokens):
+        ordered = sorted(kept, key=lengths.__getitem__)
+        for rows in _batches(ordered, lengths, settings.batch_tokens, most_rows):
             for row, translation in zip(rows, translate_batch([sentences[row] for row in rows]), strict=True):
                 found[row] = translation
         return found
@@ -124,10 +135,29 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     return translate
 
 
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """What both backends need.
+
+    `first` is the token that each translation begins with, if any, and `limit` the most tokens of one.
+    """
+
+    tokenizer: Any
+    first: str | None
+    device: str
+    precision: str
+    threads: int
+    limit: int
+
+    def most_tokens(self, longest: int) -> int:
+        """The most tokens of a translation in a batch whose longest sentence has this many."""
+        return min(self.limit, MORE_TOKENS + TIMES_TOKENS * longest)
+
+
 def _with_transformers(
-    settings: TranslatorSettings, tokenizer: Any, first: str | None, device: str, precision: str, _: int
+    settings: TranslatorSettings, loaded: _Loaded
 ) -> Callable[[list[str]], list[Translation]]:
-    """Open the model in transformers; `first` is the token that each translation begins with."""
+    """Open the model in transformers."""
     import torch
     from transformers import AutoModelForSeq2SeqLM
 
@@ -136,16 +166,22 @@ def _with_transformers(
         place,
         "transformers",
         lambda offline: AutoModelForSeq2SeqLM.from_pretrained(
-            place, local_files_only=offline, dtype=getattr(torch, precision)
+            place, local_files_only=offline, dtype=getattr(torch, loaded.precision)
         ),
     )
+    tokenizer, first, device = loaded.tokenizer, loaded.first, loaded.device
     model.to(device).eval()
     forced = {} if first is None else {"forced_bos_token_id": tokenizer.convert_tokens_to_ids(first)}
+
+    def scores_of(tokens: Any, mask: Any, sequences: Any) -> Any:
+        inputs = {"input_ids": tokens, "attention_mask": mask}
+        logits = model(**inputs, decoder_input_ids=sequences[:, :-1]).logits.float()
+        return logits.log_softmax(-1).gather(-1, sequences[:, 1:, None])[..., 0]
 
     @torch.inference_mode()
     def translate_batch(sentences: list[str]) -> list[Translation]:
         inputs = tokenizer(sentences, return_tensors="pt", padding=True).to(device)
-        limit = _MORE_TOKENS + _TIMES_TOKENS * inputs["input_ids"].shape[1]
+        limit = loaded.most_tokens(inputs["input_ids"].shape[1])
         sequences = model.generate(
             **inputs,
             **forced,
@@ -157,8 +193,15 @@ def _with_transformers(
         # The first token only starts the decoder. A second pass gives the scores of the others, because
         # generation would hold those of the whole vocabulary for every step.
         labels, padding = sequences[:, 1:], tokenizer.pad_token_id
-        logits = model(**inputs, decoder_input_ids=sequences[:, :-1]).logits.float()
-        scores = logits.log_softmax(-1).gather(-1, labels[..., None])[..., 0]
+        scores = torch.cat(
+            [
+                scores_of(inputs["input_ids"][rows], inputs["attention_mask"][rows], sequences[rows])
+                for rows in _parts(len(sentences), labels.shape[1] * model.config.vocab_size)
+            ]
+        )
+        if first is not None:
+            # The search does not choose this token, so it has no part in its score.
+            scores[:, 0] = 0.0
         ends = model.generation_config.eos_token_id
         is_end = torch.isin(labels, torch.tensor(ends, device=device).view(-1))
         # All up to and with the first end of a sentence; what follows is padding.
@@ -175,8 +218,14 @@ def _with_transformers(
     return translate_batch
 
 
+def _parts(rows: int, scores: int) -> list[slice]:
+    """Slices of rows that have at most `MOST_SCORES` scores together, if one row has `scores`."""
+    size = max(1, MOST_SCORES // max(1, scores))
+    return [slice(start, start + size) for start in range(0, rows, size)]
+
+
 def _with_ctranslate2(
-    settings: TranslatorSettings, tokenizer: Any, first: str | None, device: str, precision: str, threads: int
+    settings: TranslatorSettings, loaded: _Loaded
 ) -> Callable[[list[str]], list[Translation]]:
     """Convert the model for CTranslate2, and open it there; see `_with_transformers`."""
     try:
@@ -191,14 +240,19 @@ def _with_ctranslate2(
             target = Path(folder, "model")
             ctranslate2.converters.TransformersConverter(settings.model).convert(str(target))
             return ctranslate2.Translator(
-                str(target), device=device, compute_type=precision, inter_threads=1, intra_threads=threads
+                str(target),
+                device=loaded.device,
+                compute_type=loaded.precision,
+                inter_threads=1,
+                intra_threads=loaded.threads,
             )
 
+    tokenizer, first = loaded.tokenizer, loaded.first
     translator = load_from_hub(settings.model, "ctranslate2", converted)
 
     def translate_batch(sentences: list[str]) -> list[Translation]:
         tokens = [tokenizer.convert_ids_to_tokens(ids) for ids in tokenizer(sentences)["input_ids"]]
-        limit = _MORE_TOKENS + _TIMES_TOKENS * max(map(len, tokens))
+        limit = loaded.most_tokens(max(map(len, tokens)))
         results = translator.translate_batch(
             tokens,
             beam_size=settings.beam,
@@ -224,11 +278,11 @@ def _token_of(tokenizer: Any, code: str) -> str:
     return tokens.get(code, code)
 
 
-def _batches(rows: Sequence[int], lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+def _batches(rows: Sequence[int], lengths: Sequence[int], most: int, most_rows: int) -> Iterator[list[int]]:
     """Yield rows of rising lengths in batches of at most `most` tokens with padding, but at least one row."""
     batch: list[int] = []
     for row in rows:
-        if batch and (len(batch) + 1) * lengths[row] > most:
+        if batch and (len(batch) == most_rows or (len(batch) + 1) * lengths[row] > most):
             yield batch
             batch = []
         batch.append(row)
