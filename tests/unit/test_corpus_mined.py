@@ -258,7 +258,7 @@ def test_multi30k(tmp_path, mirror):
     )
     result, rows = sample(tmp_path, [path])
     assert {row["source"] for row in rows} | {row["target"] for row in rows} <= {
-        caption.strip(mined_paraphrases._QUOTES) for _, *english in captions for caption in english
+        caption.strip(mined_paraphrases._MARKS) for _, *english in captions for caption in english
     }
     assert result == {
         "read": 145_000,
@@ -278,7 +278,7 @@ def test_quotation_marks_and_pairs_that_are_almost_equal_do_not_stay(tmp_path):
     long = " ".join(f"word{number}" for number in range(40))
     rows = [
         ("A.", '"Quoted."'),
-        ("A.", "„Other‟"),
+        ("A.", "- „Other‟ –"),
         ("B.", long),
         ("B.", f"{long}x"),
         ("C.", "c"),

@@ -18,8 +18,8 @@ from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
 
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
-# Marks and spaces that are taken off a sentence's ends, because only one of two translations may be quoted.
-_QUOTES = " \"'`“”„‟«»‹›‘’‚"
+# Marks and spaces that are taken off a sentence's ends: only one of two translations may be quoted speech.
+_MARKS = " \"'`“”„‟«»‹›‘’‚-—–"
 # Pairs whose Levenshtein ratio is above this are dropped, such as long sentences with one spelling mistake.
 _ALIKE = 0.99
 # Most sentences of a group among the examples.
@@ -41,7 +41,7 @@ def sample_paraphrases(
     Sources are the same if they differ only in case and white space. Punctuation counts here, because a
     question and a statement have different translations. Within a group, only the first of the targets with
     the same `normal_form.words_of` is kept: pairs that differ only in punctuation teach nothing. Quotation
-    marks at the ends of sentences are taken off.
+    marks and dashes at the ends of sentences are taken off.
 
     The sentences of a group are shuffled and paired two by two. If their number is odd, the last one is
     paired with the first. So each sentence occurs once, except one of an odd group, and a group of n gives
@@ -92,8 +92,8 @@ def sample_paraphrases(
                         AS close
                 FROM (
                     SELECT
-                        trim(one.target, $quotes) AS source,
-                        trim(other.target, $quotes) AS target,
+                        trim(one.target, $marks) AS source,
+                        trim(other.target, $marks) AS target,
                         sampled.first + 1 AS line,
                         sampled.place
                     FROM sampled
@@ -102,7 +102,7 @@ def sample_paraphrases(
                 )
                 ORDER BY place
                 """,
-                params={"quotes": _QUOTES, "alike": _ALIKE},
+                params={"marks": _MARKS, "alike": _ALIKE},
             )
             for block in pairs.to_arrow_reader(BLOCK_ROWS):
                 kept = block.filter(pa.array(_is_kept(block)))
