@@ -59,6 +59,7 @@ TABLES = {
         "studies",
         "#study",
         "negatives",
+        "inspection",
         "comparison",
         "language_choice",
     ),

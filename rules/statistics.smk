@@ -106,8 +106,8 @@ rule plot_funnel:
 
 rule inspect_model:
     input:
-        after=models.inspected_files("results/models/{model}/model.safetensors"),
-        before=models.inspected_files("results/untrained/{model}/model.safetensors"),
+        after=models.inspected_model("results/models"),
+        before=models.inspected_model("results/untrained"),
         selected=models.inspected_sentences,
         dropped=models.inspected_files("results/selected/{data}/{corpus}/{pair}.dropped.tsv"),
     output:
@@ -125,7 +125,9 @@ rule inspect_model:
     resources:
         **needs("inspect_model"),
     params:
-        inspection=models.inspection,
+        columns=models.inspected_columns,
+        corpora=models.inspected_corpora,
+        settings={key: value for key, value in config["inspection"].items() if key != "model"},
         code=code_of("inspect_model"),
     message:
         "Look at what a model has learned"

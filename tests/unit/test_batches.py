@@ -58,10 +58,12 @@ def test_a_sentence_that_is_everywhere_is_repeated_and_barred() -> None:
     sentences = pairs_of([7] * 6, list(range(10, 16)))
     batches = without_repetitions(sentences, 3)
     assert sorted(map(len, batches)) == [3, 3]
-    assert same_meaning(pairs_of([7, 7, 1], [2, 3, 7])).tolist() == [
-        [False, False, True],
-        [False, False, True],
-        [False, False, False],
+    # All of these sentences mean the same as the one that they share, and the last pair shares none.
+    assert same_meaning(pairs_of([7, 7, 1, 5], [2, 3, 7, 6])).tolist() == [
+        [False, True, True, False],
+        [True, False, True, False],
+        [True, True, False, False],
+        [False, False, False, False],
     ]
 
 

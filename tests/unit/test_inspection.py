@@ -98,14 +98,14 @@ def test_dropped_pairs_by_filter(tmp_path: Path) -> None:
     lines = ["reason\tline\tsource\ttarget"]
     lines += [f'{reason}\t{n}\t"{n} {"x" * 300}\ta  b' for reason in ("overlap", "length") for n in range(5)]
     path.write_text("\n".join(lines) + "\n")
-    rows = dropped_examples({"one en-de": path})
+    rows = dropped_examples([(path, "one en-de")])
     assert [(row["filter"], row["source"][:2]) for row in rows] == [
         (reason, f'"{n}') for reason in ("length", "overlap") for n in range(3)
     ]
     assert {row["corpus"] for row in rows} == {"one en-de"}
     assert {len(row["source"]) for row in rows} == {120}
     path.write_text("reason\tline\tsource\ttarget\n")
-    assert dropped_examples({"one": path}) == []
+    assert dropped_examples([(path, "one")]) == []
 
 
 def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
@@ -115,9 +115,9 @@ def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
     pl.DataFrame({"source": TEXTS, "target": TEXTS[::-1]}).write_parquet(tmp_path / "pairs.parquet")
     (tmp_path / "dropped.tsv").write_text("reason\tsource\ttarget\nlength\ta\tb\n")
     tables = {name: tmp_path / f"{name}.csv" for name in ("neighbours", "pieces", "map", "dropped")}
-    files = {"c": [(tmp_path / "pairs.parquet", "source"), (tmp_path / "pairs.parquet", "target")]}
+    files = [(tmp_path / "pairs.parquet", ("c", side)) for side in ("source", "target")]
     inspect_model(
-        tmp_path / "after", tmp_path / "before", files, {"c": tmp_path / "dropped.tsv"}, tables,
+        tmp_path / "after", tmp_path / "before", files, [(tmp_path / "dropped.tsv", "c")], tables,
         sentences=None, candidates=40,
     )  # fmt: skip
     with tables["map"].open(newline="", encoding="utf-8") as file:

@@ -23,8 +23,8 @@ def test_a_model_of_the_sample_is_looked_at(finished: Path) -> None:
     # Training brings translations nearer to each other.
     after, before = (sum(float(row[name]) for row in neighbours) for name in ("cosine", "cosine_before"))
     assert after != before
-    assert {row["corpus"] for row in rows(finished / tables[2])} == {"sample_opensubtitles de-en"}
-    assert "sample_opensubtitles" in (finished / "results/figures/map.svg").read_text(encoding="utf-8")
+    assert {row["corpus"] for row in rows(finished / tables[2])} == {"sample_opus en-de"}
+    assert "sample_opus" in (finished / "results/figures/map.svg").read_text(encoding="utf-8")
 
 
 def test_the_front_of_the_sample(finished_once: Path) -> None:

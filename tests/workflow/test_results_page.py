@@ -88,6 +88,12 @@ def test_a_browser_shows_the_page(finished_once: Path, browser: Browser, width: 
     page = browser.open((finished_once / "results/report.html").as_uri(), width=width, dark=dark)
     assert page.value("document.documentElement.scrollWidth") <= width
     assert page.value("[...document.querySelectorAll('main .picture img')].length") >= 15
+    # Series of pictures are folded, and pictures are read when they come into view.
+    page.value("""Promise.all([...document.querySelectorAll('main .picture img')].map((each) => {
+        for (const fold of document.querySelectorAll('details')) fold.open = true;
+        each.loading = 'eager';
+        return each.decode();
+    })).then(() => true)""")
     unseen = """[...document.querySelectorAll('main .picture img')].filter((each) => {
         const box = each.getBoundingClientRect();
         return box.width < 20 || box.height < 20 || !each.checkVisibility() || !each.naturalWidth;

@@ -9,15 +9,12 @@ from adapter import step
 from paraphrastic.report.inspection import inspect_model
 
 with step(snakemake):
-    given, files = snakemake.params.inspection, snakemake.input
-    selected = {}
-    for (corpus, column), path in zip(given["columns"], files.selected, strict=True):
-        selected.setdefault(corpus, []).append((path, column))
+    files, params = snakemake.input, snakemake.params
     inspect_model(
         Path(files.after[0]).parent,
         Path(files.before[0]).parent,
-        selected,
-        dict(zip(given["corpora"], files.dropped, strict=True)),
+        list(zip(files.selected, params.columns, strict=True)),
+        list(zip(files.dropped, params.corpora, strict=True)),
         dict(snakemake.output.items()),
-        **given["settings"],
+        **params.settings,
     )

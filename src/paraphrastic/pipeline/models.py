@@ -318,16 +318,24 @@ class Models:
         return files
 
     def inspected_sentences(self, wildcards: Wildcards) -> list[str]:
-        """Return the file of each source of sentences; see `inspection`."""
+        """Return the files of the inspected model's sentences, each for its sources and for its targets."""
         return [file for file in self.inspected_files(_SELECTED)(wildcards) for _ in ("source", "target")]
 
-    def inspection(self, wildcards: Wildcards) -> Json:
-        """Return the settings of the inspection, its corpora, and corpus and column of each of its files."""
-        settings = {key: value for key, value in self.config["inspection"].items() if key != "model"}
+    def inspected_model(self, folder: str) -> OfWildcards:
+        """Return a function for the files of the inspected model in a folder of models."""
+        places = self.inspected_files(f"{folder}/{{model}}")
+        return lambda wildcards: self.corpora.model_files(
+            self.config["inspection"]["model"], places(wildcards)[0]
+        )
+
+    def inspected_corpora(self, wildcards: Wildcards) -> list[str]:
+        """Return the names of the inspected model's corpora."""
         pairs = self.corpus_pairs[self.config["inspection"]["model"]]
-        corpora = [f"{corpus} {'-'.join(pair)}" for corpus, pair in pairs]
-        columns = [(corpus, side) for corpus in corpora for side in ("source", "target")]
-        return {"settings": settings, "corpora": corpora, "columns": columns}
+        return [f"{corpus} {'-'.join(pair)}" for corpus, pair in pairs]
+
+    def inspected_columns(self, wildcards: Wildcards) -> list[tuple[str, str]]:
+        """Return corpus and column of each file of `inspected_sentences`."""
+        return [(name, side) for name in self.inspected_corpora(wildcards) for side in ("source", "target")]
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""

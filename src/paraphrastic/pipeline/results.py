@@ -69,9 +69,9 @@ class Results:
             ),
         ]
         # Why some tables that the page could show are not made.
-        self.absent = dict.fromkeys(
-            (table for table in others if table not in made), "the configuration does not ask for it"
-        ) | {
+        unmade = [table for table in others if table not in made]
+        unmade += [] if config["inspection"]["model"] else ["map"]
+        self.absent = dict.fromkeys(unmade, "the configuration does not ask for it") | {
             table: f"no system of the configuration is evaluated on {layout.task}"
             for table, layout in LAYOUTS.items()
             if table not in self.system_tables

@@ -160,14 +160,14 @@ def _principal(vectors: Float32) -> Float64:
     return centred @ two
 
 
-def dropped_examples(files: Mapping[str, str | Path]) -> Rows:
+def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
     """Some pairs that each filter dropped, as rows of `DROPPED_COLUMNS`, from samples of dropped pairs.
 
     Args:
-        files: the TSV files that the selection writes, by the name of the corpus.
+        files: the TSV files that the selection writes, each with the name of its corpus.
     """
     rows = []
-    for corpus, path in files.items():
+    for path, corpus in files:
         table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
         for (reason,), group in table.group_by("reason", maintain_order=True):
             for source, target in group.select("source", "target").head(_EXAMPLES).iter_rows():
@@ -176,15 +176,17 @@ def dropped_examples(files: Mapping[str, str | Path]) -> Rows:
     return sorted(rows, key=lambda row: row["filter"])
 
 
-def sample_sources(files: Mapping[str, Sequence[tuple[str | Path, str]]], count: int) -> dict[str, list[str]]:
+def sample_sources(files: Sequence[tuple[str | Path, tuple[str, str]]], count: int) -> dict[str, list[str]]:
     """The first distinct sentences of each source.
 
     Args:
-        files: Parquet files, whose rows are in random order, each with a column, by the name of the source.
+        files: Parquet files, whose rows are in random order, each with the name of its source and a column.
         count: number of sentences of a source, at most.
     """
-    found = {}
-    for source, parts in files.items():
+    found, by_source = {}, dict[str, list[tuple[str | Path, str]]]()
+    for path, (source, column) in files:
+        by_source.setdefault(source, []).append((path, column))
+    for source, parts in by_source.items():
         tables = [(pl.scan_parquet(path).select(column).head(count), column) for path, column in parts]
         columns = [table.collect()[column].to_list() for table, column in tables]
         found[source] = list(dict.fromkeys(text for column in columns for text in column))[:count]
@@ -194,8 +196,8 @@ def sample_sources(files: Mapping[str, Sequence[tuple[str | Path, str]]], count:
 def inspect_model(
     after: Path,
     before: Path | None,
-    files: Mapping[str, Sequence[tuple[str | Path, str]]],
-    dropped: Mapping[str, str | Path],
+    files: Sequence[tuple[str | Path, tuple[str, str]]],
+    dropped: Sequence[tuple[str | Path, str]],
     tables: Mapping[str, str | Path],
     *,
     sentences: Sequence[str] | None,
@@ -206,8 +208,8 @@ def inspect_model(
     Args:
         after: the model's folder.
         before: folder of the model before training, or None.
-        files: training sentences by source, see `sample_sources`.
-        dropped: samples of dropped pairs by corpus, see `dropped_examples`.
+        files: files of training sentences, see `sample_sources`.
+        dropped: samples of dropped pairs, see `dropped_examples`.
         tables: CSV files to write: `neighbours`, `pieces`, `map` and `dropped`.
         sentences: sentences whose neighbours are shown; None for some of the training sentences.
         candidates: number of sentences of each source.

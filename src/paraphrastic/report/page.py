@@ -180,7 +180,8 @@ class _Page:
         wanted = self.figures
         found = {name: path for name, path in every.items() if wanted is None or name.as_posix() in wanted}
         if not found and (self._is_there(section.name) or not section.table):
-            self.missing.append((f"{section.title}: picture", f"{figures / pattern} does not exist"))
+            why = self.absent.get(section.name) or f"{figures / pattern} does not exist"
+            self.missing.append((f"{section.title}: picture", why))
         for place, path in found.items():
             name = ", ".join(place.parts[1:])
             label = f"{section.title}{name and ': '}{name}"

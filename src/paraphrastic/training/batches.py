@@ -12,11 +12,14 @@ from paraphrastic.training.sentences import Sentences
 def same_meaning(sentences: Sentences) -> Bool:
     """Whether pair i and the target of pair j are known to mean the same, bool [n, n]; the diagonal is false.
 
-    They do if the target is a copy of a sentence of pair i, or if the pairs are of one group. `sentences` are
-    the sources of n pairs and then their targets.
+    They do if the two pairs share a sentence, since all sentences of both then mean the same, or if the pairs
+    are of one group. `sentences` are the sources of n pairs and then their targets.
     """
     source, target = fingerprints(sentences).reshape(2, -1)
-    found = (source[:, None] == target) | (target[:, None] == target)
+    found = np.zeros((len(source), len(source)), np.bool_)
+    for own in (source, target):
+        for other in (source, target):
+            found |= own[:, None] == other
     if (groups := sentences.pair_groups) is not None:
         found |= groups[:, None] == groups
     np.fill_diagonal(found, False)
