@@ -117,6 +117,7 @@ class LogHandler(LogHandlerBase):
         self._over.set()
         with self._drawing:
             if self._progress is not None and self._on_terminal and self._picture:
+                self._progress.stop()
                 self._draw()
         super().close()
 

@@ -56,7 +56,7 @@ def test_neighbours_are_the_nearest_other_sentences(inspected: Inspected) -> Non
             best = sorted(zip(cosines, others, strict=True), key=lambda pair: -pair[0])[:3]
             own = rows[3 * start : 3 * start + 3]
             assert [float(row[score]) for row in own] == pytest.approx([c for c, _ in best], abs=0.006)
-            assert own[0][column] == best[0][1]
+            assert own[0][column] == " ".join(best[0][1].split())[:120]
     chosen = {row["sentence"] for row in neighbours(inspected)}
     assert len(chosen) == 8
     assert chosen < set(TEXTS)
@@ -86,7 +86,8 @@ def test_a_map_has_the_directions_of_the_largest_differences(inspected: Inspecte
     assert [row["source"] for row in rows] == ["one"] * 30 + ["two"] * len(TEXTS[20:])
     if method == "UMAP":
         pytest.skip("UMAP is installed, whose places have no formula")
-    vectors = inspected.after.embed_raw_text([row["sentence"] for row in rows], normalize=True)
+    texts = [text for each in inspected.sources.values() for text in each]
+    vectors = inspected.after.embed_raw_text(texts, normalize=True)
     centred = vectors - vectors.mean(axis=0)
     singular = np.linalg.svd(centred, compute_uv=False)
     places = np.array([[float(row["x"]), float(row["y"])] for row in rows])
@@ -121,7 +122,8 @@ def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
         sentences=None, candidates=40,
     )  # fmt: skip
     with tables["map"].open(newline="", encoding="utf-8") as file:
-        assert [row["sentence"] for row in csv.DictReader(file)] == TEXTS[:40]
+        found = [row["sentence"] for row in csv.DictReader(file)]
+    assert [len(each) for each in found] == [min(120, len(" ".join(text.split()))) for text in TEXTS[:40]]
     assert tables["dropped"].read_text().splitlines()[1] == "length,c,a,b"
     assert tables["neighbours"].read_text().count("\n") == 25
 
@@ -138,6 +140,13 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     assert float(first[3]) == pytest.approx(cosine, abs=0.006)
     assert "map.svg: 3 sentences, by " in shown
     assert "a.txt" in (tmp_path / "map.svg").read_text()
+    (tmp_path / "a.txt").write_text("A dog runs.\n" + "x" * 2_000_000 + "\nA cat\x1b sits.\n")
+    assert main([*command, "--sentence", "the cat"]) == 0
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.split("\n"))) < 400
+    assert "A cat\ufffd sits." in shown
+    assert main([*command[:-1], str(tmp_path / "map.txt")]) == 1
+    assert "map.txt: a map is written as .svg, .png or .pdf" in capsys.readouterr().err
     (tmp_path / "a.txt").write_text("one\n")
     assert main(command) == 1
     assert "a.txt: at least two different sentences are needed" in capsys.readouterr().err

@@ -61,6 +61,16 @@ def test_the_pace_of_the_run_counts_more_and_more(progress: Progress, clock: Clo
     assert progress.summary() == "4 of 4 steps are done, after 55 minutes"
 
 
+def test_a_run_that_is_over_promises_nothing(progress: Progress, clock: Clock) -> None:
+    progress.begin(7, "Select")
+    clock.now += 30
+    progress.stop()
+    assert progress.lines(80, 20)[-1] == "0 of 4 steps are done; the run has ended after 30 seconds"
+    assert len(progress.lines(80, 20)) == 4
+    # The counts stay in a narrow window.
+    assert progress.lines(50, 20)[0].endswith("0 of 2")
+
+
 def test_lines_for_a_terminal(progress: Progress) -> None:
     progress.begin(7, "Select the pairs of en")
     progress.begin(5, "Select the pairs of de")

@@ -125,10 +125,10 @@ def test_the_search_orders_pasted_sentences(demo: Path, browser: Browser) -> Non
 def test_the_keyboard_is_enough(demo: Path, browser: Browser) -> None:
     page = opened(browser, demo)
     focused = []
-    for _ in range(4):
+    for _ in range(6):
         page.press("Tab")
         focused.append(page.value("document.activeElement.id || document.activeElement.tagName"))
-    assert focused == ["first", "second", "query", "SUMMARY"]
+    assert focused == ["first", "first-words", "second", "second-words", "query", "SUMMARY"]
     page.press("Enter")
     page.press("Tab")
     assert page.value("document.activeElement.id") == "sentences"

@@ -55,6 +55,7 @@ def test_a_fault_stands_above_the_picture(tmp_path: Path) -> None:
     assert status == 1
     assert "STS.zip" in shown
     assert "Error in rule" in shown
+    assert "0 of 2 steps are done; the run has ended after " in PICTURE.split(shown)[-1]
 
 
 def test_without_a_terminal_the_output_is_snakemakes(tmp_path: Path) -> None:

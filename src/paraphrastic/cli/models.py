@@ -104,25 +104,37 @@ UMAP where the package umap-learn is installed, and otherwise by PCA.
     ),
     cli.several("--sentence", "TEXT", "sentences to find neighbours for (default: some of the file's)"),
     cli.argument("--map", metavar="FILE", help="picture to write, such as map.svg or map.png"),
+    cli.LANGUAGE,
 )
 def inspect(
-    model: str, before: str | None, sentences: list[str], sentence: list[str], map: str | None
+    model: str,
+    before: str | None,
+    sentences: list[str],
+    sentence: list[str],
+    map: str | None,
+    language: str | None,
 ) -> None:
     """Print what a model has learned."""
     with cli.needing("pipeline"):
         from paraphrastic.report import inspection
+    from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.embed_files import read_sentences
     from paraphrastic.model.folder import open_folder
 
+    if map and Path(map).suffix not in (".svg", ".png", ".pdf"):
+        raise InputError(f"{map}: a map is written as .svg, .png or .pdf")
     sources = {}
     for path in sentences:
         lines = (" ".join(line.split()) for line in read_sentences(path))
         sources[Path(path).name] = list(dict.fromkeys(filter(None, lines)))
     opened = open_folder(before) if before else None
-    inspected = inspection.Inspected(open_folder(model), opened, sources)
+    inspected = inspection.Inspected(open_folder(model), opened, sources, language)
     near = inspection.neighbours(inspected, sentence or None)
     print(inspection.as_text("Nearest sentences", inspection.NEIGHBOURS_COLUMNS, near))
-    print(inspection.as_text("Pieces", inspection.PIECES_COLUMNS, inspection.pieces(inspected)))
+    if isinstance(inspected.after, AverageEncoder):
+        print(inspection.as_text("Pieces", inspection.PIECES_COLUMNS, inspection.pieces(inspected)))
+    else:
+        print("The model is not a single average, so its pieces have no length.\n")
     if map:
         from paraphrastic.base.files import write_csv
         from paraphrastic.report.figures.map import plot_map

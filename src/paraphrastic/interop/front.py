@@ -27,6 +27,8 @@ FRONT_COLUMNS = (
     "megabytes", "front", "note",
 )  # fmt: skip
 _BATCH = 128
+# What systems are compared by; a system of which one is unknown can be neither on the front nor beat another.
+_COMPARED = ("sts", "sentences_per_second", "megabytes")
 # What a model consists of; a card, or files for other libraries, are not needed to use it.
 _WEIGHTS = (".safetensors", ".model", ".bin", ".json", ".txt", ".npy")
 
@@ -175,21 +177,19 @@ def tabulate_front(measured: str | Path, published: Sequence[str | Path], output
                 "note": f"without {row['missing'][0].partition('/')[2]}" if row["missing"] else "",
             }
         )
-    for row in rows:
-        row["front"] = "" if any(_beats(other, row) for other in rows) else "yes"
-    written = [{**row, **{key: _printed(key, row[key]) for key in row}} for row in rows]
+    # What is printed decides, so that the column follows from the table.
+    written = [{key: _printed(key, value) for key, value in row.items()} for row in rows]
+    for row in written:
+        known = all(row[name] != "" for name in _COMPARED)
+        row["front"] = "yes" if known and not any(_beats(other, row) for other in written) else ""
     write_csv(output, FRONT_COLUMNS, [*written, *_published(published)])
 
 
 def _beats(one: Json, other: Json) -> bool:
-    """Whether a row is at least as good as another in quality, speed and size, and better in one of them.
-
-    What is unknown of one of the two beats nothing.
-    """
-    names = ("sts", "sentences_per_second", "megabytes")
-    mine, theirs = ([row[name] for name in names] for row in (one, other))
-    if None in (*mine, *theirs):
+    """Whether a row is at least as good as another in quality, speed and size, and better in one of them."""
+    if any(row[name] == "" for row in (one, other) for name in _COMPARED):
         return False
+    mine, theirs = ([float(row[name]) for name in _COMPARED] for row in (one, other))
     quality, speed, size = zip(mine, theirs, strict=True)
     not_worse = quality[0] >= quality[1] and speed[0] >= speed[1] and size[0] <= size[1]
     return bool(not_worse and mine != theirs)

@@ -41,6 +41,7 @@ class Progress:
         self._places = {job.number: place for place, job in enumerate(jobs)}
         self._planned = wall_seconds(self._jobs, self._costs, cores)
         self._done: set[int] = set()
+        self._stopped = False
         # When each running job has begun, with its description.
         self._running: dict[int, tuple[float, str]] = {}
 
@@ -52,6 +53,11 @@ class Progress:
     def end(self, number: int) -> None:
         """A job has ended, well or not."""
         self._running.pop(number, None)
+
+    def stop(self) -> None:
+        """The run is over, with all jobs or without."""
+        self._stopped = True
+        self._running.clear()
 
     def finish(self, number: int) -> None:
         """A job is finished."""
@@ -86,6 +92,8 @@ class Progress:
         passed = in_words(self.seconds)
         if done == total:
             return f"{total} of {total} steps are done, after {passed}"
+        if self._stopped:
+            return f"{done} of {total} steps are done; the run has ended after {passed}"
         return f"{done} of {total} steps are done, after {passed}; about {in_words(self.seconds_left)} left"
 
     def lines(self, width: int, height: int) -> list[str]:
@@ -100,15 +108,16 @@ class Progress:
         named = [f"  {message}" for message in running[:_NAMED]]
         if len(running) > _NAMED:
             named.append(f"  and {len(running) - _NAMED} more")
-        rows = {name: self._row(name, numbers) for name, numbers in phases.items()}
+        bar = max(4, min(_BAR, width - 50))
+        rows = {name: self._row(name, numbers, bar) for name, numbers in phases.items()}
         if len(rows) + len(named) + 2 > height:
             rows = {name: row for name, row in rows.items() if self._is_going_on(phases[name])}
         return [line[: max(1, width - 1)] for line in [*rows.values(), *named, self.summary()]]
 
-    def _row(self, name: str, numbers: Sequence[int]) -> str:
+    def _row(self, name: str, numbers: Sequence[int], length: int) -> str:
         done = len(self._done.intersection(numbers))
-        filled = _BAR * done // len(numbers)
-        bar = "█" * filled + "░" * (_BAR - filled)
+        filled = length * done // len(numbers)
+        bar = "█" * filled + "░" * (length - filled)
         return f"{name:<30} {bar} {done:>5} of {len(numbers)}"
 
     def _is_going_on(self, numbers: Iterable[int]) -> bool:

@@ -1,6 +1,7 @@
 """What a model has learned: the neighbours of sentences, a map of them, and the pieces that it listens to."""
 
 import random
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,11 +41,13 @@ class Inspected:
         after: the model.
         before: the model before its training; None if it is not at hand.
         sources: sentences by the name of their source, each sentence once.
+        language: language of the sentences, for models that keep languages apart.
     """
 
     after: SentenceEncoder
     before: SentenceEncoder | None
     sources: Mapping[str, Sequence[str]]
+    language: str | None = None
 
     @property
     def sentences(self) -> list[str]:
@@ -66,24 +69,29 @@ def neighbours(inspected: Inspected, asked: Sequence[str] | None = None) -> Rows
     if asked is None:
         short = [text for text in candidates if len(text) <= _MOST_CHARACTERS] or candidates
         asked = random.Random(0).sample(short, min(_CHOSEN, len(short)))
-    after = _nearest(inspected.after, asked, candidates)
-    before = _nearest(inspected.before, asked, candidates) if inspected.before else [[] for _ in asked]
+    after = _nearest(inspected.after, asked, candidates, inspected.language)
+    before: list[list[tuple[str, float]]] = [[] for _ in asked]
+    if inspected.before:
+        before = _nearest(inspected.before, asked, candidates, inspected.language)
     rows = []
     for sentence, trained, untrained in zip(asked, after, before, strict=True):
         for rank, (text, cosine) in enumerate(trained, 1):
-            row = {"sentence": sentence, "rank": rank, "after_training": text, "cosine": f"{cosine:.2f}"}
+            row = {"sentence": _shown(sentence), "rank": rank, "after_training": _shown(text)}
+            row["cosine"] = f"{cosine:.2f}"
             if untrained:
                 other, cosine_before = untrained[rank - 1]
-                row |= {"before_training": other, "cosine_before": f"{cosine_before:.2f}"}
+                row |= {"before_training": _shown(other), "cosine_before": f"{cosine_before:.2f}"}
             rows.append(row)
     return rows
 
 
 def _nearest(
-    model: SentenceEncoder, asked: Sequence[str], candidates: Sequence[str]
+    model: SentenceEncoder, asked: Sequence[str], candidates: Sequence[str], language: str | None
 ) -> list[list[tuple[str, float]]]:
     """The nearest other sentences of each sentence, with their cosines."""
-    queries, vectors = (model.embed_raw_text(texts, normalize=True) for texts in (asked, candidates))
+    queries, vectors = (
+        model.embed_raw_text(texts, normalize=True, language=language) for texts in (asked, candidates)
+    )
     places = {text: place for place, text in enumerate(candidates)}
     found = []
     products = queries.astype(np.float32) @ vectors.astype(np.float32).T
@@ -93,6 +101,12 @@ def _nearest(
         best = np.argsort(-cosines, kind="stable")[: min(_NEIGHBOURS, len(candidates) - 1)]
         found.append([(candidates[place], float(cosines[place])) for place in best])
     return found
+
+
+def _shown(text: str) -> str:
+    """A text on one line, without control characters, and cut if it is long."""
+    words = " ".join(text.split())[:_MOST_CHARACTERS]
+    return "".join("\ufffd" if unicodedata.category(letter) == "Cc" else letter for letter in words)
 
 
 def pieces(inspected: Inspected) -> Rows:
@@ -136,7 +150,9 @@ def positions(inspected: Inspected) -> tuple[Rows, str]:
     vectors differ most (PCA).
     """
     rows = [(source, text) for source, texts in inspected.sources.items() for text in texts]
-    vectors = inspected.after.embed_raw_text([text for _, text in rows], normalize=True)
+    vectors = inspected.after.embed_raw_text(
+        [text for _, text in rows], normalize=True, language=inspected.language
+    )
     try:
         from umap import UMAP
     except ModuleNotFoundError:
@@ -144,7 +160,7 @@ def positions(inspected: Inspected) -> tuple[Rows, str]:
     else:
         method, places = "UMAP", UMAP(metric="cosine", random_state=0).fit_transform(vectors)
     found = [
-        {"source": source, "x": f"{x:.4f}", "y": f"{y:.4f}", "sentence": text}
+        {"source": source, "x": f"{x:.4f}", "y": f"{y:.4f}", "sentence": _shown(text)}
         for (source, text), (x, y) in zip(rows, places, strict=True)
     ]
     return found, method
@@ -171,7 +187,7 @@ def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
         table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
         for (reason,), group in table.group_by("reason", maintain_order=True):
             for source, target in group.select("source", "target").head(_EXAMPLES).iter_rows():
-                shown = (" ".join((text or "").split())[:_MOST_CHARACTERS] for text in (source, target))
+                shown = (_shown(text or "") for text in (source, target))
                 rows.append(dict(zip(DROPPED_COLUMNS, (reason, corpus, *shown), strict=True)))
     return sorted(rows, key=lambda row: row["filter"])
 

@@ -118,7 +118,7 @@ class _Page:
         """What a function reads from a file; None, with the reason noted, if it fails."""
         try:
             return read(path)
-        except (InputError, KeyError, ValueError) as error:
+        except (InputError, KeyError, ValueError, TypeError, AttributeError, OverflowError) as error:
             why = str(error) if isinstance(error, InputError) else f"{path}: not readable: {error!r}"
             if not path.exists():
                 why = f"{path} does not exist"

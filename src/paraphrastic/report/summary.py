@@ -83,8 +83,12 @@ def read_headline(path: Path) -> Headline:
 
 
 def read_pairs(path: Path) -> tuple[str, str]:
-    """Read from `funnel.csv` how many training pairs there are, and how many pairs were read."""
-    rows = read_rows(path)
+    """Read from `funnel.csv` how many training pairs there are, and how many pairs were read.
+
+    Models that share their pairs have equal rows, which count once.
+    """
+    every = [{key: cell for key, cell in row.items() if key != "model"} for row in read_rows(path)]
+    rows = list({tuple(row.items()): row for row in every}.values())
     kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
     return kept, read
 

@@ -46,6 +46,7 @@ function readSafetensors(content) {
   } catch {
     throw new Error("the model is not a safetensors file: its header is damaged");
   }
+  if (typeof header !== "object" || header === null) throw new Error("the model is not a safetensors file");
   const tensors = new Map();
   for (const [name, { dtype, shape, data_offsets: place }] of Object.entries(header)) {
     if (name === "__metadata__") continue;
@@ -424,12 +425,13 @@ export class Model {
    */
   nearest(query, matrix, k) {
     const { dim } = this, vector = this.#vector(query);
+    if (matrix.length % dim) throw new Error(`the matrix has no whole vectors of ${dim} numbers`);
     const scores = new Float64Array(matrix.length / dim);
     for (let row = 0; row < scores.length; row++) {
       scores[row] = cosine(vector, matrix.subarray(row * dim, (row + 1) * dim));
     }
     const order = Array.from(scores.keys()).sort((one, two) => scores[two] - scores[one] || one - two);
-    return order.slice(0, k).map((index) => ({ index, score: scores[index] }));
+    return order.slice(0, Math.max(0, k)).map((index) => ({ index, score: scores[index] }));
   }
 
   /** @param {string} sentence */

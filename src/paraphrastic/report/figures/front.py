@@ -14,7 +14,7 @@ Row = Mapping[str, str]
 
 _OURS, _PUBLISHED = "#0072b2", "#777777"
 # Published figures further below the lowest mark than this are left out, since they would squeeze the marks.
-_BELOW = 8
+_BELOW = 15
 
 
 def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
@@ -78,7 +78,10 @@ def _plot(axes: Axes, rows: Sequence[Row], column: str, numbers: Mapping[int, in
         side = ((6, 4), (-9, -11), (-9, 4), (6, -11))[number % 4]
         axes.annotate(str(number), (place, score), side, textcoords="offset points", fontsize=7)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    values = [float(row[column]) for row in rows]
+    # In a wide range, one number for each power of ten is enough.
+    wide = max(values, default=1.0) > 50 * min(values, default=1.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
     speeds, megabytes = EngFormatter(sep=""), FuncFormatter(lambda value, _: f"{value:g}")
     axes.xaxis.set_major_formatter(megabytes if column == "megabytes" else speeds)
     axes.xaxis.set_minor_formatter(NullFormatter())
