@@ -1,18 +1,23 @@
 """Compare a Transformer here with the same folder in sentence-transformers."""
 
 from pathlib import Path
+from typing import cast
 
+from paraphrastic.base.files import read_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.interop.parity import TEXT, Other, Parity, compare
 from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.model.files import MODULES
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.hub import not_installed
+from paraphrastic.model.transformer import TransformerEncoder
 
 
 def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
     """Compare the vectors of a Transformer's folder here and in sentence-transformers.
 
-    sentence-transformers loads the folder itself, and cuts, batches and embeds the sentences in its own way.
+    sentence-transformers cuts, batches and embeds the sentences in its own way, and loads the folder itself
+    unless it has an LSTM.
 
     Args:
         folder: folder of the model.
@@ -26,8 +31,11 @@ def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
     except ImportError:
         raise not_installed(str(folder), "neural") from None
     own = open_folder(folder)
-    # An LSTM is a module of ours, which sentence-transformers has to be told to trust.
-    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=True)
+    if any("LastState" in module["type"] for module in read_json(folder / MODULES)):
+        # sentence-transformers would have to be told to trust our LSTM, so its modules are put together here.
+        model = cast(TransformerEncoder, own).modules
+    else:
+        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     # Whoever uses the folder elsewhere has to prepare such text.
     settings = {key: own.config[key] for key in ("segmentation", "folding")}
     other = Other(
