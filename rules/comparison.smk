@@ -68,9 +68,9 @@ rule train_static_embedding:
 
 rule tabulate_comparison:
     input:
-        static_embedding=models.comparison_curve("static_embedding"),
-        paper=models.comparison_curve("paper"),
-        own=models.comparison_curve("own"),
+        static_embedding=models.study_file("comparison", "results/comparison/{model}/static_embedding.csv"),
+        paper=models.study_file("comparison", "results/comparison/{model}/paper.csv"),
+        own=models.study_file("comparison", "results/comparison/{model}/own.csv"),
     output:
         table="results/tables/comparison.csv",
     log:
@@ -90,9 +90,9 @@ rule tabulate_comparison:
 
 rule plot_comparison:
     input:
-        static_embedding=models.comparison_curve("static_embedding"),
-        paper=models.comparison_curve("paper"),
-        own=models.comparison_curve("own"),
+        static_embedding=models.study_file("comparison", "results/comparison/{model}/static_embedding.csv"),
+        paper=models.study_file("comparison", "results/comparison/{model}/paper.csv"),
+        own=models.study_file("comparison", "results/comparison/{model}/own.csv"),
     output:
         svg="results/figures/comparison.svg",
         png="results/figures/comparison.png",

@@ -106,9 +106,9 @@ rule plot_funnel:
 
 rule inspect_model:
     input:
-        after=models.inspected_model("results/models"),
-        before=models.inspected_model("results/untrained"),
-        selected=models.inspected_sentences,
+        after=models.study_model_files("inspection", "results/models"),
+        before=models.study_model_files("inspection", "results/untrained"),
+        selected=models.inspected_files("results/selected/{data}/{corpus}/{pair}.parquet"),
         dropped=models.inspected_files("results/selected/{data}/{corpus}/{pair}.dropped.tsv"),
     output:
         neighbours="results/tables/neighbours.csv",
@@ -125,7 +125,6 @@ rule inspect_model:
     resources:
         **needs("inspect_model"),
     params:
-        columns=models.inspected_columns,
         corpora=models.inspected_corpora,
         settings={key: value for key, value in config["inspection"].items() if key != "model"},
         code=code_of("inspect_model"),

@@ -145,8 +145,8 @@ rule tabulate_studies:
 
 rule tabulate_negatives:
     input:
-        model=models.negatives_model_files,
-        pairs=models.negatives_files("results/corpora/{data}/pairs.parquet"),
+        model=models.study_model_files("negatives", "results/models"),
+        pairs=models.study_file("negatives", "results/corpora/{data}/pairs.parquet"),
     output:
         table="results/tables/negatives.csv",
     log:

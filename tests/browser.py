@@ -46,6 +46,18 @@ class Browser:
         os.close(self._to)
         os.close(self._from)
 
+    @property
+    def complaints(self) -> list[dict[str, Any]]:
+        """Errors of the page that was opened last, and whatever it wrote to the console."""
+        said = ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded")
+        return [event for event in self.events if event["method"] in said]
+
+    @property
+    def requests(self) -> list[str]:
+        """The addresses that the page that was opened last has asked for."""
+        asked = (event for event in self.events if event["method"] == "Network.requestWillBeSent")
+        return [event["params"]["request"]["url"] for event in asked]
+
     def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
         self._last += 1
         message = {"id": self._last, "method": method, "params": parameters}
@@ -64,6 +76,7 @@ class Browser:
             self.events.append(self._next())
 
     def open(self, address: str, *, width: int, dark: bool = False) -> "Page":
+        self.events.clear()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):

@@ -25,7 +25,18 @@ _SHOWN = (
 
 
 class LogHandler(LogHandlerBase):
-    """Shows a run; see the module."""
+    """Shows a run; see the module.
+
+    It replaces Snakemake's own output, but not its log file. All records are needed to follow a run; those
+    that are printed have Snakemake's filter and formatter.
+    """
+
+    # The interface declares these as abstract properties, which attributes fulfil as well.
+    writes_to_stream = True
+    writes_to_file = False
+    has_filter = True
+    has_formatter = True
+    needs_rulegraph = False
 
     def __post_init__(self) -> None:
         settings = self.common_settings
@@ -120,28 +131,3 @@ class LogHandler(LogHandlerBase):
                 self._progress.stop()
                 self._draw()
         super().close()
-
-    @property
-    def writes_to_stream(self) -> bool:
-        """It replaces Snakemake's own output."""
-        return True
-
-    @property
-    def writes_to_file(self) -> bool:
-        """Snakemake's log file has all lines already."""
-        return False
-
-    @property
-    def has_filter(self) -> bool:
-        """All records are needed to follow a run; those that are printed have Snakemake's filter."""
-        return True
-
-    @property
-    def has_formatter(self) -> bool:
-        """Records are printed with Snakemake's formatter."""
-        return True
-
-    @property
-    def needs_rulegraph(self) -> bool:
-        """The graph of rules is not needed."""
-        return False

@@ -8,12 +8,13 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from small_models import LONG, model_of
 from test_export_tokenizer import LOWER, SENTENCES, trained
 
 from paraphrastic import load_model
@@ -25,30 +26,14 @@ from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.export import export_model
 from paraphrastic.interop.formats import FORMATS
 from paraphrastic.interop.model_card import parts
-from paraphrastic.interop.parity import TEXT, Other, compare
 from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
-from paraphrastic.model.sentencepiece_models import add_unknown_pieces, read_model_proto
+from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 from paraphrastic.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "onnx": "onnxruntime"}
-LONG = "the word again and " * 400
-
-
-def model_of(**options: Any) -> AverageEncoder:
-    """Return a model with random numbers; some of its pieces never occurred in training."""
-    config = {**LOWER, "model": "en", "segmentation": {}, "languages": ["en"], **options.pop("config", {})}
-    processor = trained(**options)
-    generator = np.random.default_rng(0)
-    pieces = processor.get_piece_size()
-    known = generator.random(pieces) < 0.9
-    known[: processor.unk_id() + 1] = False
-    # This leaves one sentence without any known piece.
-    known[processor.piece_to_id(["▁", "狗", "▁狗"])] = False
-    table = (generator.normal(size=(pieces, 48)) * known[:, None]).astype(np.float32)
-    return AverageEncoder(table, known, generator.normal(size=48).astype(np.float32), processor, config)
 
 
 @pytest.fixture(scope="module")
@@ -290,48 +275,6 @@ def test_pieces_with_white_space_cannot_begin_a_line(tmp_path: Path) -> None:
         export_model(model, "glove", tmp_path / "out")
 
 
-def other_of(model: AverageEncoder, **changed: Any) -> Other:
-    tokens = {"cut": lambda texts: model.processor.encode([text.lower() for text in texts])}
-    return Other(**{**tokens, "embed": model.embed_raw_text, "tolerance": 1e-5, "unknown": True, **changed})
-
-
-def test_differences_are_found(model: AverageEncoder) -> None:
-    sentences = SENTENCES[:30] * 50
-
-    def with_nan(texts: Sequence[str]) -> Any:
-        vectors = model.embed_raw_text(texts)
-        vectors[5, 3] = np.nan
-        return vectors
-
-    def shifted(texts: Sequence[str]) -> Any:
-        vectors = model.embed_raw_text(texts)
-        return np.vstack([vectors[:-1], vectors[:1]]) if len(texts) < 1024 else vectors
-
-    assert compare(model, other_of(model), sentences).apart == []
-    # These lines are in the first and the second block.
-    assert compare(model, other_of(model, embed=with_nan), sentences).apart == [5, 6, 1029, 1030]
-    assert compare(model, other_of(model, embed=shifted), sentences).apart == [1499]
-    reverse = other_of(model, cut=lambda texts: [ids[::-1] for ids in other_of(model).cut(texts)])
-    assert len(compare(model, reverse, sentences).reordered) == 1500
-    without = other_of(model, cut=lambda texts: [ids[1:] for ids in other_of(model).cut(texts)])
-    assert len(compare(model, without, sentences).different) > 500
-    with pytest.raises(InputError, match=r"those of the model \(30, 48\)"):
-        compare(model, other_of(model, embed=lambda texts: np.zeros((len(texts), 3))), SENTENCES[:30])
-
-
-def test_equal_scores_are_no_difference() -> None:
-    model = model_of()
-    pieces = {piece: model.processor.piece_to_id(piece) for piece in ("▁the", "▁all", "▁and")}
-    proto = read_model_proto(model.processor.serialized_model_proto())
-    proto.pieces[pieces["▁all"]].score = proto.pieces[pieces["▁the"]].score + 1e-9
-    model.processor.load_from_serialized_proto(proto.SerializeToString())
-    for name in ("▁the", "▁all", "▁and"):
-        model.known[pieces[name]] = True
-    for piece, ties, different in (("▁all", [1], []), ("▁and", [], [1])):
-        found = compare(model, other_of(model, cut=lambda texts, p=piece: [[pieces[p]]]), ["the"])
-        assert (found.ties, found.different) == (ties, different)
-
-
 def test_the_example_of_the_command_runs(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -373,12 +316,6 @@ def test_an_interrupt_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         export_model(model, "glove", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:
-    text = TEXT.read_text(encoding="utf-8")
-    for letter in "aßéжωאعहবதก모あ狗İ▁\u1105\u1161\u200e\u2066ℭ\u0323\u202f\u1680\ufe0f🏽":
-        assert letter in text
 
 
 @pytest.mark.parametrize("form", FORMATS)

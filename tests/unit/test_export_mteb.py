@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from scipy import stats
-from test_export import model_of
+from small_models import model_of
 
 from paraphrastic.interop import formats
 

@@ -108,6 +108,12 @@ def test_the_picture_names_every_system(tmp_path: Path) -> None:
     text = " ".join(ElementTree.parse(tmp_path / "front.svg").getroot().itertext())
     for name in (*(f"system {n}" for n in range(1, 6)), "no size", "P-SP 74.6", "USE 67.8", "megabytes"):
         assert name in text
+    # Other measures than Pearson's r have no place on its scale.
+    for name in (
+        "static-similarity-mrl-multilingual-v1: Spearman's ρ × 100 75.9",
+        "potion-base-8M: 73.2 as the",
+    ):
+        assert name in " ".join(text.split())
     # This score is far below all marks.
     assert "BERT (CLS)" not in text
     write_csv(tmp_path / "empty.csv", FRONT_COLUMNS, [{"system": "P-SP", "source": "published", "sts": 74.6}])

@@ -1,12 +1,13 @@
 """Test that what is shown of a model is so."""
 
 import csv
+import sys
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from test_export import model_of
+from small_models import model_of
 from test_export_tokenizer import SENTENCES
 
 from paraphrastic import load_model
@@ -81,17 +82,30 @@ def test_pieces_by_the_length_of_their_embeddings(inspected: Inspected, after: A
     assert int(rows[0]["times"]) == times
 
 
-def test_a_map_has_the_directions_of_the_largest_differences(inspected: Inspected) -> None:
+def test_a_map_has_the_directions_of_the_largest_differences(
+    inspected: Inspected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "umap", None)
     rows, method = positions(inspected)
+    assert method == "PCA"
     assert [row["source"] for row in rows] == ["one"] * 30 + ["two"] * len(TEXTS[20:])
-    if method == "UMAP":
-        pytest.skip("UMAP is installed, whose places have no formula")
     texts = [text for each in inspected.sources.values() for text in each]
     vectors = inspected.after.embed_raw_text(texts, normalize=True)
     centred = vectors - vectors.mean(axis=0)
     singular = np.linalg.svd(centred, compute_uv=False)
     places = np.array([[float(row["x"]), float(row["y"])] for row in rows])
     np.testing.assert_allclose(np.linalg.norm(places, axis=0), singular[:2], rtol=1e-3)
+
+
+def test_umap_keeps_neighbours_together_if_there_are_enough_sentences(inspected: Inspected) -> None:
+    pytest.importorskip("umap", reason="UMAP is not installed")
+    rows, method = positions(inspected)
+    places = np.array([[float(row["x"]), float(row["y"])] for row in rows])
+    assert method == "UMAP"
+    # The two sources share ten sentences, each of which has one place.
+    np.testing.assert_allclose(places[20:30], places[30:40], atol=0.5)
+    few = Inspected(inspected.after, None, {"x": ["a b", "the word", "more words"]})
+    assert positions(few)[1] == "PCA"
 
 
 def test_dropped_pairs_by_filter(tmp_path: Path) -> None:
@@ -116,9 +130,9 @@ def test_a_run_is_inspected(inspected: Inspected, tmp_path: Path) -> None:
     pl.DataFrame({"source": TEXTS, "target": TEXTS[::-1]}).write_parquet(tmp_path / "pairs.parquet")
     (tmp_path / "dropped.tsv").write_text("reason\tsource\ttarget\nlength\ta\tb\n")
     tables = {name: tmp_path / f"{name}.csv" for name in ("neighbours", "pieces", "map", "dropped")}
-    files = [(tmp_path / "pairs.parquet", ("c", side)) for side in ("source", "target")]
     inspect_model(
-        tmp_path / "after", tmp_path / "before", files, [(tmp_path / "dropped.tsv", "c")], tables,
+        tmp_path / "after", tmp_path / "before", [(tmp_path / "pairs.parquet", "c")],
+        [(tmp_path / "dropped.tsv", "c")], tables,
         sentences=None, candidates=40,
     )  # fmt: skip
     with tables["map"].open(newline="", encoding="utf-8") as file:

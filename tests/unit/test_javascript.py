@@ -1,5 +1,6 @@
 """Test that a model in JavaScript cuts any text as Python does and gives the same vectors."""
 
+import base64
 import json
 import random
 import shutil
@@ -10,16 +11,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_export import LONG, model_of
+from small_models import LONG, model_of
 from test_export_tokenizer import SENTENCES
 from unicode_text import texts
 
+from browser import Browser
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.interop.compression import with_dtype
-from paraphrastic.interop.javascript import in_node, write_javascript
-from paraphrastic.interop.parity import Parity, compare
+from paraphrastic.interop.javascript import MODULE, in_node, model_bytes, write_javascript
+from paraphrastic.interop.parity import Other, Parity, compare
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
@@ -27,6 +29,18 @@ from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="Node.js is not installed")
 SHIPPED = ("en", "en-de-es-fr")
+
+# What a page with the module and a model defines, to be called from here.
+IN_BROWSER = """
+const letters = atob(document.getElementById("model").textContent);
+const model = load(Uint8Array.from(letters, (each) => each.charCodeAt(0)));
+window.pieces = (texts) => texts.map((text) => model.pieces(text));
+window.embed = (texts) => {
+    let letters = "";
+    for (const byte of new Uint8Array(model.embed(texts).buffer)) letters += String.fromCharCode(byte);
+    return btoa(letters);
+};
+"""
 
 
 def compared(model: AverageEncoder, folder: Path, sentences: list[str]) -> Parity:
@@ -60,9 +74,9 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@needs_node
-@pytest.mark.parametrize("name", SHIPPED)
-def test_twenty_thousand_real_sentences_are_cut_alike(name: str, mirror: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def real_sentences(mirror: Path) -> list[str]:
+    """More than 20,000 sentences in several languages."""
     sentences: list[str] = []
     for path in sorted((mirror / "www.manythings.org/anki").glob("*.zip")):
         with zipfile.ZipFile(path) as archive:
@@ -71,9 +85,40 @@ def test_twenty_thousand_real_sentences_are_cut_alike(name: str, mirror: Path, t
         chosen = random.Random(1).sample(lines, min(len(lines), 3500))
         sentences += [line.split("\t")[1] for line in chosen]
     assert len(sentences) > 20_000
+    return sentences
+
+
+@needs_node
+@pytest.mark.parametrize("name", SHIPPED)
+def test_twenty_thousand_real_sentences_are_cut_alike(
+    name: str, real_sentences: list[str], tmp_path: Path
+) -> None:
     model = open_folder(name)
     assert isinstance(model, AverageEncoder)
-    found = compared(model, tmp_path, sentences)
+    found = compared(model, tmp_path, real_sentences)
+    assert found.identical == found.sentences
+    assert found.largest < 1e-6
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_browser_cuts_them_alike(name: str, real_sentences: list[str], tmp_path: Path) -> None:
+    model = open_folder(name)
+    assert isinstance(model, AverageEncoder)
+    content = base64.b64encode(model_bytes(model)).decode()
+    path = tmp_path / "page.html"
+    script = MODULE.read_text(encoding="utf-8")
+    path.write_text(f'<script type="module">{script}{IN_BROWSER}</script><p id="model">{content}</p>')
+    with Browser(tmp_path / "profile") as browser:
+        page = browser.open(path.as_uri(), width=1000)
+
+        def embed(texts: list[str]) -> Any:
+            vectors = base64.b64decode(page.value(f"embed({json.dumps(texts)})"))
+            return np.frombuffer(bytearray(vectors), np.float32).reshape(len(texts), -1)
+
+        other = Other(lambda texts: page.value(f"pieces({json.dumps(texts)})"), embed, unknown=True)
+        found = compare(model, other, real_sentences)
+        assert not browser.complaints
+    found.check("the sentences", "Chromium")
     assert found.identical == found.sentences
     assert found.largest < 1e-6
 

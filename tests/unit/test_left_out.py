@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_catalogue import read_results, results
+from catalogue import read_results, results
 
 from paraphrastic.evaluation.ledger import Run
 

@@ -8,20 +8,30 @@ from typing import Any
 import pytest
 
 from paraphrastic.base.durations import in_words
-from paraphrastic.base.files import write_csv, write_json
-from paraphrastic.report.first_screen import read_cost, surprises
+from paraphrastic.base.files import write_csv
+from paraphrastic.report.first_screen import cost_of, surprises
 from paraphrastic.report.page import write_report
 from paraphrastic.report.provenance import write_provenance
-from paraphrastic.report.summary import Gain, Headline, read_speeds
+from paraphrastic.report.summary import Gain, Headline, read_ledger, read_speeds
 
 
 def found(tables: Path, headline: Headline | None = None) -> list[str]:
-    return surprises(tables, headline, lambda name: (tables / f"{name}.csv").exists())
+    path = tables / "ledger.csv"
+    ledger = read_ledger(path) if path.exists() else None
+    return surprises(tables, headline, ledger, lambda name: (tables / f"{name}.csv").exists())
 
 
 def write(tables: Path, name: str, rows: Sequence[dict[str, Any]]) -> Path:
     write_csv(tables / f"{name}.csv", list(rows[0]), rows)
     return tables / f"{name}.csv"
+
+
+def write_ledger(tables: Path) -> None:
+    names = ("paper", "printed_in", "system", "row", "column", "published", "measured", "low", "high",
+             "difference", "why")  # fmt: skip
+    verdicts = ("worse", "reproduced", "worse", "not run")
+    shared = {**dict.fromkeys(names, ""), "table": "sts_spearman"}
+    write(tables, "ledger", [{**shared, "verdict": verdict} for verdict in verdicts])
 
 
 def test_nothing_surprises_in_an_ordinary_run(tmp_path: Path) -> None:
@@ -59,11 +69,7 @@ def test_what_surprises(tmp_path: Path) -> None:
         {"model": "en", "dropout": 0.1, "megabatch": size, "chosen": "yes" if size == 100 else ""}
         for size in (60, 100, 20)
     ])  # fmt: skip
-    write(tmp_path, "ledger", [
-        {**dict.fromkeys(("paper", "printed_in", "system", "row", "column", "published", "measured", "low",
-                          "high", "difference", "why"), ""), "table": "sts_spearman", "verdict": verdict}
-        for verdict in ("worse", "reproduced", "worse", "not run")
-    ])  # fmt: skip
+    write_ledger(tmp_path)
     headline = Headline([Gain("P-SP", 60.0, 58.0, (58.0, 62.0))], None, False, (0, 1))
     assert found(tmp_path, headline) == [
         "Training has made no clear difference to P-SP (58.0 before and 60.0 after): the score before it "
@@ -77,6 +83,13 @@ def test_what_surprises(tmp_path: Path) -> None:
         "2 of 3 figures of the papers in the table sts spearman were missed: ours are worse, and the printed "
         "ones lie outside their intervals.",
     ]
+
+
+def test_missed_figures_are_told_in_a_page_that_shows_some_of_the_tables(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    write_ledger(tmp_path / "tables")
+    write_report(tmp_path, tmp_path / "page.html", captions={"sts": "STS."})
+    assert "2 of 3 figures of the papers" in (tmp_path / "page.html").read_text()
 
 
 def test_a_damaged_table_is_named_in_the_page(tmp_path: Path) -> None:
@@ -145,13 +158,12 @@ def test_the_cost_counts_every_step_that_led_to_a_result(
     Path("results/logs/all.log").write_text("".join(f"{MARK}{line}\n" for line in lines))
     given = ["results/table.csv", "results/model", "results/card"]
     write_provenance(given, "results/provenance.json", logs="results/logs", config={"seed": 1})
-    cost = read_cost(Path("results/provenance.json"))
-    assert (cost.jobs, cost.seconds, cost.time, cost.hosts) == (5, 7061.5, "118 minutes", ["one"])
-    assert cost.longest == [("train model", 7000), ("select pairs", 60), ("choose model", 1)]
     content = json.loads(Path("results/provenance.json").read_text())
+    cost = cost_of(content)
+    assert (cost.jobs, cost.seconds, cost.hosts) == (5, 7061.5, ["one"])
+    assert cost.longest == [("train model", 7000), ("select pairs", 60), ("choose model", 1)]
     del content["steps"]
-    write_json("results/provenance.json", content)
-    assert read_cost(Path("results/provenance.json")).jobs == 0
+    assert cost_of(content).jobs == 0
 
 
 @pytest.mark.parametrize(

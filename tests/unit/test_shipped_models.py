@@ -9,10 +9,12 @@ import pytest
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.model.folder import SHIPPED, open_folder
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
-NAMES = sorted(folder.name for folder in SHIPPED.iterdir())
+SHIPPED = shipped_models()
+NAMES = list(SHIPPED)
 # Each pair of sentences that mean the same, and a third sentence that means something else.
 TRIPLES = [
     ("A man plays the guitar.", "Somebody is playing the guitar.", "It is raining."),
@@ -42,7 +44,7 @@ def test_a_translation_is_near(sentence: str, translation: str, other: str) -> N
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_model_is_small_and_knows_what_means_the_same(name: str) -> None:
-    folder = SHIPPED / name
+    folder = SHIPPED[name]
     assert sum(file.stat().st_size for file in folder.iterdir()) < 8_000_000
     assert "licence" in (folder / "README.md").read_text(encoding="utf-8")
     model = load_model(name)
@@ -78,7 +80,7 @@ def test_a_folder_takes_precedence_over_a_shipped_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    shutil.copytree(SHIPPED / "en", "mine")
+    shutil.copytree(SHIPPED["en"], "mine")
     np.testing.assert_array_equal(
         open_folder("mine").embed_raw_text(["a"]), load_model("en").embed_raw_text(["a"])
     )
@@ -111,7 +113,7 @@ def test_the_command_lists_the_models(capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["models"]) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == NAMES
-    assert all(Path(row[4]) == SHIPPED / row[0] for row in rows)
+    assert all(Path(row[4]) == SHIPPED[row[0]] for row in rows)
     assert rows[NAMES.index("en")][1:3] == ["en", str(load_model("en").dim)]
 
 

@@ -4,6 +4,7 @@ Inputs: downloads (or local files). Outputs: pairs, unreadable (rows that were l
 """
 
 from adapter import step
+from paraphrastic.corpus.database import resources_of
 from paraphrastic.corpus.groups import Drawing
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 
@@ -17,10 +18,5 @@ with step(snakemake):
         max_member_bytes=snakemake.config["max_member_bytes"],
         unreadable=snakemake.output.unreadable,
         max_unreadable=snakemake.params.max_unreadable,
-        drawing=Drawing.of_rule(
-            snakemake.params.drawing,
-            memory_mb=snakemake.resources.mem_mb // 2,
-            threads=snakemake.threads,
-            temporary=snakemake.resources.tmpdir,
-        ),
+        drawing=Drawing.of_rule(snakemake.params.drawing, resources_of(snakemake, share=2)),
     )

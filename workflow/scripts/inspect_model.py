@@ -13,7 +13,7 @@ with step(snakemake):
     inspect_model(
         Path(files.after[0]).parent,
         Path(files.before[0]).parent,
-        list(zip(files.selected, params.columns, strict=True)),
+        list(zip(files.selected, params.corpora, strict=True)),
         list(zip(files.dropped, params.corpora, strict=True)),
         dict(snakemake.output.items()),
         **params.settings,

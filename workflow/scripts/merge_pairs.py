@@ -4,6 +4,7 @@ Inputs: selected, contaminated. Outputs: pairs, counts.
 """
 
 from adapter import step
+from paraphrastic.corpus.database import resources_of
 from paraphrastic.corpus.merge import merge_pairs
 
 with step(snakemake):
@@ -17,8 +18,5 @@ with step(snakemake):
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
         seed=snakemake.params.seed,
-        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
-        memory_mb=snakemake.resources.mem_mb // 5,
-        threads=snakemake.threads,
-        temporary=snakemake.resources.tmpdir,
+        **resources_of(snakemake, share=5),
     )

@@ -4,6 +4,7 @@ Inputs: candidates, contaminated. Outputs: parts, summary.
 """
 
 from adapter import step
+from paraphrastic.corpus.database import resources_of
 from paraphrastic.corpus.ranking import rank_pairs
 
 with step(snakemake):
@@ -16,8 +17,5 @@ with step(snakemake):
         sample=snakemake.params.sample,
         drop=snakemake.params.drop,
         seed=snakemake.params.seed,
-        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
-        memory_mb=snakemake.resources.mem_mb // 5,
-        threads=snakemake.threads,
-        temporary=snakemake.resources.tmpdir,
+        **resources_of(snakemake, share=5),
     )

@@ -4,6 +4,7 @@ Input: measured. Outputs: pairs, counts, examples (for reading).
 """
 
 from adapter import step
+from paraphrastic.corpus.database import resources_of
 from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
 
 with step(snakemake):
@@ -14,8 +15,5 @@ with step(snakemake):
         examples=snakemake.output.examples,
         min_similarity=snakemake.params.min_similarity,
         seed=snakemake.params.seed,
-        # DuckDB takes more than its limit, and Python and Arrow need memory, too.
-        memory_mb=snakemake.resources.mem_mb // 5,
-        threads=snakemake.threads,
-        temporary=snakemake.resources.tmpdir,
+        **resources_of(snakemake, share=5),
     )

@@ -11,7 +11,7 @@ from paraphrastic.training.negatives import tabulate_negatives
 with step(snakemake):
     tabulate_negatives(
         Path(snakemake.input.model[0]).parent,
-        snakemake.input.pairs[0],
+        snakemake.input.pairs,
         snakemake.output.table,
         **snakemake.params.negatives,
     )

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,12 +38,12 @@ def models() -> None:
     """Print the models that come with the package."""
     from paraphrastic.base.files import read_json
     from paraphrastic.model.files import CONFIG
-    from paraphrastic.model.folder import SHIPPED
+    from paraphrastic.model.shipped import shipped_models
 
-    for folder in sorted(each for each in SHIPPED.iterdir() if (each / CONFIG).is_file()):
+    for name, folder in shipped_models().items():
         config = read_json(folder / CONFIG)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-        about = folder.name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder
+        about = name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder
         print(*about, sep="\t")
 
 
@@ -136,13 +135,10 @@ def inspect(
     else:
         print("The model is not a single average, so its pieces have no length.\n")
     if map:
-        from paraphrastic.base.files import write_csv
-        from paraphrastic.report.figures.map import plot_map
+        from paraphrastic.report.figures.map import draw_map
 
         rows, method = inspection.positions(inspected)
-        with tempfile.TemporaryDirectory() as folder:
-            write_csv(Path(folder, "map.csv"), inspection.MAP_COLUMNS, rows)
-            plot_map(Path(folder, "map.csv"), [map])
+        draw_map(rows, [map])
         print(f"{map}: {len(rows):,} sentences, by {method}")
 
 

@@ -48,8 +48,10 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         yield from _mining_encoder_errors(name, config)
     if config["filter_study"]["model"] is not None:
         yield from _filter_study_errors(config, registry)
-    yield from _negatives_errors(config)
-    yield from _inspection_errors(config)
+    if config["negatives"]["model"] is not None:
+        yield from _negatives_errors(config)
+    if config["inspection"]["model"] is not None:
+        yield from _inspection_errors(config)
     yield from comparison_errors(config)
     yield from _groups_errors(config, registry)
     yield from _language_choice_errors(config, registry)
@@ -233,14 +235,12 @@ def _corpora_of_kind(kind: str, definition: Settings, registry: Registry) -> lis
 def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
     study, definitions = config["filter_study"], config["definitions"]
     model = study["model"]
+    yield from _study_model_errors("filter_study", "no corpora to rank", config)
     if model not in definitions:
-        yield f"filter_study.model: {undefined(model, definitions)}"
         return
     for key in sorted(set(study["training"]) & set(WATCHING)):
         yield f"filter_study.training.{key}: the study uses the model's own value; remove this key"
     definition = definitions[model]
-    if definition["dataset"] is not None:
-        yield f"filter_study.model: {model!r} has no corpora to rank, but a dataset"
     if "initial_vectors" in study["training"]:
         yield "filter_study.training.initial_vectors: the study uses those of the model; remove this key"
     if study["training"]:
@@ -268,31 +268,31 @@ def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]
             yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
 
 
+def _study_model_errors(study: str, lacking: str, config: Settings) -> Iterator[str]:
+    """Errors in the model that a study names, which must be one with corpora."""
+    model, definitions = config[study]["model"], config["definitions"]
+    if model not in definitions:
+        yield f"{study}.model: {undefined(model, definitions)}"
+    elif definitions[model]["dataset"] is not None:
+        yield f"{study}.model: {model!r} has {lacking}, but a dataset"
+
+
 def _negatives_errors(config: Settings) -> Iterator[str]:
     negatives, definitions = config["negatives"], config["definitions"]
-    model = negatives["model"]
-    if model is None:
-        return
-    if model not in definitions:
-        yield f"negatives.model: {undefined(model, definitions)}"
-    elif definitions[model]["dataset"] is not None:
-        yield f"negatives.model: {model!r} has no pairs of sentences to look in, but a dataset"
-    else:
-        pairs = min(negatives["megabatch"]) * definitions[model]["training"]["batch_size"]
+    yield from _study_model_errors("negatives", "no pairs of sentences to look in", config)
+    if negatives["model"] in definitions:
+        pairs = min(negatives["megabatch"]) * definitions[negatives["model"]]["training"]["batch_size"]
         if len(negatives["sentences"] or ()) > pairs:
             yield f"negatives.sentences: do not fit into the smallest mega-batch, which has {pairs} pairs"
 
 
 def _inspection_errors(config: Settings) -> Iterator[str]:
     model, definitions = config["inspection"]["model"], config["definitions"]
-    if model is None:
-        return
-    if model not in definitions:
-        yield f"inspection.model: {undefined(model, definitions)}"
-    elif definitions[model]["dataset"] is not None:
-        yield f"inspection.model: {model!r} has no sentences to look at, but a dataset"
-    elif not architecture_of(definitions[model]).averaged or architecture_of(definitions[model]).separate:
-        yield f"inspection.model: {model!r} is not a single average"
+    yield from _study_model_errors("inspection", "no sentences to look at", config)
+    if model in definitions:
+        architecture = architecture_of(definitions[model])
+        if not architecture.averaged or architecture.separate:
+            yield f"inspection.model: {model!r} is not a single average"
 
 
 def _groups_errors(config: Settings, registry: Registry) -> Iterator[str]:

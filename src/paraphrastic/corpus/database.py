@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 import duckdb
 import pyarrow as pa
@@ -25,8 +25,6 @@ MERGED_SCHEMA = pa.schema(
 _FILE_SHIFT = 40
 # SQL expression for the number of the file that a place is in.
 CORPUS = f"(place >> {_FILE_SHIFT})"
-
-
 # What becomes of pairs that occur more than once.
 Duplicates = Literal["keep_one", "drop_all", "keep_all"]
 
@@ -40,6 +38,18 @@ class Resources(TypedDict):
     memory_mb: int
     threads: int
     temporary: str | Path
+
+
+def resources_of(job: Any, *, share: int) -> Resources:
+    """A job's threads, its folder for temporary data, and one of `share` parts of its memory.
+
+    DuckDB takes more than its limit, and Python and Arrow need memory, too.
+    """
+    return {
+        "memory_mb": job.resources.mem_mb // share,
+        "threads": job.threads,
+        "temporary": job.resources.tmpdir,
+    }
 
 
 @contextmanager

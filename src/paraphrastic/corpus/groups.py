@@ -8,7 +8,7 @@ from hashlib import md5
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO, Unpack
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -40,7 +40,7 @@ class Drawing:
     resources: Resources
 
     @classmethod
-    def of_rule(cls, settings: Mapping[str, int], **resources: Unpack[Resources]) -> "Drawing | None":
+    def of_rule(cls, settings: Mapping[str, int], resources: Resources) -> "Drawing | None":
         """Make it from a rule's settings, which are empty if the corpus has no groups."""
         return cls(**settings, resources=resources) if settings else None
 

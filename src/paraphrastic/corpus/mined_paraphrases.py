@@ -137,6 +137,10 @@ def levenshtein_ratio(one: str, other: str) -> float:
     while start < min(len(one), len(other)) and one[start] == other[start]:
         start += 1
     one, other = one[start:], other[start:]
+    end = 0
+    while end < min(len(one), len(other)) and one[-1 - end] == other[-1 - end]:
+        end += 1
+    one, other = one[: len(one) - end], other[: len(other) - end]
     # The rest of a pair that is worth looking at is short.
     row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):

@@ -3,7 +3,6 @@
 import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -16,8 +15,8 @@ from paraphrastic.evaluation.speed import choose_sentences, measure_in_own_proce
 from paraphrastic.evaluation.sts import evaluate_sts
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.files import CONFIG
-from paraphrastic.model.folder import SHIPPED, find_folder, open_folder, save_model
+from paraphrastic.model.folder import find_folder, open_folder, save_model
+from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
 log = logging.getLogger(__name__)
@@ -79,13 +78,12 @@ def measure_front(
     sentences = choose_sentences(corpora, protocol.sentences)
     if not sentences:
         raise InputError(f"{corpora[0][0]}: contains no sentence to embed")
-    shipped = sorted(folder.name for folder in SHIPPED.iterdir() if (folder / CONFIG).is_file())
     rows: list[Json] = []
     for name, place in systems.items():
         rows.append(_row(name, place, "", protocol, sentences))
         for dtype, folder in _versions(place, versions):
             rows.append({**_row(name, folder, dtype, protocol, sentences), "system": rows[-1]["system"]})
-    for name in shipped:
+    for name in shipped_models():
         rows.append({**_row(name, name, "", protocol, sentences), "system": f"{name}, in the package"})
     write_json(output, rows)
 
@@ -136,21 +134,16 @@ def _megabytes(place: Any) -> float | None:
 
 
 def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Smaller versions of an average, each with the folder in which it is while it is looked at."""
+    """Smaller versions of an average, each with the folder in which it is until the next one is asked for."""
     if isinstance(place, Mapping) or not dtypes:
         return
     model = open_folder(place)
-    if isinstance(model, AverageEncoder):
-        for dtype in dtypes:
-            with _saved(model, dtype) as folder:
-                yield dtype, folder
-
-
-@contextmanager
-def _saved(model: AverageEncoder, dtype: str) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        save_model(with_dtype(model, dtype), Path(folder, "model"))
-        yield str(Path(folder, "model"))
+    if not isinstance(model, AverageEncoder):
+        return
+    for dtype in dtypes:
+        with tempfile.TemporaryDirectory() as folder:
+            save_model(with_dtype(model, dtype), Path(folder, "model"))
+            yield dtype, str(Path(folder, "model"))
 
 
 def tabulate_front(measured: str | Path, published: Sequence[str | Path], output: str | Path) -> None:

@@ -27,6 +27,7 @@ from paraphrastic.model.files import (
     WEIGHTS,
     ModelFiles,
 )
+from paraphrastic.model.shipped import shipped_models
 
 # The files that each kind of model has besides its configuration, at least.
 _NEEDED = {
@@ -34,9 +35,6 @@ _NEEDED = {
     COMPOSITE: (WEIGHTS, SENTENCEPIECE),
     TRANSFORMER: (WEIGHTS, MODULES, TOKENIZER),
 }
-
-# The models that come with the package, each in a folder of its name; docs/models.md says how they were made.
-SHIPPED = Path(__file__).parents[1] / "models"
 
 
 def save_model(model: PieceEncoder, folder: Path) -> None:
@@ -66,9 +64,8 @@ def open_files(files: ModelFiles) -> SentenceEncoder:
 
 def find_folder(path: str | Path) -> Path:
     """The folder at `path` or, if nothing is there, the shipped model of this name."""
-    shipped = SHIPPED / path
-    is_name = shipped.name == os.fspath(path) and (shipped / CONFIG).is_file()
-    return shipped if is_name and not Path(path).exists() else Path(path)
+    shipped = None if Path(path).exists() else shipped_models().get(os.fspath(path))
+    return shipped or Path(path)
 
 
 def open_folder(path: str | Path) -> SentenceEncoder:
@@ -82,7 +79,7 @@ def open_folder(path: str | Path) -> SentenceEncoder:
     if folder.is_file():
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
     if not folder.exists():
-        names = ", ".join(sorted(shipped.name for shipped in SHIPPED.iterdir()))
+        names = ", ".join(shipped_models())
         raise InputError(
             f"{folder}: there is no folder of this name; models that come with the package: {names}"
         )

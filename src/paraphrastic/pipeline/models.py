@@ -21,9 +21,15 @@ from paraphrastic.config.studies import data_models, prefixed_name, variants
 from paraphrastic.pipeline.corpora import Corpora, OfWildcards, Wildcards, folder_files, languages_of
 from paraphrastic.registry.download import MANUAL
 
-_SELECTED = "results/selected/{data}/{corpus}/{pair}.parquet"
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
+# What there is not if a study names no model.
+_WITHOUT_MODEL = {
+    "comparison": "there is no comparison",
+    "filter_study": "there is no filter study",
+    "inspection": "no model is looked at",
+    "negatives": "there is no table of negatives",
+}
 
 
 class Models:
@@ -156,12 +162,17 @@ class Models:
             for corpus, pair in self.corpus_pairs[model]
         ]
 
+    def _corpus_files(self, model: str, path: str) -> list[str]:
+        """Return one file per corpus and pair of languages of a model, in order."""
+        named = {"model": model, "data": self.data_models[model]}
+        return [
+            path.format(**named, corpus=corpus, pair="-".join(pair))
+            for corpus, pair in self.corpus_pairs[model]
+        ]
+
     def of_corpora(self, path: str) -> OfWildcards:
         """Return a function for one file per corpus and pair of languages of the job's model, in order."""
-        return lambda wildcards: [
-            path.format(model=wildcards.model, corpus=corpus, pair="-".join(pair))
-            for corpus, pair in self.corpus_pairs[wildcards.model]
-        ]
+        return lambda wildcards: self._corpus_files(wildcards.model, path)
 
     def if_dropped(self, path: str) -> OfWildcards:
         """Return `of_corpora`, or no files if contaminated pairs stay in the training data."""
@@ -172,11 +183,7 @@ class Models:
 
         In the path, `{data}` is the model whose training data are used.
         """
-        return [
-            path.format(data=self.data_models[model], corpus=corpus, pair="-".join(pair))
-            for model in self.table_models
-            for corpus, pair in self.corpus_pairs[model]
-        ]
+        return [file for model in self.table_models for file in self._corpus_files(model, path)]
 
     def dataset_versions(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the digests of the files that a model has instead of corpora."""
@@ -266,76 +273,58 @@ class Models:
             for corpus, pair in self.corpus_pairs[wildcards.model]
         }
 
+    def study_file(self, study: str, path: str) -> OfWildcards:
+        """Return a function for a file of the model that a study such as `negatives` names.
+
+        In the path, `{data}` is the model whose training data are used.
+        """
+
+        def file(wildcards: Wildcards) -> str:
+            model = self._study_model(study)
+            return path.format(model=model, data=self.data_models[model])
+
+        return file
+
     def filter_study_files(self, name: str) -> OfWildcards:
         """Return a function for one file per measure of the filter study and, with `{part}`, per part."""
 
         def files(wildcards: Wildcards) -> list[str]:
+            folder = f"results/filter_study/{self._study_model('filter_study')}"
             study = self.config["filter_study"]
-            if study["model"] is None:
-                raise InputError("config: filter_study.model: is null, so there is no filter study")
             parts = range(1, study["parts"] + 1) if "{part}" in name else [0]
             return [
-                f"results/filter_study/{study['model']}/{measure}/{name.format(part=part)}"
+                f"{folder}/{measure}/{name.format(part=part)}"
                 for measure in study["rank_by"]
                 for part in parts
             ]
 
         return files
 
-    def negatives_files(self, *paths: str) -> OfWildcards:
-        """Return a function for files of the model whose negatives are shown, or of its training `data`."""
+    def study_model_files(self, study: str, folder: str) -> OfWildcards:
+        """Return a function for the files of the model that a study names, in a folder of models."""
+        return lambda wildcards: self.corpora.model_files(
+            self._study_model(study), f"{folder}/{self._study_model(study)}"
+        )
 
-        def files(wildcards: Wildcards) -> list[str]:
-            model = self.config["negatives"]["model"]
-            if model is None:
-                raise InputError("config: negatives.model: is null, so there is no table of negatives")
-            return [path.format(model=model, data=self.data_models[model]) for path in paths]
-
-        return files
-
-    def negatives_model_files(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of the model whose negatives are shown."""
-        (folder,) = self.negatives_files("results/models/{model}")(wildcards)
-        return self.corpora.model_files(self.config["negatives"]["model"], folder)
+    def _study_model(self, study: str) -> str:
+        model: str | None = self.config[study]["model"]
+        if model is None:
+            raise InputError(f"config: {study}.model: is null, so {_WITHOUT_MODEL[study]}")
+        return model
 
     def negatives_settings(self, wildcards: Wildcards) -> Json:
         """Return the settings of the table of negatives, with the size of its model's mini-batches."""
         settings = {key: value for key, value in self.config["negatives"].items() if key != "model"}
-        definition = self.config["definitions"][self.config["negatives"]["model"]]
+        definition = self.config["definitions"][self._study_model("negatives")]
         return {**settings, "batch_size": definition["training"]["batch_size"]}
 
     def inspected_files(self, path: str) -> OfWildcards:
-        """Return a function for files of the inspected model, or for one of each of its corpora."""
-
-        def files(wildcards: Wildcards) -> list[str]:
-            model = self.config["inspection"]["model"]
-            if model is None:
-                raise InputError("config: inspection.model: is null, so no model is looked at")
-            named = {"model": model, "data": self.data_models[model]}
-            pairs = self.corpus_pairs[model] if "{corpus}" in path else [("", ("", ""))]
-            return [path.format(**named, corpus=corpus, pair="-".join(pair)) for corpus, pair in pairs]
-
-        return files
-
-    def inspected_sentences(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of the inspected model's sentences, each for its sources and for its targets."""
-        return [file for file in self.inspected_files(_SELECTED)(wildcards) for _ in ("source", "target")]
-
-    def inspected_model(self, folder: str) -> OfWildcards:
-        """Return a function for the files of the inspected model in a folder of models."""
-        places = self.inspected_files(f"{folder}/{{model}}")
-        return lambda wildcards: self.corpora.model_files(
-            self.config["inspection"]["model"], places(wildcards)[0]
-        )
+        """Return a function for one file per corpus and pair of languages of the inspected model."""
+        return lambda wildcards: self._corpus_files(self._study_model("inspection"), path)
 
     def inspected_corpora(self, wildcards: Wildcards) -> list[str]:
-        """Return the names of the inspected model's corpora."""
-        pairs = self.corpus_pairs[self.config["inspection"]["model"]]
-        return [f"{corpus} {'-'.join(pair)}" for corpus, pair in pairs]
-
-    def inspected_columns(self, wildcards: Wildcards) -> list[tuple[str, str]]:
-        """Return corpus and column of each file of `inspected_sentences`."""
-        return [(name, side) for name in self.inspected_corpora(wildcards) for side in ("source", "target")]
+        """Return the names of the inspected model's corpora, one for each of its files of pairs."""
+        return self._names_in_tables(self._study_model("inspection"))
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""
@@ -352,17 +341,6 @@ class Models:
     def merged_pairs(self, wildcards: Wildcards) -> str:
         """Return the file of the sentences that the job's model is trained on."""
         return f"results/corpora/{self.data_models[wildcards.model]}/pairs.parquet"
-
-    def comparison_curve(self, name: str) -> OfWildcards:
-        """Return a function for the curve of one of the compared trainings."""
-
-        def curve(wildcards: Wildcards) -> str:
-            model = self.config["comparison"]["model"]
-            if model is None:
-                raise InputError("config: comparison.model: is null, so there is no comparison")
-            return f"results/comparison/{model}/{name}.csv"
-
-        return curve
 
     def language_choice_files(self, path: str, *, prefixed: bool = False) -> OfWildcards:
         """Return a function for one file per model of the study of languages, or per prefixed variant."""

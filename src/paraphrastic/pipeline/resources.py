@@ -21,6 +21,7 @@ from paraphrastic.config.architecture import (
     vocabulary_settings,
 )
 from paraphrastic.evaluation.layouts import TASKS
+from paraphrastic.model.shipped import shipped_models
 from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.pipeline.need import Need
@@ -99,8 +100,6 @@ _WITH_MODEL = {"initialise_model", "evaluate_run", *(f"evaluate_{task}" for task
 _DIMENSION = 1024
 # Sentences per second that a model of the paper's size embeds.
 _SPEED = 40_000
-# Models that come with the package, which take part in `measure_front`.
-_SHIPPED = 2
 # Seconds to embed and score STS 2012–2016.
 _SCORE_SECONDS = 1.5
 # Pairs per MB of training data; sentences per MB of merged pairs, of BUCC's sentences and of other tests.
@@ -192,8 +191,8 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     """
     architecture, dimension = architecture_of(definition), settings["dimension"]
     if architecture.transformer:
-        lstm = lstm_mb(architecture.transformer.place, architecture.transformer.lstm_size)
-        return transformer_need(weights_mb(definition), lstm, settings, size_mb)
+        lstm = architecture.transformer.lstm_size is not None
+        return transformer_need(weights_mb(definition), settings, size_mb, lstm=lstm)
     vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
     fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
@@ -348,7 +347,7 @@ class Needs:
             case "measure_front":
                 sizes = [self.weights_mb(system) for system in evaluations.systems_of("front")]
                 settings, front = config["evaluation"]["speed"], config["evaluation"]["front"]
-                count = len(sizes) * (1 + len(front["versions"])) + _SHIPPED
+                count = len(sizes) * (1 + len(front["versions"])) + len(shipped_models())
                 need = NEEDS["evaluate_sts"] + speed_measuring_need(settings, 1)
                 return Need(need.mb, need.seconds * count) + LOADED_WEIGHTS.of(2 * max(sizes, default=0.0))
         if step in _WITH_MODEL:

@@ -13,6 +13,9 @@ from paraphrastic.pipeline.corpora import Wildcards
 from paraphrastic.pipeline.evaluations import Evaluations
 from paraphrastic.report.contents import CAPTIONS
 
+# The tables, besides those of systems, that are drawn.
+_PLOTTED = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed", "front")
+
 
 def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
     """Return those configuration files that lie below `config/` in `root`, by their paths there."""
@@ -44,23 +47,17 @@ class Results:
         self.differing = {
             name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
         }
-        # All tables and all figures that are made.
+        # All tables that are made.
         others = self._others()
         made = [table for table, is_made in others.items() if is_made]
         self.tables = [*self.system_tables, *made]
-        plotted = (
-            "funnel",
-            "sweep",
-            "filter_study",
-            "comparison",
-            "language_choice",
-            "speed",
-            "front",
-        )
+        # All figures; the map has no table of its own.
+        plotted = {name: others[name] for name in _PLOTTED} | {
+            "map": config["inspection"]["model"] is not None
+        }
         self.figures = [
             *self.system_tables,
-            *(table for table in plotted if table in made),
-            *(["map"] if config["inspection"]["model"] else []),
+            *(figure for figure, is_made in plotted.items() if is_made),
             *(
                 f"training/{model}/{run}"
                 for model in config["models"]
@@ -68,9 +65,8 @@ class Results:
                 for run in sweep_runs(config, model)
             ),
         ]
-        # Why some tables that the page could show are not made.
-        unmade = [table for table in others if table not in made]
-        unmade += [] if config["inspection"]["model"] else ["map"]
+        # Why some tables and figures that the page could show are not made.
+        unmade = [name for name, is_made in {**others, **plotted}.items() if not is_made]
         self.absent = dict.fromkeys(unmade, "the configuration does not ask for it") | {
             table: f"no system of the configuration is evaluated on {layout.task}"
             for table, layout in LAYOUTS.items()

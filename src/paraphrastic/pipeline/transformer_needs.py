@@ -52,10 +52,10 @@ def transformer_seconds(weights: float, sentences: float) -> float:
     return 2 * weights * 1e6 / 4 * _TOKENS * sentences / _CORE_OPERATIONS
 
 
-def transformer_need(weights: float, lstm: float, settings: Mapping[str, Any], size_mb: float) -> Need:
-    """Return the need of training a Transformer on training data of `size_mb`.
+def transformer_need(weights: float, settings: Mapping[str, Any], size_mb: float, *, lstm: bool) -> Need:
+    """Return the need of training a Transformer, perhaps with an LSTM, on training data of `size_mb`.
 
-    `weights` are its MB, with those of an LSTM, which are `lstm`.
+    `weights` are the MB of both.
 
     Memory holds the weights, their gradients, Adam's state, and the states that a step keeps. The margin loss
     embeds four sentences of a pair, after the search for negatives among two of them.
@@ -68,7 +68,7 @@ def transformer_need(weights: float, lstm: float, settings: Mapping[str, Any], s
     rate = _GPU_OPERATIONS if settings["device"] == "cuda" else _CORE_OPERATIONS
     seconds = passes * parameters * _TOKENS / rate
     if settings["device"] != "cuda":
-        seconds += _PAIR + (_LSTM_PAIR if lstm else 0.0)
+        seconds += _PAIR + _LSTM_PAIR * lstm
     return Need(1500 + 5 * weights + kept, 20 + settings["epochs"] * settings["soup"] * pairs * seconds)
 
 

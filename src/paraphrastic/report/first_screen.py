@@ -3,10 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from paraphrastic.base.durations import in_words
-from paraphrastic.report.provenance import read_provenance
-from paraphrastic.report.summary import Headline, read_ledger
+from paraphrastic.report.summary import Headline, Ledger
 from paraphrastic.report.tables import read_rows, readable, words
 
 # A share of contaminated pairs above which a reader is told, in %, and a share of pairs that a filter drops.
@@ -35,15 +34,9 @@ class Cost:
     longest: Sequence[tuple[str, float]]
     hosts: Sequence[str]
 
-    @property
-    def time(self) -> str:
-        """The time in words."""
-        return in_words(self.seconds)
 
-
-def read_cost(path: Path) -> Cost:
-    """What a run cost, from its `provenance.json`; an `InputError` if that is missing or damaged."""
-    content = read_provenance(path)
+def cost_of(content: Mapping[str, Any]) -> Cost:
+    """What a run cost, from the content of its `provenance.json`."""
     # Versions before this one did not write the steps.
     steps: Mapping[str, Mapping[str, float]] = content.get("steps", {})
     ordered = sorted(((about["seconds"], name) for name, about in steps.items()), reverse=True)
@@ -55,12 +48,15 @@ def read_cost(path: Path) -> Cost:
     )
 
 
-def surprises(tables: Path, headline: Headline | None, is_there: Callable[[str], bool]) -> list[str]:
+def surprises(
+    tables: Path, headline: Headline | None, ledger: Ledger | None, is_there: Callable[[str], bool]
+) -> list[str]:
     """Sentences on what a reader would not expect of a run.
 
     Args:
         tables: folder of the tables.
         headline: the main result; None if there is none.
+        ledger: the figures of the papers; None if there is none.
         is_there: whether a table exists and belongs to the run.
 
     Raises:
@@ -72,7 +68,7 @@ def surprises(tables: Path, headline: Headline | None, is_there: Callable[[str],
     for table, look in _LOOKS.items():
         if is_there(table):
             found += look(tables / f"{table}.csv")
-    return found
+    return found + (list(_missed(ledger)) if ledger else [])
 
 
 def _no_better(headline: Headline) -> Iterator[str]:
@@ -134,11 +130,11 @@ def _edges(path: Path) -> Iterator[str]:
                 )
 
 
-def _missed(path: Path) -> Iterator[str]:
-    for name, ledger in read_ledger(path).tables.items():
-        if missed := ledger.counts["worse"]:
+def _missed(ledger: Ledger) -> Iterator[str]:
+    for name, table in ledger.tables.items():
+        if missed := table.counts["worse"]:
             yield (
-                f"{missed} of {ledger.compared} figures of the papers in the table {words(name)} were "
+                f"{missed} of {table.compared} figures of the papers in the table {words(name)} were "
                 "missed: ours are worse, and the printed ones lie outside their intervals."
             )
 
@@ -153,5 +149,4 @@ _LOOKS: dict[str, Callable[[Path], Iterator[str]]] = {
     "contamination": _contaminated,
     "funnel": _dropped,
     "sweep": _edges,
-    "ledger": _missed,
 }

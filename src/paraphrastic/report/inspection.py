@@ -4,6 +4,7 @@ import random
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ DROPPED_COLUMNS = ("filter", "corpus", "source", "target")
 _NEIGHBOURS, _CHOSEN, _PIECES, _EXAMPLES = 3, 8, 20, 3
 # A piece must occur this often to be shown, because the rarest ones have hardly been trained.
 _LEAST_TIMES = 3
+# UMAP looks at 15 neighbours of each sentence.
+_LEAST_OF_UMAP = 15
 # Longer sentences would fill the table.
 _MOST_CHARACTERS = 120
 
@@ -146,19 +149,21 @@ def pieces(inspected: Inspected) -> Rows:
 def positions(inspected: Inspected) -> tuple[Rows, str]:
     """Places of all sentences in two dimensions, as rows of `MAP_COLUMNS`, and the name of the method.
 
-    UMAP (McInnes et al. 2018) is used where it is installed, and otherwise the two directions in which the
-    vectors differ most (PCA).
+    UMAP (McInnes et al. 2018) is used where it is installed and has enough sentences, and otherwise the two
+    directions in which the vectors differ most (PCA).
     """
     rows = [(source, text) for source, texts in inspected.sources.items() for text in texts]
     vectors = inspected.after.embed_raw_text(
         [text for _, text in rows], normalize=True, language=inspected.language
     )
-    try:
+    if len(rows) > _LEAST_OF_UMAP and find_spec("umap"):
         from umap import UMAP
-    except ModuleNotFoundError:
-        method, places = "PCA", _principal(vectors)
+
+        # With a seed, it uses one thread in any case, and warns unless it is told to.
+        mapper = UMAP(metric="cosine", random_state=0, n_jobs=1)
+        method, places = "UMAP", mapper.fit_transform(vectors)
     else:
-        method, places = "UMAP", UMAP(metric="cosine", random_state=0).fit_transform(vectors)
+        method, places = "PCA", _principal(vectors)
     found = [
         {"source": source, "x": f"{x:.4f}", "y": f"{y:.4f}", "sentence": _shown(text)}
         for (source, text), (x, y) in zip(rows, places, strict=True)
@@ -192,27 +197,24 @@ def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
     return sorted(rows, key=lambda row: row["filter"])
 
 
-def sample_sources(files: Sequence[tuple[str | Path, tuple[str, str]]], count: int) -> dict[str, list[str]]:
-    """The first distinct sentences of each source.
+def sample_corpora(files: Sequence[tuple[str | Path, str]], count: int) -> dict[str, list[str]]:
+    """The first distinct sentences of each corpus, those of its first side before those of the second.
 
     Args:
-        files: Parquet files, whose rows are in random order, each with the name of its source and a column.
-        count: number of sentences of a source, at most.
+        files: Parquet files of pairs in random order, each with the name of its corpus.
+        count: number of sentences of a corpus, at most.
     """
-    found, by_source = {}, dict[str, list[tuple[str | Path, str]]]()
-    for path, (source, column) in files:
-        by_source.setdefault(source, []).append((path, column))
-    for source, parts in by_source.items():
-        tables = [(pl.scan_parquet(path).select(column).head(count), column) for path, column in parts]
-        columns = [table.collect()[column].to_list() for table, column in tables]
-        found[source] = list(dict.fromkeys(text for column in columns for text in column))[:count]
+    found = {}
+    for path, corpus in files:
+        pairs = pl.scan_parquet(path).select("source", "target").head(count).collect()
+        found[corpus] = list(dict.fromkeys([*pairs["source"], *pairs["target"]]))[:count]
     return found
 
 
 def inspect_model(
     after: Path,
     before: Path | None,
-    files: Sequence[tuple[str | Path, tuple[str, str]]],
+    selected: Sequence[tuple[str | Path, str]],
     dropped: Sequence[tuple[str | Path, str]],
     tables: Mapping[str, str | Path],
     *,
@@ -224,16 +226,16 @@ def inspect_model(
     Args:
         after: the model's folder.
         before: folder of the model before training, or None.
-        files: files of training sentences, see `sample_sources`.
+        selected: files of training pairs, see `sample_corpora`.
         dropped: samples of dropped pairs, see `dropped_examples`.
         tables: CSV files to write: `neighbours`, `pieces`, `map` and `dropped`.
         sentences: sentences whose neighbours are shown; None for some of the training sentences.
-        candidates: number of sentences of each source.
+        candidates: number of sentences of each corpus.
 
     Raises:
         InputError: a file is damaged, or the model is not a single average.
     """
-    sources = sample_sources(files, candidates)
+    sources = sample_corpora(selected, candidates)
     inspected = Inspected(open_folder(after), open_folder(before) if before else None, sources)
     write_csv(tables["neighbours"], NEIGHBOURS_COLUMNS, neighbours(inspected, sentences))
     write_csv(tables["pieces"], PIECES_COLUMNS, pieces(inspected))

@@ -1,33 +1,32 @@
 """The page of a run: a single file that needs no network and shows whatever the run has made."""
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from xml.etree import ElementTree
 
-import jinja2
 from markupsafe import Markup
 
 from paraphrastic.base.durations import in_words
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.pages import write_page
 from paraphrastic.evaluation.percentages import bracketed
 from paraphrastic.report.contents import CHAPTERS, Chapter, Section
-from paraphrastic.report.first_screen import read_cost, surprises
+from paraphrastic.report.first_screen import cost_of, surprises
 from paraphrastic.report.provenance import NAME as PROVENANCE
+from paraphrastic.report.provenance import read_provenance
 from paraphrastic.report.summary import (
     Headline,
+    Ledger,
+    provenance_facts,
     read_headline,
     read_ledger,
     read_pairs,
     read_speeds,
-    summarise_provenance,
 )
 from paraphrastic.report.tables import Table, read_table, words
 
@@ -37,6 +36,12 @@ _T = TypeVar("_T")
 _POINTS_A_PIXEL = 0.75
 # What a browser does not show of an SVG, and characters that an address in an attribute cannot have.
 _UNSEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE[^>\[]*>|<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL)
+_FILTERS: dict[str, Callable[..., str]] = {
+    "json": partial(json.dumps, indent=2, ensure_ascii=False),
+    "bracketed": bracketed,
+    "duration": in_words,
+    "bytes": "{:,}".format,
+}
 _ESCAPED = {ord(letter): f"%{ord(letter):02X}" for letter in '%#"&'}
 
 
@@ -87,21 +92,21 @@ def write_report(
     page = _Page(folder, captions, figures, absent or {})
     chapters = [*CHAPTERS, *page.others()]
     headline = page.brief("Headline", read_headline, "sts")
-    cost = page.attempt("Provenance", read_cost, folder / PROVENANCE)
+    ledger = page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv")
+    provenance = page.attempt("Provenance", _summarise_provenance, folder / PROVENANCE)
+    surprised = partial(page.surprises, headline, ledger)
     content = {
         "headline": headline,
         "speeds": page.brief("Speed", read_speeds, "speed") or [],
         "pairs": page.brief("Number of training pairs", read_pairs, "funnel"),
-        "cost": cost,
-        "surprises": page.attempt("What surprised", partial(page.surprises, headline), folder / "tables"),
+        "surprises": page.attempt("What surprised", surprised, folder / "tables"),
         "chapters": [(chapter, list(page.sections(chapter))) for chapter in chapters],
-        "ledger": page.attempt("The ledger", read_ledger, folder / "tables" / f"{LEDGER}.csv"),
-        "provenance": page.attempt("Provenance", summarise_provenance, folder / PROVENANCE),
+        "ledger": ledger,
+        "provenance": provenance,
         "missing": page.missing,
         "titles": {section.name: section.title for chapter in chapters for section in chapter.sections},
     }
-    with atomic_output(output) as temporary:
-        temporary.write_text(_rendered(content), encoding="utf-8")
+    write_page(output, _FOLDER, content, filters=_FILTERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +135,9 @@ class _Page:
         path = self.folder / "tables" / f"{table}.csv"
         return self.attempt(title, read, path) if self._is_there(table) else None
 
-    def surprises(self, headline: Headline | None, tables: Path) -> list[str]:
+    def surprises(self, headline: Headline | None, ledger: Ledger | None, tables: Path) -> list[str]:
         """What surprised in the tables of this run."""
-        return surprises(tables, headline, self._is_there)
+        return surprises(tables, headline, ledger, self._is_there)
 
     def others(self) -> Iterator[Chapter]:
         """A chapter with the tables that belong to no other, if there are any."""
@@ -198,24 +203,9 @@ class _Page:
             return ""  # the table was not rendered
 
 
-def _rendered(content: Mapping[str, object]) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FOLDER),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["json"] = lambda value: json.dumps(value, indent=2, ensure_ascii=False)
-    environment.filters["bracketed"] = bracketed
-    environment.filters["duration"] = in_words
-    environment.filters["bytes"] = lambda number: f"{number:,}"
-    script = (_FOLDER / "page.js").read_text(encoding="utf-8")
-    style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
-    # The page's security policy allows this script alone, in case data inject another one.
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    own = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - files of this package
-    return environment.get_template("page.html").render(**content, **own, script_digest=digest)
+def _summarise_provenance(path: Path) -> dict[str, Any]:
+    content = read_provenance(path)
+    return {"content": content, "facts": provenance_facts(content), "cost": cost_of(content)}
 
 
 def embed_svg(path: Path, *, label: str) -> Picture:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.provenance import read_provenance
 from paraphrastic.report.tables import read_rows, readable
 
 VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
@@ -152,13 +151,8 @@ def read_ledger(path: Path) -> Ledger:
     return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
 
 
-def summarise_provenance(path: Path) -> dict[str, Mapping[str, Any]]:
-    """Read `provenance.json`: its `content`, and `facts` about the whole run as text, by their names.
-
-    Raises:
-        InputError: the file is missing or damaged.
-    """
-    content = read_provenance(path)
+def provenance_facts(content: Mapping[str, Any]) -> dict[str, str]:
+    """Facts about a whole run as text, by their names, from the content of its `provenance.json`."""
     written = content["written"]
     results = content["results"].values()
     hosts = {about["host"] for about in results if about.get("host")}
@@ -175,7 +169,7 @@ def summarise_provenance(path: Path) -> dict[str, Mapping[str, Any]]:
         "Configuration": f"SHA-256 {content['config_digest']}",
         "Checked by": "paraphrastic verify",
     }
-    return {"facts": {name: text for name, text in facts.items() if text}, "content": content}
+    return {name: text for name, text in facts.items() if text}
 
 
 def _time(text: str) -> str:

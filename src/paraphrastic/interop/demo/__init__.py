@@ -1,17 +1,14 @@
 """A page in which people try a model: one file that opens from disk and needs no network."""
 
 import base64
-import hashlib
-import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
-import jinja2
 from markupsafe import Markup
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.pages import write_page
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.javascript import MODULE, model_bytes
 from paraphrastic.model.average import AverageEncoder
@@ -21,7 +18,7 @@ _FOLDER = Path(__file__).parent
 _NAMES = {"en": "English", "de": "German", "es": "Spanish", "fr": "French"}
 # What a model of English is asked first. A model with several languages compares two of them.
 _PAIR = ("The children are playing in the park.", "Kids play outside.")
-_QUERY = {"en": "my package is late"}
+_QUERY = "my package is late"
 
 
 def write_demo(
@@ -65,28 +62,22 @@ def write_demo(
         )
     pair = _PAIR if "en" in codes else (own[0], own[min(1, len(own) - 1)])
     known = [_NAMES.get(code, code) for code in codes]
-    script = f"{MODULE.read_text(encoding='utf-8')}\n{(_FOLDER / 'page.js').read_text(encoding='utf-8')}"
-    style = re.sub(r"\n\s*", "\n", (_FOLDER / "page.css").read_text(encoding="utf-8"))
     corpora = list(model.config.get("corpora", ()))
-    page = _template().render(
-        name=name,
-        languages=" or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known) or "any language",
-        dim=model.dim,
-        pieces=f"{len(model.known):,}",
-        dtype=model.dtype,
-        megabytes=f"{len(content) / 1e6:.1f}",
-        learned=f"It has learned from {', '.join(corpora)}." if corpora else "",
-        pair=pair,
-        query=_QUERY["en"] if "en" in codes and sentences is None else own[0],
-        sentences="\n".join(own),
-        model=Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
-        # The page's security policy allows this script alone, in case data inject another one.
-        script=Markup(script),  # noqa: S704 - files of this package
-        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        style=Markup(style),  # noqa: S704 - a file of this package
-    )
-    with atomic_output(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+    shown = {
+        "name": name,
+        "languages": " or ".join([", ".join(known[:-1]), known[-1]] if known[1:] else known)
+        or "any language",
+        "dim": model.dim,
+        "pieces": f"{len(model.known):,}",
+        "dtype": model.dtype,
+        "megabytes": f"{len(content) / 1e6:.1f}",
+        "learned": f"It has learned from {', '.join(corpora)}." if corpora else "",
+        "pair": pair,
+        "query": _QUERY if "en" in codes and sentences is None else own[0],
+        "sentences": "\n".join(own),
+        "model": Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
+    }
+    write_page(output, _FOLDER, shown, modules=MODULE.read_text(encoding="utf-8") + "\n")
     return output.stat().st_size
 
 
@@ -94,10 +85,3 @@ def _shipped(codes: Iterable[str]) -> list[str]:
     """The sentences that come with the package in these languages."""
     files = (_FOLDER / f"sentences.{code}.txt" for code in codes)
     return [line for file in files if file.is_file() for line in file.read_text("utf-8").splitlines()]
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FOLDER), autoescape=True, undefined=jinja2.StrictUndefined
-    )
-    return environment.get_template("page.html")

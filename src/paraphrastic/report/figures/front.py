@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
@@ -15,13 +16,16 @@ Row = Mapping[str, str]
 _OURS, _PUBLISHED = "#0072b2", "#777777"
 # Published figures further below the lowest mark than this are left out, since they would squeeze the marks.
 _BELOW = 15
+# Characters of a line below the picture.
+_LINE = 190
 
 
 def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
     """Plot systems by Pearson's r × 100 over sentences per second, and over megabytes.
 
     The table comes from `tabulate_front`. Systems that nothing beats are filled and joined. Published figures
-    are lines, because they have no speed on this machine. A mark's number leads to its name on the right.
+    are lines, because they have no speed on this machine; those by other measures are named below. A mark's
+    number leads to its name on the right.
     """
     rows = read_rows(table)
     measured = [row for row in rows if row["source"] == "measured" and row["sentences_per_second"]]
@@ -47,15 +51,25 @@ def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
     panels[1].invert_xaxis()
     for row in measured:
         name = " ".join(filter(None, [row["system"], row["version"]]))
-        fill = _OURS if row["front"] else "white"
-        panels[0].plot([], [], "o", ms=5, mec=_OURS, mfc=fill, label=f"{numbers[id(row)]}  {name}")
+        inside = _OURS if row["front"] else "white"
+        panels[0].plot([], [], "o", ms=5, mec=_OURS, mfc=inside, label=f"{numbers[id(row)]}  {name}")
     figure.legend(loc="outside right upper", frameon=False, fontsize=7, handletextpad=0.2)
     figure.suptitle(
         "better is up and to the right; filled and joined: nothing is better, faster and smaller; dotted: "
         "published scores",
         x=0.01, ha="left", fontsize=9,
     )  # fmt: skip
+    others = [_otherwise(row) for row in rows if row["source"] == "published" and not row["sts"]]
+    if others:
+        text = fill(f"published by other measures: {'; '.join(others)}", _LINE, break_on_hyphens=False)
+        figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color=_PUBLISHED)
     save_figure(figure, outputs, name="front")
+
+
+def _otherwise(row: Row) -> str:
+    """A published figure that is not Pearson's r on STS 2012–2016, or what is known instead."""
+    figure = f"Spearman's ρ × 100 {row['sts_spearman']}" if row["sts_spearman"] else ""
+    return f"{row['system']}: {figure or row['note'].partition('; ')[2]}"
 
 
 def _plot(axes: Axes, rows: Sequence[Row], column: str, numbers: Mapping[int, int]) -> None:

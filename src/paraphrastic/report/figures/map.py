@@ -1,6 +1,6 @@
 """A map of sentences in two dimensions, coloured by their source."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import matplotlib
@@ -11,8 +11,12 @@ from paraphrastic.report.tables import read_rows
 
 
 def plot_map(table: str | Path, outputs: Sequence[str | Path]) -> None:
-    """Plot the places of sentences, of which `inspection.positions` makes a table."""
-    rows = read_rows(table)
+    """Plot the places of sentences from a table of `inspection.MAP_COLUMNS`."""
+    draw_map(read_rows(table), outputs)
+
+
+def draw_map(rows: Sequence[Mapping[str, str]], outputs: Sequence[str | Path]) -> None:
+    """Draw the places of sentences, which are rows of `inspection.positions`."""
     sources = list(dict.fromkeys(row["source"] for row in rows))
     figure = Figure(figsize=(7.6, 5.2), layout="constrained")
     axes = figure.subplots()

@@ -1,0 +1,203 @@
+"""Test what the rules ask the library about a configuration's corpora and models."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from catalogue import of, results
+from configurations import load
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.config.definitions import RECIPES
+from paraphrastic.pipeline.corpora import languages_of, one_of
+
+
+def test_a_dry_run_imports_nothing_heavy() -> None:
+    code = "import sys; from paraphrastic.pipeline import hooks, resources, results"
+    shown = subprocess.run(
+        [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    heavy = {"torch", "numpy", "pandas", "polars", "pyarrow", "scipy", "numba", "snakemake"}
+    assert heavy.isdisjoint(shown.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "matches"),
+    [(["a", "b.c"], "b.c", True), (["a", "b.c"], "bxc", False), ([], "", False), ([], "a", False)],
+)
+def test_a_wildcard_is_one_of_the_names(names: list[str], text: str, matches: bool) -> None:
+    assert bool(re.fullmatch(one_of(names), text)) == matches
+
+
+def test_languages_of_a_pair_are_named_once() -> None:
+    assert (languages_of("en-fr"), languages_of("en-en")) == (("en", "fr"), ("en",))
+
+
+# Corpora.
+
+
+def test_files_of_a_corpus_are_those_of_its_languages() -> None:
+    corpora = results().evaluations.corpora
+    paths = corpora.downloads("sample_aligned", ("en", "fr"))
+    assert paths == [file.location for file in corpora.datasets["sample_aligned"].select(("en", "fr"))]
+    assert [file["languages"] for file in corpora.described_files("sample_aligned", ("en", "fr"))] == [
+        ("en",),
+        ("fr",),
+    ]
+    assert "sample_aligned" in corpora.corpora
+    file = corpora.datasets["sample_aligned"].files[0]
+    known = corpora.expected_file(of(dataset="sample_aligned", file=file.name))
+    assert known == (file.version, file.sha256)
+    assert corpora.expected_file(of(dataset="sample_aligned", file="nothing")) is None
+
+
+def test_a_file_of_ones_own_is_known_by_its_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "mine.tsv"
+    path.write_text("a\tb\n")
+    definitions = {"fr": {"languages": ["en", "fr"], "corpora": [{"path": str(path)}]}}
+    corpora = results(
+        models=["fr"],
+        definitions=definitions,
+        filter_study={"model": None},
+        language_choice={"models": []},
+        studies={"megabatch": {"model": "fr", "vary": {"sweep.megabatch": [1]}}},
+    ).evaluations.corpora
+    assert corpora.downloads("mine", ("en", "fr")) == [f"ancient {path}"]
+
+
+def test_paraphrases_alone_are_scored_by_word_vectors() -> None:
+    corpora = results("paper").evaluations.corpora
+    english, french = of(corpus="x", pair="en-en"), of(corpus="x", pair="en-fr")
+    assert corpora.overlap_tokenizer(french) == "word"
+    assert corpora.overlap_tokenizer(english) == corpora.config["text"]["overlap_tokenizer"]
+    assert corpora.paraphrase_vectors(french) == []
+    assert corpora.modes("folding", ("en", "tr")) in ({"tr": "dotted"}, {})
+    assert results().evaluations.corpora.modes("folding", ("en", "tr")) == {"tr": "dotted"}
+
+
+def test_language_identification_is_trained_on_labelled_text() -> None:
+    assert results().evaluations.corpora.language_id == ["resources/language_id/sample_languages.bin"]
+    without = {"bitext": {"language": None}, "paraphrase": {"language": None}}
+    assert results(language_id=None, selection=without).evaluations.corpora.language_id == []
+
+
+# Models.
+
+
+def test_models_of_a_study_have_the_data_of_their_model() -> None:
+    models = results().evaluations.models
+    assert models.data_models["de-megabatch-2"] == "de"
+    assert models.of("training_data")(of(model="de-megabatch-2")) == "results/datasets/de/train.h5"
+    assert models.derived["de-megabatch-2"]["vocabulary_files"] == [
+        "results/vocabulary/de/sentencepiece.model"
+    ]
+    assert models.study_models == [
+        ("megabatch", "sweep.megabatch 1", "de-megabatch-1"),
+        ("megabatch", "sweep.megabatch 10", "de-megabatch-2"),
+    ]
+
+
+def test_corpora_of_a_model_are_those_of_its_definition() -> None:
+    models = results().evaluations.models
+    assert models.of_corpora("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
+    assert models.if_dropped("{model}/{corpus}")(of(model="fr")) == ["fr/sample_aligned"]
+    kept = results(contamination={"drop": "none"}).evaluations.models
+    assert kept.if_dropped("{model}/{corpus}")(of(model="fr")) == []
+    assert models.of_model_corpora("{data}/{pair}/{corpus}")[-1] == "fr/en-fr/sample_aligned"
+    assert models.derived["fr"]["max_pairs"] == [None]
+    assert [name for name, *_ in models.counted_corpora(of(model="fr"))] == ["sample_aligned"]
+
+
+def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
+    models = results().evaluations.models
+    assert models.derived["en"]["runs"].keys() == {"dropout-0.0-megabatch-10", "dropout-0.1-megabatch-10"}
+    run = models.run(of(model="en", run="dropout-0.1-megabatch-10"))
+    assert (run["dropout"], run["megabatch"]) == (0.1, 10)
+    first = models.run(of(model="en", run="dropout-0.0-megabatch-10"))
+    part = of(model="en", measure="paraphrase_score", part="2")
+    assert models.run(part) == {**first, **models.config["filter_study"]["training"]}
+    assert models.run(part)["epochs"] == 5
+    assert models.of_runs("{model}/{run}", "x")(of(model="en"))[:2] == ["en/dropout-0.0-megabatch-10", "x"]
+    about = models.about(of(model="en", measure="paraphrase_score", part="2"))
+    assert (about["model"], about["rank_by"], about["part"]) == ("en", "paraphrase_score", 2)
+    assert "part" not in models.about(of(model="en"))
+
+
+def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:
+    wildcards = of(model="en", run="dropout-0.0-megabatch-10")
+    models = results().evaluations.models
+    assert models.development_testsets(wildcards) == "ancient results/testsets/sts.parquet"
+    assert models.uncounted_modules(wildcards) == ["paraphrastic.evaluation.development"]
+    training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
+    stopping = results(training=training).evaluations.models
+    assert stopping.development_testsets(wildcards) == "results/testsets/sts.parquet"
+    assert stopping.uncounted_modules(wildcards) == []
+
+
+def test_studies_that_are_off_are_refused_by_their_key() -> None:
+    models = results(filter_study={"model": None}, language_choice={"models": []}).evaluations.models
+    with pytest.raises(InputError, match=r"filter_study\.model: is null"):
+        models.filter_study_files("parts.json")(of())
+    with pytest.raises(InputError, match=r"language_choice\.models: is empty"):
+        models.language_choice_files("{model}")(of())
+    there = results().evaluations.models
+    assert there.filter_study_files("{part}/x")(of())[0] == "results/filter_study/en/paraphrase_score/1/x"
+    assert len(there.filter_study_files("{part}/x")(of())) == 5
+    assert there.language_choice_files("{model}")(of()) == ["de", "es", "fr"]
+    assert there.language_choice_files("{model}", prefixed=True)(of()) == []
+
+
+# Evaluations.
+
+
+def test_negatives_are_those_of_one_model() -> None:
+    assert "negatives" not in results().tables
+    with pytest.raises(InputError, match=r"negatives\.model: is null"):
+        results().evaluations.models.study_file("negatives", "{model}")(of())
+    found = results(negatives={"model": "de-megabatch-2", "megabatch": [3]})
+    assert "negatives" in found.tables
+    models = found.evaluations.models
+    assert models.study_file("negatives", "{model}/{data}")(of()) == "de-megabatch-2/de"
+    assert models.negatives_settings(of()) == {"megabatch": [3], "sentences": None, "batch_size": 128}
+
+
+def test_trainings_are_compared_on_the_pairs_of_one_model() -> None:
+    assert "comparison" not in results().tables
+    with pytest.raises(InputError, match=r"comparison\.model: is null"):
+        results().evaluations.models.study_file("comparison", "{model}/own.csv")(of())
+    found = results(comparison={"model": "de-megabatch-2", "points": 20})
+    assert "comparison" in found.tables
+    assert "comparison" in found.figures
+    models, wildcards = found.evaluations.models, of(model="de-megabatch-2", run="dropout-0.0-megabatch-10")
+    assert models.study_file("comparison", "{model}/own.csv")(of()) == "de-megabatch-2/own.csv"
+    assert models.merged_pairs(wildcards) == "results/corpora/de/pairs.parquet"
+    run = models.run(wildcards)
+    own, paper = (models.compared_run(of(model=wildcards.model, recipe=each)) for each in ("own", "paper"))
+    assert own == {**run, "early_stopping": None, "device": "cpu"}
+    assert paper == {**own, "init": "random", **RECIPES["paper"], "epochs": 5} != own
+    assert models.epochs_between_scores(wildcards) == 5 / 20
+    assert models.static_embedding(wildcards) == {
+        "dimension": own["dimension"],
+        "epochs": 5,
+        "points": 20,
+        "max_pieces": 100,
+        "seed": own["seed"],
+    }
+    fewer = results(comparison={"model": "en", "epochs": 2}).evaluations.models
+    assert fewer.compared_run(of(model="en", recipe="own"))["epochs"] == 2
+    assert fewer.epochs_between_scores(of(model="en")) == 2 / 10
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_all_words_with_vectors_have_rows_if_the_vocabulary_has_no_others(*, only: bool) -> None:
+    definitions = load("config")["definitions"]
+    definitions["en"] |= {
+        "encoder": {"parts": [{"kind": "average", "unit": "word"}, {"kind": "average", "unit": "trigram"}]},
+        "vocabulary": {"only_initial_vectors": only},
+        "training": {"initial_vectors": "paragram_phrase"},
+    }
+    words, trigrams = results(definitions=definitions).evaluations.models.derived["en"]["units"]
+    assert (words["keep_unseen"], trigrams["keep_unseen"]) == (only, False)

@@ -1,0 +1,206 @@
+"""Test what the rules ask the library about a configuration's evaluations and results."""
+
+from pathlib import Path
+
+import pytest
+from catalogue import of, results
+from configurations import load
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.evaluation.layouts import LAYOUTS, TASKS
+from paraphrastic.evaluation.ledger import Run
+from paraphrastic.pipeline.results import configs_below
+from paraphrastic.report.contents import CAPTIONS, CHAPTERS
+
+
+def test_systems_are_models_before_and_after_training_and_other_peoples() -> None:
+    encoder = {"sentence_transformers": "some/name", "languages": ["en"]}
+    evaluations = results(systems={"theirs": encoder}).evaluations
+    assert evaluations.systems[:3] == ["theirs", "en-untrained", "en"]
+    assert evaluations.place("theirs") == {
+        "sentence_transformers": "some/name",
+        "label": "theirs",
+    }
+    assert evaluations.files("theirs") == []
+    assert evaluations.place("fr-untrained") == "results/untrained/fr"
+    assert evaluations.files("fr")[0] == "results/models/fr/model.safetensors"
+    assert evaluations.knows("theirs", "en")
+    assert not evaluations.knows("theirs", "en", "fr")
+
+
+def test_a_task_is_for_systems_that_know_its_languages() -> None:
+    evaluations = results().evaluations
+    assert evaluations.systems_of("sts") == [
+        name for model in ("en", "de", "es", "fr") for name in (f"{model}-untrained", model)
+    ]
+    assert evaluations.systems_of("stsb") == []  # evaluation.only leaves out this task
+    assert evaluations.parts("xling_sts", "es") == ["es-es", "es-en", "en-en"]
+    assert evaluations.parts("xling_sts", "fr") == ["en-en"]
+    assert evaluations.parts("tatoeba", "fr") == ["fr"]
+    assert evaluations.parts("bucc", "fr") == []
+    assert evaluations.systems_of("polish") == evaluations.systems_of("senteval") == []
+    assert evaluations.systems_of("speed") == ["en", "de", "es", "fr"]
+    with pytest.raises(InputError, match=r"evaluation\.bucc: is null"):
+        evaluations.evaluated("bucc", "fr")
+    with pytest.raises(InputError, match="en: knows none of the evaluated languages"):
+        evaluations.evaluated("tatoeba", "en")
+    path = "{language}.parquet"
+    assert evaluations.part_files("tatoeba", path)(of(system="fr")) == ["fr.parquet"]
+
+
+def test_settings_of_an_evaluation_name_its_task_and_tracks() -> None:
+    evaluations = results().evaluations
+    common = {"source": "untrained", "bootstrap_samples": 1000, "sample": False}
+    assert evaluations.settings(of(system="fr-untrained")) == common
+    assert evaluations.settings(of(system="fr-untrained", suite="polish")) == {
+        **common,
+        "suite": "polish",
+    }
+    found = evaluations.settings(of(system="fr-untrained", task="xling_sts"))
+    assert found == {**common, "task": "xling_sts", "tracks": ["en-en"]}
+    assert evaluations.settings(of(system="fr", task="sts"))["tracks"] == []
+
+
+def test_only_names_tasks() -> None:
+    with pytest.raises(
+        InputError, match=r"config: evaluation.only.tatoba: unknown key; did you mean 'tatoeba'"
+    ):
+        results(evaluation={"only": {"tatoba": []}})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dee", "'dee' is not a system that is evaluated; did you mean 'de'?"),
+        (
+            "LaBSE",
+            "'LaBSE' is not a system that is evaluated; there are en-untrained, en, de-untrained, de, ",
+        ),
+    ],
+)
+def test_only_names_systems(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=rf"config: evaluation\.only\.sts: {message}"):
+        results(evaluation={"only": {"sts": ["de-untrained", name]}})
+
+
+def test_only_may_name_models_that_are_not_built() -> None:
+    found = results(
+        models=["de"],
+        filter_study={"model": None},
+        language_choice={"models": []},
+        evaluation={"only": {"sts": ["de", "fr", "fr-untrained"]}},
+    )
+    assert found.evaluations.systems_of("sts") == ["de"]
+
+
+def test_a_model_without_epochs_is_untrained_itself() -> None:
+    definitions = load("config")["definitions"]
+    untrained = {**definitions["de"], "training": {"epochs": 0}}
+    with pytest.raises(InputError, match="'de-untrained' is not a system that is evaluated; did you mean"):
+        results(definitions={**definitions, "de": untrained}, evaluation={"only": {"sts": ["de-untrained"]}})
+
+
+def test_prepared_test_sets_are_those_of_the_tasks() -> None:
+    assert results().evaluations.prepared_testsets == [
+        "results/testsets/sts.parquet",
+        *(f"results/testsets/tatoeba/{language}.parquet" for language in ("de", "es", "fr")),
+    ]
+
+
+def test_training_data_are_held_against_test_sets_in_their_languages() -> None:
+    evaluations = results().evaluations
+    languages = {file.languages for _, file in evaluations.contamination_files(of(model="fr"))}
+    assert {frozenset(pair) for pair in languages} == {frozenset(), frozenset({"en", "fr"})}
+    named = results(evaluation={"tatoeba": {"testsets": "sample_tatoeba", "languages": ["de"]}})
+    found = named.evaluations.contamination_files(of(model="fr"))
+    assert {testset for testset, _ in found} == {"sts"}
+
+
+def test_a_card_tells_of_what_the_model_knows() -> None:
+    evaluations = results().evaluations
+    assert evaluations.card_results(of(model="fr")) == [
+        "results/eval/fr/sts.json",
+        "results/eval/fr/xling_sts.json",
+    ]
+    assert len(evaluations.tokenizer_files(of(model="fr"))) == 2
+
+
+def test_speed_that_is_off_is_refused_by_its_key() -> None:
+    with pytest.raises(InputError, match=r"evaluation\.speed: is null"):
+        results(evaluation={"speed": None}).evaluations.speed_columns()
+    assert next(iter(results().evaluations.speed_columns().values())) == ["source", "target"]
+
+
+# Tables.
+
+
+def test_every_table_has_a_title_and_a_caption() -> None:
+    sections = [section for chapter in CHAPTERS for section in chapter.sections]
+    assert all(section.title and bool(section.caption) == section.table for section in sections)
+    # The map is a picture without a table.
+    assert {*results().tables, *results().absent} - {"map"} == CAPTIONS.keys()
+    assert [layout.task for layout in LAYOUTS.values()] == [
+        name for name, task in TASKS.items() for _ in task.tables
+    ]
+
+
+def test_tables_are_those_that_have_rows() -> None:
+    found = results()
+    assert found.system_tables == ["sts", "sts_spearman", "xling_sts", "xling_sts_spearman", "tatoeba"]
+    assert found.absent["bucc"] == "no system of the configuration is evaluated on bucc"
+    assert found.off["bucc"] == found.absent["bucc"]
+    assert CAPTIONS["sts"] == LAYOUTS["sts"].caption
+    assert "training/de/dropout-0.0-megabatch-10" in found.figures
+    assert "contamination" in found.tables
+    assert "contamination" not in found.figures
+    off = results(filter_study={"model": None}, language_choice={"models": []})
+    assert off.absent["filter_study"] == "the configuration does not ask for it"
+
+
+def test_models_that_are_not_trained_have_no_curve_of_their_training() -> None:
+    definitions = load("config")["definitions"]
+    found = results(definitions={**definitions, "de": {**definitions["de"], "training": {"epochs": 0}}})
+    assert not [figure for figure in found.figures if figure.startswith("training/de/")]
+    assert [figure for figure in found.figures if figure.startswith("training/")]
+
+
+def test_the_ledger_knows_the_files_of_the_configuration(tmp_path: Path) -> None:
+    (tmp_path / "config/papers").mkdir(parents=True)
+    files = ["config/papers/b.yaml", "config/a.yaml", "mine.yaml", "config/../c.yaml"]
+    paths = [tmp_path / file for file in files]
+    assert configs_below([*paths, str(paths[1])], str(tmp_path)) == ["a.yaml", "papers/b.yaml"]
+    claims = {"fr": {**load("config")["definitions"]["fr"], "published_as": ["LASER"]}}
+    run = Run(**results(definitions={**load("config")["definitions"], **claims}).ledger_run)
+    assert run.claiming("LASER") == ["fr"]
+    assert run.claiming("P-SP") == []
+    assert run.configs == []
+    assert len(run.digest("fr")) == len(run.digest("*")) == 64
+    assert run.gathered == ["en", "de", "es", "fr"]
+
+
+def test_results_of_a_table_are_those_of_all_seeds() -> None:
+    definitions = load("config")["definitions"]
+    found = results(definitions={**definitions, "fr": {**definitions["fr"], "seeds": 2}})
+    assert found.systems("sts")["fr"] == [
+        "results/eval/fr/sts.json",
+        "results/eval/fr-seed-2/sts.json",
+    ]
+    assert "fr-untrained" not in found.differing
+    assert found.differing["fr"] == "results/eval/fr/sts.json"
+    assert "results/eval/fr-seed-2/sts.json" in found.files("sts")
+    assert found.intervals(of(table="sts")) == ["results/tables/intervals/sts.csv"]
+    assert found.intervals(of(table="funnel")) == []
+    assert found.published_file(of(table="sts")) == ["config/published/sts.csv"]
+    assert found.published_file(of(table="funnel")) == []
+
+
+def test_files_that_stand_after_forcerun_are_targets() -> None:
+    found = results(models=["fr"], filter_study={"model": None}, language_choice={"models": []})
+    assert found.default_targets(["train_model"]) == ["results/tables/sts.csv", "results/models/fr/README.md"]
+    assert found.default_targets(["train_model", "results/x"]) == ["results/x"]
+    # Without English, there is no table of STS.
+    alone = results("papers/mined_paraphrases")
+    assert alone.default_targets([]) == [
+        f"results/models/{model}/README.md"
+        for model in ("pl-mean", "pl-lstm-1024", "pl-lstm-2048", "pl-lstm-4096")
+    ]
