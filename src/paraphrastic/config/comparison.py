@@ -5,7 +5,7 @@ from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic.config.architecture import architecture_of, vocabulary_settings
-from paraphrastic.config.definitions import RECIPES, is_trained, sweep_runs, undefined
+from paraphrastic.config.definitions import RECIPES, is_trained, study_model_errors, sweep_runs
 
 
 def comparison_errors(config: Mapping[str, Any]) -> Iterator[str]:
@@ -13,8 +13,8 @@ def comparison_errors(config: Mapping[str, Any]) -> Iterator[str]:
     model = config["comparison"]["model"]
     if model is None:
         return
+    yield from study_model_errors("comparison", "no sentences to train StaticEmbedding on", config)
     if model not in config["definitions"]:
-        yield f"comparison.model: {undefined(model, config['definitions'])}"
         return
     definition = config["definitions"][model]
     architecture = architecture_of(definition)
@@ -23,8 +23,6 @@ def comparison_errors(config: Mapping[str, Any]) -> Iterator[str]:
             f"comparison.model: {model!r} is {architecture.name}; StaticEmbedding can be compared only with "
             "one average of subwords or words that all languages share"
         )
-    if definition["dataset"] is not None:
-        yield f"comparison.model: {model!r} has no sentences to train StaticEmbedding on, but a dataset"
     if "en" not in definition["languages"]:
         yield f"comparison.model: {model!r} does not know English, the language of STS 2012–2016"
     if not is_trained(definition):

@@ -1,6 +1,6 @@
 """What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -137,6 +137,15 @@ def is_trained(definition: Mapping[str, Any]) -> bool:
 def undefined(model: str, definitions: Iterable[str]) -> str:
     """The message about a model that has no definition."""
     return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
+
+
+def study_model_errors(study: str, lacking: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """Errors in the model that a study names, which must have corpora; otherwise it has `lacking`."""
+    model, definitions = config[study]["model"], config["definitions"]
+    if model not in definitions:
+        yield f"{study}.model: {undefined(model, definitions)}"
+    elif definitions[model]["dataset"] is not None:
+        yield f"{study}.model: {model!r} has {lacking}, but a dataset"
 
 
 def mining_system(mined: Mapping[str, Any]) -> str:

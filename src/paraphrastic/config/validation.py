@@ -14,6 +14,7 @@ from paraphrastic.config.definitions import (
     WATCHING,
     pairs_of,
     selection_kind,
+    study_model_errors,
     undefined,
     way,
 )
@@ -235,7 +236,7 @@ def _corpora_of_kind(kind: str, definition: Settings, registry: Registry) -> lis
 def _filter_study_errors(config: Settings, registry: Registry) -> Iterator[str]:
     study, definitions = config["filter_study"], config["definitions"]
     model = study["model"]
-    yield from _study_model_errors("filter_study", "no corpora to rank", config)
+    yield from study_model_errors("filter_study", "no corpora to rank", config)
     if model not in definitions:
         return
     for key in sorted(set(study["training"]) & set(WATCHING)):
@@ -268,18 +269,9 @@ def _idf_errors(key: str, name: str | None, registry: Registry) -> Iterator[str]
             yield f"{key}: {file.name!r} of {name!r} is in {languages}; text in one language is needed"
 
 
-def _study_model_errors(study: str, lacking: str, config: Settings) -> Iterator[str]:
-    """Errors in the model that a study names, which must be one with corpora."""
-    model, definitions = config[study]["model"], config["definitions"]
-    if model not in definitions:
-        yield f"{study}.model: {undefined(model, definitions)}"
-    elif definitions[model]["dataset"] is not None:
-        yield f"{study}.model: {model!r} has {lacking}, but a dataset"
-
-
 def _negatives_errors(config: Settings) -> Iterator[str]:
     negatives, definitions = config["negatives"], config["definitions"]
-    yield from _study_model_errors("negatives", "no pairs of sentences to look in", config)
+    yield from study_model_errors("negatives", "no pairs of sentences to look in", config)
     if negatives["model"] in definitions:
         pairs = min(negatives["megabatch"]) * definitions[negatives["model"]]["training"]["batch_size"]
         if len(negatives["sentences"] or ()) > pairs:
@@ -288,7 +280,7 @@ def _negatives_errors(config: Settings) -> Iterator[str]:
 
 def _inspection_errors(config: Settings) -> Iterator[str]:
     model, definitions = config["inspection"]["model"], config["definitions"]
-    yield from _study_model_errors("inspection", "no sentences to look at", config)
+    yield from study_model_errors("inspection", "no sentences to look at", config)
     if model in definitions:
         architecture = architecture_of(definitions[model])
         if not architecture.averaged or architecture.separate:
