@@ -18,7 +18,7 @@ from paraphrastic.base.files import sha256
 from paraphrastic.evaluation.development import average_score
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.systems.open import system_of
+from paraphrastic.systems.open import open_system, system_of
 from paraphrastic.systems.teacher import embed_teacher
 from paraphrastic.training.loss import cosines_loss
 from paraphrastic.training.train import train_model as train
@@ -86,6 +86,27 @@ def test_a_pupil_comes_nearer_to_its_teacher(
     judged = [similarities(model, sentences) for model in (teacher, pupil, alone)]
     agreement = [float(np.corrcoef(judged[0], each)[0, 1]) for each in judged[1:]]
     assert agreement[0] > agreement[1] + 0.1
+
+
+def test_a_transformer_of_sentence_transformers_teaches(data: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="sentence-transformers is not installed")
+    from sentence_transformers import SentenceTransformer
+    from tiny_transformer import write_bert
+
+    source, target = zip(*PAIRS, strict=True)
+    bert = write_bert(tmp_path / "bert", [*source, *target])
+    SentenceTransformer(str(bert)).save(str(tmp_path / "teacher"))
+    pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
+    teacher = open_system({"sentence_transformers": str(tmp_path / "teacher"), "label": "BERT"})
+    embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", system=teacher)
+    pupil = load_model(taught(data, tmp_path / "t.h5", tmp_path / "pupil", epochs=10))
+    alone = load_model(train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8)).parent)
+    sentences = list(source[:100])
+    unit = teacher.embed(sentences, "en")
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    judged = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    distance = [float(np.square(similarities(each, sentences) - judged).mean()) for each in (pupil, alone)]
+    assert distance[0] < distance[1] / 2
 
 
 def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from pipelines import MakeOnce, copy_pipeline, environment
 
+from paraphrastic.corpus.database import resources_of
+
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 # Together, these configurations have a job for every script; a dry run needs none of their files.
 CONFIGURATIONS = {
@@ -121,7 +123,9 @@ def calls_of(script: str, job: dict[str, Any]) -> list[str]:
             tree.body.remove(node)
             for alias in node.names:
                 assert node.module == "adapter" or hasattr(import_module(str(node.module)), alias.name)
-                names.setdefault(alias.asname or alias.name, Recorded(alias.name, calls))
+                # Resources become keyword arguments of the calls that are written down.
+                used = resources_of if alias.name == "resources_of" else Recorded(alias.name, calls)
+                names.setdefault(alias.asname or alias.name, used)
     exec(compile(tree, script, "exec"), names)
     return calls
 
