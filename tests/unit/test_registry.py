@@ -261,7 +261,7 @@ def test_the_shipped_registry_agrees_with_the_real_files(mirror):
 
 def test_the_sample_of_the_shipped_registry_is_in_the_repository():
     samples = [d for d in read_registry(SHIPPED).values() if d.name.startswith("sample_")]
-    assert len(samples) == 7
+    assert len(samples) == 8
     for file in (file for dataset in samples for file in dataset.files):
         assert file.shipped
         shipped = ROOT / urlsplit(file.addresses[0]).path
