@@ -12,6 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -168,6 +169,36 @@ def test_columns_of_a_row_are_a_group_and_conditions_choose_rows(tmp_path: Path)
         frozenset({'Why "so"?', "Why is it so?"}),
         frozenset({'What is "it"?', '"it" is what'}),
     }
+
+
+def test_linked_rows_have_one_group_and_pairs_of_their_own(tmp_path: Path) -> None:
+    # The links 1-2, 2-3 and 9-3 join three rows; a link of a row that is left out joins nothing.
+    text = "qid1,qid2,one,other,same\n1,2,a,b,1\n7,8,u,v,1\n2,3,b,c,1\n3,7,c,u,0\n9,3,d,c,1\n,5,x,y,1\n"
+    path = written(tmp_path / "x.csv", text)
+    words = "text:one text:other link:qid1 link:qid2 where:same=1"
+    rows = extract(tmp_path, [(path, words)], max_unreadable=1)
+    groups = {frozenset((row["source"], row["target"])): row["line"] for row in rows}
+    assert groups == {frozenset("ab"): 1, frozenset("bc"): 1, frozenset("cd"): 1, frozenset("uv"): 2}
+    assert (tmp_path / "unreadable.tsv").read_text().splitlines()[1].split("\t")[1:] == [
+        "7",
+        "has an empty qid1",
+    ]
+
+
+def test_links_without_any_row(tmp_path: Path) -> None:
+    path = written(tmp_path / "x.csv", "a,b,one,other\n")
+    with pytest.raises(InputError, match=r"the corpus is empty: no lines"):
+        extract(tmp_path, [(path, "text:one text:other link:a link:b")])
+
+
+@pytest.mark.parametrize("rows", [1, 5000])
+def test_a_chain_of_links_is_one_group_whatever_its_order(tmp_path: Path, rows: int) -> None:
+    order = np.random.default_rng(1).permutation(rows)
+    lines = [f"{n},{n + 1},one {n},other {n}" for n in order]
+    path = written(tmp_path / "x.csv", "\n".join(["a,b,one,other", *lines, ""]))
+    found = extract(tmp_path, [(path, "text:one text:other link:a link:b")])
+    assert len(found) == rows
+    assert {row["line"] for row in found} == {1}
 
 
 def test_files_may_have_layouts_of_their_own(tmp_path: Path) -> None:

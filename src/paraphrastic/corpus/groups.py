@@ -10,7 +10,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import duckdb
+import numpy as np
 import pyarrow as pa
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, shown
@@ -19,8 +23,14 @@ from paraphrastic.corpus.database import Resources, insert, open_database
 from paraphrastic.corpus.tables import RowError, flat_record, parse_rows, readable_text, with_nested
 from paraphrastic.registry.layouts import GroupLayout
 
+# What tells groups apart, and the sentences of a line or a row.
+GroupRow = tuple[tuple[str, ...], list[str]]
 # The key of a group, the number of a row, and one of its sentences.
 _SENTENCES = pa.schema([("key", pa.string()), ("place", pa.int64()), ("text", pa.string())])
+# A row's number, its sentences, and the values by which it is linked to other rows.
+_LINKED = pa.schema(
+    [("place", pa.int64()), ("texts", pa.list_(pa.string())), ("links", pa.list_(pa.string()))]
+)
 # No sentence is as long; a quote that is never closed must not swallow the rest of a file.
 _MAX_CELL = 1 << 20
 
@@ -92,7 +102,7 @@ def _digest(seed: int, *texts: str) -> bytes:
 
 def lines_of_groups(
     name: object, files: Sequence[OpenFile], keys: OpenFile | None, unreadable: UnreadableRows
-) -> Iterator[tuple[str, list[str]]]:
+) -> Iterator[GroupRow]:
     """The key of each line, or its own number, and the sentences of all files in that line.
 
     Args:
@@ -104,29 +114,32 @@ def lines_of_groups(
     every = [*([keys] if keys else []), *files]
     rows = aligned_lines([file.stream for file in every], [file.label for file in every], unreadable)
     for number, texts in rows:
-        yield (f"{name}\n{texts[0]}", list(texts[1:])) if keys else (f"{name}\n\n{number}", list(texts))
+        yield (
+            ((str(name), texts[0]), list(texts[1:])) if keys else ((str(name), "", str(number)), list(texts))
+        )
 
 
-def rows_of_groups(
-    file: OpenFile, layout: GroupLayout, unreadable: UnreadableRows
-) -> Iterator[tuple[str, list[str]]]:
-    """The key of each row of a table, or its own number, and its sentences.
+def rows_of_groups(file: OpenFile, layout: GroupLayout, unreadable: UnreadableRows) -> Iterator[GroupRow]:
+    """The key of each row of a table, its links to others, or its own number, and its sentences.
 
     Raises:
         InputError: the table lacks a column of the layout, or its list of rows.
     """
-    conditions, wanted = dict(layout.where), (*layout.text, *layout.key, *dict(layout.where))
+    conditions = dict(layout.where)
+    wanted = (*layout.text, *layout.key, *layout.link, *conditions)
 
-    def parse(number: int, record: Mapping[str, Any]) -> tuple[str, list[str]] | None:
+    def parse(number: int, record: Mapping[str, Any]) -> GroupRow | None:
         for column in wanted:
             if column not in record:
                 raise RowError(f"has no {column}")
         if any(_plain(record[column]) != value for column, value in conditions.items()):
             return None
         texts = [readable_text(record[column], column) for column in layout.text]
-        if layout.key:
-            return "\n".join(_plain(record[column]) for column in layout.key), texts
-        return f"{file.label}\n\n{number}", texts
+        if empty := [column for column in layout.link if record[column] in ("", None)]:
+            # All rows without a value would be linked to each other.
+            raise RowError(f"has an empty {empty[0]}")
+        columns = layout.key or layout.link
+        return tuple(_plain(record[column]) for column in columns) or (file.label, "", str(number)), texts
 
     parsed = parse_rows(_records(file, layout, wanted, unreadable), parse, file.label, unreadable)
     return (row for row in parsed if row is not None)
@@ -228,19 +241,17 @@ def _unquoted(cell: str) -> str:
     return cell
 
 
-def without_keys(rows: Iterable[tuple[str, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+def without_keys(rows: Iterable[GroupRow]) -> Iterator[tuple[int, list[str]]]:
     """Groups, with their numbers from 1, if every row is one."""
     return ((number, sentences) for number, (_, sentences) in enumerate(rows, start=1))
 
 
-def by_key(
-    rows: Iterable[tuple[str, list[str]]], label: str, resources: Resources
-) -> Iterator[tuple[int, list[str]]]:
+def by_key(rows: Iterable[GroupRow], label: str, resources: Resources) -> Iterator[tuple[int, list[str]]]:
     """Groups of the sentences with equal keys, wherever they are, with the number of their first row."""
     with open_database(f"{label}: the sentences cannot be grouped", **resources) as database:
         database.execute("CREATE TABLE sentences (key UHUGEINT, place BIGINT, text VARCHAR)")
         flat = (
-            {"key": key, "place": place, "text": text}
+            {"key": "\n".join(key), "place": place, "text": text}
             for place, (key, texts) in enumerate(rows, start=1)
             for text in texts
         )
@@ -254,10 +265,48 @@ def by_key(
             ORDER BY number, place, text
             """
         )
-        sentences = (
-            row
-            for block in grouped.to_arrow_reader(BLOCK_ROWS)
-            for row in zip(*(column.to_pylist() for column in block.columns), strict=True)
-        )
-        for number, members in groupby(sentences, key=itemgetter(0)):
+        for number, members in groupby(_rows(grouped), key=itemgetter(0)):
             yield number, [text for _, text in members]
+
+
+def by_link(rows: Iterable[GroupRow], label: str, resources: Resources) -> Iterator[tuple[int, list[str]]]:
+    """The sentences of each row, with the number of the first row that it is linked to, through others, too.
+
+    Rows are linked by a value that both have in any of the columns. Pairs are drawn from each row by itself,
+    since sentences that are linked by many others need not be good pairs.
+    """
+    with open_database(f"{label}: the rows cannot be linked", **resources) as database:
+        database.execute("CREATE TABLE rows (place BIGINT, texts VARCHAR[], links UHUGEINT[])")
+        numbered = (
+            {"place": place, "texts": texts, "links": links}
+            for place, (links, texts) in enumerate(rows, start=1)
+        )
+        while block := list(islice(numbered, READ_ROWS)):
+            table = pa.Table.from_pylist(block, schema=_LINKED)
+            insert(
+                database, "rows", table, "place, texts, list_transform(links, lambda each: md5_number(each))"
+            )
+        edges = database.sql(
+            """
+            SELECT place, dense_rank() OVER (ORDER BY link) AS link
+            FROM (SELECT place, unnest(links) AS link FROM rows)
+            """
+        ).fetchnumpy()
+        # Rows come first among the nodes of the graph, then the values that link them; both count from 1.
+        place, link = edges["place"], edges["link"]
+        size = int(place.max(initial=0))
+        nodes = size + int(link.max(initial=0))
+        graph = scipy.sparse.coo_array(
+            (np.ones(len(place), bool), (place - 1, size + link - 1)), shape=(nodes, nodes)
+        )
+        _, components = connected_components(graph, directed=False)
+        _, first, of_row = np.unique(components[:size], return_index=True, return_inverse=True)
+        numbers = (first[of_row] + 1).tolist()
+        for row, texts in _rows(database.sql("SELECT place, texts FROM rows ORDER BY place")):
+            yield numbers[row - 1], texts
+
+
+def _rows(found: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:
+    """The rows of a query, which are read block by block."""
+    for block in found.to_arrow_reader(BLOCK_ROWS):
+        yield from zip(*(column.to_pylist() for column in block.columns), strict=True)

@@ -15,8 +15,10 @@ from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_line
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
 from paraphrastic.corpus.groups import (
     Drawing,
+    GroupRow,
     OpenFile,
     by_key,
+    by_link,
     drawn_pairs,
     lines_of_groups,
     rows_of_groups,
@@ -98,7 +100,8 @@ def extract_corpus(
                 columns = zip(*block, strict=True)
                 arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
                 writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
-                lines = block[-1][2]
+                # Groups need not come in the order of their numbers.
+                lines = max(lines, max(row[2] for row in block))
             if not writer.rows:
                 names = ", ".join(str(file.path) for file in files)
                 cause = f"none of its {bad.count} rows can be read" if bad.count else "no lines"
@@ -222,8 +225,12 @@ def _groups(source: _Source) -> PairRows:
             files = [file for file in source.files if file.members == members]
             part, layout = replace(source, files=files), group_layout(members)
             rows = _rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout)
-            keyed = layout.key or layout.keys
-            found = by_key(rows, part.label, drawing.resources) if keyed else without_keys(rows)
+            if layout.key or layout.keys:
+                found = by_key(rows, part.label, drawing.resources)
+            elif layout.link:
+                found = by_link(rows, part.label, drawing.resources)
+            else:
+                found = without_keys(rows)
             first = last
             for number, sentences in found:
                 last = max(last, first + number)
@@ -270,7 +277,7 @@ def _matched(
     return found
 
 
-def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[tuple[str, list[str]]]:
+def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
     names = _names(source)
     keys = {of: name for name, of in _matched(source, layout.keys, names).items()}
     sets: dict[tuple[tuple[str, str], ...], list[str]] = {}
@@ -283,7 +290,7 @@ def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[tuple[str, 
             yield from lines_of_groups(of, opened, of_keys, source.unreadable)
 
 
-def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[tuple[str, list[str]]]:
+def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
     names = _names(source)
     for name in _matched(source, layout.table, names) if layout.table else names:
         with _opened(source, {name: names[name]}) as (file,):

@@ -8,6 +8,8 @@ The column `members` of the registry, or `columns` in a configuration, has words
     rows:PATH       the list of rows in a JSON file, such as `annotations`
     text:COLUMN     a column with sentences; may be given several times
     key:COLUMN      rows that are equal in all such columns are a group; without it, each row is one
+    link:COLUMN     rows that share a value of any such column mean the same, also through other rows, but
+                    pairs are drawn from each row by itself
     where:COLUMN=VALUE   only rows with this value
 
 Patterns are names in the archive, or of the files of the data set, in which `*` stands for any characters but
@@ -20,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-_WORDS = ("lines", "keys", "table", "rows", "text", "key", "where")
+_WORDS = ("lines", "keys", "table", "rows", "text", "key", "link", "where")
 _PATTERNS = ("lines", "keys", "table")
 _PLACE = re.compile(r"\*\*/|\*|\?|<([a-z]+)>")
 
@@ -35,6 +37,7 @@ class GroupLayout:
     rows: str = ""
     text: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
     where: tuple[tuple[str, str], ...] = ()
 
 
@@ -54,12 +57,14 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
         if name not in given or not colon or not value:
             raise LayoutError(f"{word!r} is none of {', '.join(f'{each}:…' for each in _WORDS)}")
         given[name].append(value if name in _PATTERNS else unquote(value))
-    if given["lines"] and any(given[name] for name in ("table", "rows", "text", "key", "where")):
+    if given["lines"] and any(given[name] for name in ("table", "rows", "text", "key", "link", "where")):
         raise LayoutError("lines:… goes with keys:… alone, as lines have no columns")
     if not given["lines"] and not given["text"]:
         raise LayoutError("needs lines:… or text:…, which say where the sentences are")
     if given["keys"] and not given["lines"]:
         raise LayoutError("keys:… is for lines:…; a table has its key in columns, key:…")
+    if given["key"] and given["link"]:
+        raise LayoutError("key:… and link:… do not go together, as rows of one key are a group already")
     if len(given["rows"]) > 1:
         raise LayoutError("rows:… is given twice")
     conditions = [condition.partition("=") for condition in given["where"]]
@@ -72,6 +77,7 @@ def group_layout(words: Sequence[str]) -> GroupLayout:
         rows="".join(given["rows"]),
         text=tuple(given["text"]),
         key=tuple(given["key"]),
+        link=tuple(given["link"]),
         where=tuple((column, value) for column, _, value in conditions),
     )
 
