@@ -75,7 +75,7 @@ PAPERS = paper papers/paranmt50m papers/simple_effective papers/mined_paraphrase
 .PHONY: papers
 papers: .venv/installed-all  ## every table of the papers on small stand-in data, within 90 minutes on two cores: results/papers/
 	for paper in $(PAPERS); do \
-	  name=$${paper##*/} && folder=results/papers/$$name && mkdir -p $$folder && ln -sfn "$(CURDIR)/config" $$folder/config \
+	  name=$${paper##*/} && folder=results/papers/$$name && mkdir -p $$folder && ln -sfn "$(CURDIR)/config" "$(CURDIR)/data" $$folder \
 	    && $(BIN)/snakemake --cores all --directory $$folder \
 	      --configfile config/$$paper.yaml config/papers/scaled/$$name.yaml \
 	      $(if $(MIRROR),--config mirror=$(abspath $(MIRROR))) -- paper_tables results/report.html || exit; \
