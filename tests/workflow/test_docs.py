@@ -1,5 +1,6 @@
 """Test that the documentation is true: commands plan, Python runs, paths exist, settings are explained."""
 
+import os
 import re
 import shlex
 import shutil
@@ -147,6 +148,29 @@ def test_the_targets_of_make_exist() -> None:
     for line in "\n".join(blocks(ROOT / "README.md", "sh")).splitlines():
         if line.startswith("make "):
             assert f"\n{line.split()[1]}: " in makefile
+
+
+def test_the_papers_run_beside_all_files_of_the_registry(tmp_path: Path) -> None:
+    """Each paper has a folder of its own, from which addresses such as `file:data/…` lead somewhere."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("config", "data"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    registry = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8")
+    files = sorted({"config/datasets.tsv", *re.findall(r"\bfile:(\S+)", registry)})
+    assert "data/sample/spa-eng.zip" in files
+    stub = tmp_path / "bin/snakemake"
+    stub.parent.mkdir()
+    stub.write_text('#!/bin/sh\ncd "$4" && ls $FILES >/dev/null && pwd\n')
+    stub.chmod(0o755)
+    for _ in range(2):
+        run = subprocess.run(
+            ["make", "--silent", "--assume-old=.venv/installed-all", "papers", "BIN=bin"],
+            cwd=tmp_path, env={**os.environ, "FILES": " ".join(files)}, text=True, capture_output=True,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        assert [Path(line).name for line in run.stdout.splitlines()] == [
+            "paper", "paranmt50m", "simple_effective", "mined_paraphrases",
+        ]  # fmt: skip
 
 
 def test_generated_pages_are_up_to_date() -> None:

@@ -255,9 +255,7 @@ def by_key(rows: Iterable[GroupRow], label: str, resources: Resources) -> Iterat
             for place, (key, texts) in enumerate(rows, start=1)
             for text in texts
         )
-        while block := list(islice(flat, READ_ROWS)):
-            table = pa.Table.from_pylist(block, schema=_SENTENCES)
-            insert(database, "sentences", table, "md5_number(key), place, text")
+        _fill(database, "sentences", flat, _SENTENCES, "md5_number(key), place, text")
         grouped = database.sql(
             """
             SELECT min(place) OVER (PARTITION BY key) AS number, text FROM sentences
@@ -281,11 +279,8 @@ def by_link(rows: Iterable[GroupRow], label: str, resources: Resources) -> Itera
             {"place": place, "texts": texts, "links": links}
             for place, (links, texts) in enumerate(rows, start=1)
         )
-        while block := list(islice(numbered, READ_ROWS)):
-            table = pa.Table.from_pylist(block, schema=_LINKED)
-            insert(
-                database, "rows", table, "place, texts, list_transform(links, lambda each: md5_number(each))"
-            )
+        links = "list_transform(links, lambda each: md5_number(each))"
+        _fill(database, "rows", numbered, _LINKED, f"place, texts, {links}")
         edges = database.sql(
             """
             SELECT place, dense_rank() OVER (ORDER BY link) AS link
@@ -304,6 +299,18 @@ def by_link(rows: Iterable[GroupRow], label: str, resources: Resources) -> Itera
         numbers = (first[of_row] + 1).tolist()
         for row, texts in _rows(database.sql("SELECT place, texts FROM rows ORDER BY place")):
             yield numbers[row - 1], texts
+
+
+def _fill(
+    database: duckdb.DuckDBPyConnection,
+    table: str,
+    rows: Iterator[dict[str, Any]],
+    schema: pa.Schema,
+    columns: str,
+) -> None:
+    """Insert rows into a table, block by block; `columns` are SQL expressions over their columns."""
+    while block := list(islice(rows, READ_ROWS)):
+        insert(database, table, pa.Table.from_pylist(block, schema=schema), columns)
 
 
 def _rows(found: duckdb.DuckDBPyRelation) -> Iterator[tuple[Any, ...]]:

@@ -97,11 +97,11 @@ def extract_corpus(
         schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float64()) for score in rows.scores)])
         with write_blocks(output, schema) as writer:
             while block := list(islice(rows.rows, READ_ROWS)):
-                columns = zip(*block, strict=True)
+                columns = list(zip(*block, strict=True))
                 arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
                 writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
                 # Groups need not come in the order of their numbers.
-                lines = max(lines, max(row[2] for row in block))
+                lines = max(lines, *columns[2])
             if not writer.rows:
                 names = ", ".join(str(file.path) for file in files)
                 cause = f"none of its {bad.count} rows can be read" if bad.count else "no lines"
