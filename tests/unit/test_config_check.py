@@ -318,7 +318,7 @@ def test_the_scaled_configuration_of_a_paper_has_all_its_tables(name: str) -> No
         definition = scaled["definitions"][model]
         assert definition["training"]["epochs"] <= 1
         mined = set(definition["corpora"]) <= set(scaled["mined"])
-        assert mined or all(definition["max_pairs"][corpus] <= 100_000 for corpus in definition["corpora"])
+        assert mined or all(definition["max_pairs"][corpus] <= 20_000 for corpus in definition["corpora"])
 
 
 def test_every_definition_of_a_paper_is_made() -> None:

@@ -156,7 +156,7 @@ def test_the_papers_run_beside_all_files_of_the_registry(tmp_path: Path) -> None
     for name in ("config", "data"):
         (tmp_path / name).symlink_to(ROOT / name)
     registry = (ROOT / "config/datasets.tsv").read_text(encoding="utf-8")
-    files = sorted({"config/datasets.tsv", *re.findall(r"\bfile:(\S+)", registry)})
+    files = sorted({"config/datasets.tsv", *re.findall(r"\bfile:(data/\S+)", registry)})
     assert "data/sample/spa-eng.zip" in files
     stub = tmp_path / "bin/snakemake"
     stub.parent.mkdir()
