@@ -82,6 +82,13 @@ def test_pieces_by_the_length_of_their_embeddings(inspected: Inspected, after: A
     assert int(rows[0]["times"]) == times
 
 
+def test_few_sentences_have_pieces_too(after: AverageEncoder) -> None:
+    rows = pieces(Inspected(after, None, {"one": TEXTS[:2]}))
+    used = {piece for row in after.known_tokens(TEXTS[:2]) for piece in row}
+    assert 0 < len(rows) <= len(used) // 2
+    assert min(int(row["times"]) for row in rows) < 3
+
+
 def test_a_map_has_the_directions_of_the_largest_differences(
     inspected: Inspected, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,6 +154,10 @@ def test_the_command_prints_and_draws(tmp_path: Path, capsys: pytest.CaptureFixt
     command = ["inspect", "--sentences", str(tmp_path / "a.txt"), "--map", str(tmp_path / "map.svg")]
     assert main([*command, "--sentence", "dogs are running"]) == 0
     shown = capsys.readouterr().out
+    # Nothing is known of the model before training, and no piece occurs often.
+    assert shown.split("\n")[2] == "sentence\trank\tafter training\tcosine"
+    assert "\nPieces\n" in shown
+    assert "\n1\t" in shown.split("\nPieces\n")[1]
     first = shown.split("\n")[3].split("\t")
     assert first[:2] == ["dogs are running", "1"]
     assert first[2] in ("A dog runs.", "A hound is running.")

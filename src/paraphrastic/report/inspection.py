@@ -26,7 +26,7 @@ DROPPED_COLUMNS = ("filter", "corpus", "source", "target")
 # Neighbours of a sentence, sentences that are chosen if none are given, pieces of each kind, and examples of
 # what each filter dropped.
 _NEIGHBOURS, _CHOSEN, _PIECES, _EXAMPLES = 3, 8, 20, 3
-# A piece must occur this often to be shown, because the rarest ones have hardly been trained.
+# A piece should occur this often to be shown, because the rarest ones have hardly been trained.
 _LEAST_TIMES = 3
 # UMAP looks at 15 neighbours of each sentence.
 _LEAST_OF_UMAP = 15
@@ -115,8 +115,9 @@ def _shown(text: str) -> str:
 def pieces(inspected: Inspected) -> Rows:
     """The pieces with the longest and the shortest embeddings, as rows of `PIECES_COLUMNS`.
 
-    A sentence is the average of its pieces, so a long embedding counts for more in it than a short one. Only
-    pieces that occur several times in the sentences are shown. A piece that begins no word begins with `…`.
+    A sentence is the average of its pieces, so a long embedding counts for more in it than a short one. The
+    pieces that occur several times in the sentences are shown, or all if these are few. A piece that begins
+    no word begins with `…`.
 
     Raises:
         InputError: the model is not a single average.
@@ -131,7 +132,8 @@ def pieces(inspected: Inspected) -> Rows:
     lengths = np.linalg.norm(model.embeddings.astype(np.float32), axis=1) * factors
     ordinary = np.zeros(len(counts), np.bool_)
     ordinary[ordinary_pieces(model.processor)] = True
-    shown = np.flatnonzero(ordinary & (counts >= _LEAST_TIMES))
+    often = ordinary & (counts >= _LEAST_TIMES)
+    shown = np.flatnonzero(often if often.sum() >= 2 * _PIECES else ordinary & (counts > 0))
     order = shown[np.argsort(-lengths[shown], kind="stable")]
     count = min(_PIECES, len(order) // 2)
 
@@ -244,7 +246,9 @@ def inspect_model(
 
 
 def as_text(title: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """A table for a terminal, with tabs between its columns and a title above it."""
+    """A table for a terminal: tabs between columns, a title above, and no column that all rows lack."""
+    rows = list(rows)
+    columns = [name for name in columns if not rows or any(name in row for row in rows)]
     lines = ["\t".join(name.replace("_", " ") for name in columns)]
     lines += ["\t".join(str(row.get(name, "")) for name in columns) for row in rows]
     return "\n".join([title, "", *lines, ""])
