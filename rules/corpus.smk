@@ -159,6 +159,7 @@ rule merge_pairs:
         duplicates=lookup(dpath="definitions/{model}/duplicates", within=config),
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
         max_pairs=models.of("max_pairs"),
+        weights=models.of("weights"),
         seed=config["seed"],
         code=code_of("merge_pairs"),
     message:

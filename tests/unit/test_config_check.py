@@ -332,6 +332,7 @@ def test_every_definition_of_a_paper_is_made() -> None:
 def test_only_corpora_that_allow_commercial_use() -> None:
     config = load("small") | {"licences": "commercial"}
     config["definitions"]["tr"]["max_pairs"] = {"tanzil": 5, "tatoeba_pairs": 7}
+    config["definitions"]["tr"]["weights"] = {"tanzil": 2, "tatoeba_pairs": 3}
     names = ["tr", "zh", "ar"]
     config |= {"models": names, "language_choice": {"models": []}, "studies": {}, "inspection": {}}
     config["definitions"] = {name: config["definitions"][name] for name in names}
@@ -339,8 +340,9 @@ def test_only_corpora_that_allow_commercial_use() -> None:
     complete = checked(config)
     assert complete["definitions"]["tr"]["corpora"] == ["tatoeba_pairs"]
     assert complete["definitions"]["tr"]["max_pairs"] == {"tatoeba_pairs": 7}
+    assert complete["definitions"]["tr"]["weights"] == {"tatoeba_pairs": 3}
     config["definitions"]["tr"]["corpora"] = ["tanzil"]
-    config["definitions"]["tr"]["max_pairs"] = {}
+    config["definitions"]["tr"] |= {"max_pairs": {}, "weights": {}}
     with pytest.raises(
         InputError, match=r"definitions\.tr\.corpora: none of them clearly allows commercial use"
     ):

@@ -299,6 +299,16 @@ from paraphrastic.config.schema import PATTERNS
             {"sample_aligned": 3},
             "definitions.de.max_pairs: 'sample_aligned' is not one of this model's corpora",
         ),
+        (
+            "weights",
+            {"sample_aligned": 0.5},
+            "config: weights.sample_aligned: 0.5 is less than the minimum of 1",
+        ),
+        (
+            "definitions.de.weights",
+            {"sample_aligned": 3},
+            "definitions.de.weights: 'sample_aligned' is not one of this model's corpora",
+        ),
         ("definitions", {"x; rm -rf ~": {}}, "definitions: 'x; rm -rf ~' is not a model's name, which"),
         (
             "filter_study.training",

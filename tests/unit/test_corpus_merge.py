@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import subprocess
+from collections import Counter
 from hashlib import md5
 from itertools import pairwise
 
@@ -36,6 +37,7 @@ def merge(tmp_path, selected, output="merged.parquet", **changes):
         "drop": [],
         "near_duplicates": None,
         "max_pairs": [None] * len(selected),
+        "weights": [1] * len(selected),
         "seed": 1,
         "memory_mb": 200,
         "threads": 2,
@@ -137,6 +139,28 @@ def test_caps_are_random_choices_after_duplicates(tmp_path):
     _, again = merge(tmp_path, [one, other], max_pairs=[100, None], seed=2)
     assert len(set(lines) & {row["line"] for row in again if row["corpus"] == 0}) < 40
     assert merge(tmp_path, [one, other], max_pairs=[5000, 300])[0]["capped"] == 0
+
+
+def test_weights_repeat_pairs_in_other_places(tmp_path):
+    one = write(tmp_path / "one", [(f"s{n}", "t") for n in range(2000)])
+    other = write(tmp_path / "other", [(f"u{n}", "t") for n in range(300)])
+    counts, rows = merge(tmp_path, [one, other], weights=[1, 2.25], max_pairs=[None, 200])
+    assert [corpus["kept"] for corpus in counts["corpora"]] == [2000, 200]
+    times = Counter(row["line"] for row in rows if row["corpus"] == 1)
+    assert len(times) == 200
+    assert set(times.values()) == {2, 3}
+    assert 30 < sum(each == 3 for each in times.values()) < 70
+    assert len(rows) == 2000 + sum(times.values())
+    first, second = {}, {}
+    for place, row in enumerate(rows):
+        if row["corpus"] == 1:
+            (second if row["line"] in first else first).setdefault(row["line"], place)
+    apart = [second[line] - first[line] for line in first]
+    assert min(apart) < 200
+    assert max(apart) > 1000
+    # Weights of other corpora leave a corpus where it was.
+    plain = [row for row in merge(tmp_path, [one, other])[1] if row["corpus"] == 0]
+    assert [row for row in rows if row["corpus"] == 0] == plain
 
 
 def marked(tmp_path, name, rows):
@@ -294,6 +318,7 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         duplicates="keep_one",
         near_duplicates=None,
         max_pairs=[None, None],
+        weights=[1, 1],
         seed=1,
         memory_mb=200,
         threads=1,

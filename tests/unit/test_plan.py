@@ -46,6 +46,7 @@ def configuration(**changes: Any) -> dict[str, Any]:
         "languages": ["en", "de"],
         "corpora": ["web"],
         "max_pairs": {},
+        "weights": {},
         "vocabulary": {
             "unit": "subword",
             "size": 50_000,
@@ -117,6 +118,8 @@ def test_a_cap_holds_whatever_the_corpus_has() -> None:
     capped = run_of(to_training_data(), max_pairs={"web": 10_000})
     assert sizes_of(capped, pairs={"web": 1_000_000}).megabytes("merged") == pytest.approx(0.51)
     assert sizes_of(capped, pairs={"web": 1_000}).megabytes("merged") == pytest.approx(0.05 * 1.08**2 * 0.81)
+    heavy = run_of(to_training_data(), max_pairs={"web": 10_000}, weights={"web": 3})
+    assert sizes_of(heavy, pairs={"web": 1_000_000}).megabytes("merged") == pytest.approx(3 * 0.51)
 
 
 def test_merging_takes_more_of_the_disk_while_it_runs() -> None:

@@ -72,7 +72,8 @@ def test_each_pair_of_languages_is_filtered_as_what_it_is() -> None:
 
 
 def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:
-    config = several(["multi30k", "sample_paranmt"], ("en", "de", "fr"), max_pairs={"multi30k": 7})
+    limits = {"max_pairs": {"multi30k": 7}, "weights": {"multi30k": 3, "sample_paranmt": None}}
+    config = several(["multi30k", "sample_paranmt"], ("en", "de", "fr"), **limits)
     models = models_of(config)
     assert models.model_corpora == [
         ("all", "multi30k en-de"), ("all", "multi30k en-fr"), ("all", "multi30k de-fr"),
@@ -82,6 +83,7 @@ def test_a_corpus_of_several_pairs_has_a_file_and_a_name_for_each() -> None:
         "all/multi30k/de-fr", "all/sample_paranmt/en-en",
     ]  # fmt: skip
     assert models.derived["all"]["max_pairs"] == [7, 7, 7, None]
+    assert models.derived["all"]["weights"] == [3, 3, 3, 1]
     # The counts of merged pairs have a row for each of them, and so has the card.
     counted = models.counted_corpora(SimpleNamespace(model="all"))
     assert [("all", name) for name, *_ in counted] == models.model_corpora

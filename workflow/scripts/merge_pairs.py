@@ -17,6 +17,7 @@ with step(snakemake):
         duplicates=snakemake.params.duplicates,
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
+        weights=snakemake.params.weights,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )

@@ -165,8 +165,9 @@ def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[
                 yield f"{section}.{name}.corpora: none of them clearly allows commercial use: {names}"
             definition["corpora"] = allowed
             if section == "definitions":
-                limits = definition["max_pairs"]
-                definition["max_pairs"] = {each: limits[each] for each in limits if each in allowed}
+                for key in ("max_pairs", "weights"):
+                    of_corpus = definition[key]
+                    definition[key] = {each: of_corpus[each] for each in of_corpus if each in allowed}
 
 
 def _keep_languages(config: Json) -> Iterator[str]:

@@ -16,6 +16,7 @@ OVERRIDABLE = (
     "duplicates",
     "near_duplicates",
     "max_pairs",
+    "weights",
     "vocabulary",
     "encoder",
     "recipe",

@@ -15,7 +15,8 @@ from paraphrastic.config.definitions import undefined
 
 # The settings that determine training data and vocabularies.
 _DATA = (
-    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "vocabulary"
+    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
+    "vocabulary",
 )  # fmt: skip
 
 

@@ -75,13 +75,14 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         yield from _teacher_errors(model, f"{at}.distil", definition, config)
         vectors = training["initial_vectors"]
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
-        for name in definition["max_pairs"]:
-            yield from _dataset_errors(path["max_pairs"], name, registry, CORPUS_KINDS)
-        # A further configuration file can change the corpora, and then only take back a limit by null.
-        limits, own = definition["max_pairs"], written[model].get("max_pairs", {})
-        capped = {name for name in own if limits.get(name) is not None} & set(registry)
-        for name in sorted(capped - set(definition["corpora"])):
-            yield f"{path['max_pairs']}: {name!r} is not one of this model's corpora"
+        for key in ("max_pairs", "weights"):
+            of_corpus, own = definition[key], written[model].get(key, {})
+            for name in of_corpus:
+                yield from _dataset_errors(path[key], name, registry, CORPUS_KINDS)
+            # A further configuration file can change the corpora, and then only take back a value by null.
+            stated = {name for name in own if of_corpus.get(name) is not None} & set(registry)
+            for name in sorted(stated - set(definition["corpora"])):
+                yield f"{path[key]}: {name!r} is not one of this model's corpora"
         yield from _selection_errors(path["selection"], definition, config, registry)
         if architecture_of(definition).separate and len(definition["languages"]) == 2:
             for name in _corpora_of_kind("paraphrase", definition, registry):

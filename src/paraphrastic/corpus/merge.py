@@ -1,5 +1,6 @@
 """Merge the selected pairs of all corpora: drop duplicates and contaminated pairs, cap, shuffle."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from paraphrastic.corpus.database import (
     Resources,
     drop_contaminated,
     drop_duplicates,
+    integer,
     list_rows,
     open_database,
     random_number,
@@ -38,6 +40,7 @@ def merge_pairs(
     duplicates: Duplicates,
     near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
+    weights: Sequence[float],
     seed: int,
     **resources: Unpack[Resources],
 ) -> dict[str, Any]:
@@ -57,6 +60,8 @@ def merge_pairs(
             `sort | uniq -u`); this needs the column `raw`. `keep_all` keeps all.
         near_duplicates: arguments `ngram` and `min_similarity` of `drop_near_duplicates`; None drops none.
         max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
+        weights: how often the kept pairs of each corpus are written, 1 or more; with 2.5, a random half is
+            written three times and the others twice. `kept` counts each pair once.
         output: the Parquet file.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -82,7 +87,7 @@ def merge_pairs(
             cause = "each has a duplicate" if not result["contaminated"] else "the others occur in a test set"
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
         with write_blocks(output, MERGED_SCHEMA) as writer:
-            for block in _shuffled(database, result["kept"], seed, resources["memory_mb"]):
+            for block in _shuffled(database, weights, seed, resources["memory_mb"]):
                 writer.write(block.cast(MERGED_SCHEMA))
     write_json(counts, result)
     return result
@@ -105,11 +110,19 @@ def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], s
 
 
 def _shuffled(
-    database: duckdb.DuckDBPyConnection, size: int, seed: int, memory_mb: int
+    database: duckdb.DuckDBPyConnection, weights: Sequence[float], seed: int, memory_mb: int
 ) -> Iterator[pa.RecordBatch]:
-    """The kept rows in random order."""
-    number = random_number(seed, "shuffle")
-    database.execute(f"CREATE TABLE numbered AS SELECT place, {number} AS number FROM kept")  # noqa: S608
+    """The kept rows in random order, each as often as its corpus weighs."""
+    copies = []
+    for number, weight in enumerate(weights):
+        for copy in range(math.ceil(weight)):
+            order = random_number(seed, f"shuffle {copy}" if copy else "shuffle")
+            rows = f"SELECT place, {order} AS number FROM kept WHERE {CORPUS} = {number}"  # noqa: S608
+            if weight - copy < 1:
+                rows += f" AND {random_number(seed, 'weight')} < {int((weight - copy) * 2**64)}"
+            copies.append(rows)
+    database.execute(f"CREATE TABLE numbered AS {' UNION ALL '.join(copies)}")
+    size = integer(database, "SELECT count(*) FROM numbered")
     # DuckDB cannot join and sort more rows at a time in its memory. Reading the files once per slice is
     # faster than storing the texts in between.
     slices = 1 + size // (memory_mb * _ROWS_PER_MB)

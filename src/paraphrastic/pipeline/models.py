@@ -92,6 +92,8 @@ class Models:
         return {
             # The most pairs of each corpus, and of each pair of languages in it; None is all.
             "max_pairs": [definition["max_pairs"].get(corpus) for corpus, _ in pairs],
+            # How often these are written into the training data.
+            "weights": [definition["weights"].get(corpus) or 1 for corpus, _ in pairs],
             # Whether sentences from the same line of a corpus all mean the same.
             "grouped": any(self.corpora.grouped(corpus) for corpus in definition["corpora"]),
             "training_data": f"results/datasets/{data}/train.h5",

@@ -232,9 +232,9 @@ class Sizes:
         total = 0.0
         # The selected pairs of each corpus come first among the inputs; contaminated pairs come after.
         for corpus, path in zip(definition["corpora"], inputs, strict=False):
-            most = definition["max_pairs"].get(corpus)
+            most, weight = definition["max_pairs"].get(corpus), definition["weights"].get(corpus) or 1
             size = self.megabytes(path) * estimate.MERGED
-            total += size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6)
+            total += weight * (size if most is None else min(size, most * estimate.MERGED_BYTES / 1e6))
         return total
 
 
