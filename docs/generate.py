@@ -46,6 +46,7 @@ TABLES = {
         "near_duplicates",
         "contamination",
         "max_pairs",
+        "weights",
         "pairs_per_group",
     ),
     "Vocabulary and encoder": ("vocabulary", "encoder"),
