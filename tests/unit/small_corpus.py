@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
+from paraphrastic.base.units import Unknown
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.vocabulary import train_vocabulary
 
@@ -46,7 +47,10 @@ def write_pairs(path: Path, pairs: list[tuple[str, str]]) -> Path:
     return path
 
 
-def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int = 60) -> tuple[Path, Path]:
+def write_training_data(
+    folder: Path, pairs: list[tuple[str, str]], *, size: int = 60, unknown: Unknown = "omit",
+    character_coverage: float = 1.0,
+) -> tuple[Path, Path]:  # fmt: skip
     """Write the data set and the sentencepiece model of `pairs`."""
     parquet = write_pairs(folder / "pairs.parquet", pairs)
     model = folder / "sentencepiece.model"
@@ -54,10 +58,10 @@ def write_training_data(folder: Path, pairs: list[tuple[str, str]], *, size: int
         parquet,
         model,
         size=size,
-        character_coverage=1.0,
+        character_coverage=character_coverage,
         max_sentences=10_000,
         hard_limit=False,
-        unknown="omit",
+        unknown=unknown,
         seed=1,
     )
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)

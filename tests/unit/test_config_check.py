@@ -234,6 +234,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "batch_size": 128,
         "megabatch_anneal": 150,
         "soup": 1,
+        "coarser": [],
         "distil": None,
         "loss": "margin",
         "scale": 20.0,

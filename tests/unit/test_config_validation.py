@@ -136,6 +136,26 @@ from paraphrastic.config.schema import PATTERNS
         ("training.learning_rate", float("nan"), "training.learning_rate: nan is not a number"),
         ("training.margin", float("inf"), "training.margin: inf is not a number"),
         ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
+        (
+            "training.coarser",
+            [100, 99_999],
+            "training.coarser: 99,999 pieces are not fewer than the vocabulary's",
+        ),
+        (
+            "training",
+            {"coarser": [100], "distil": "teacher"},
+            "training.coarser: does not go with distil; set one of them to null, or coarser to []",
+        ),
+        (
+            "definitions.de",
+            {
+                "languages": ["en", "de"],
+                "corpora": ["sample_opus"],
+                "training": {"coarser": [100]},
+                "vocabulary": {"unit": "word"},
+            },
+            "definitions.de.training.coarser: is for an average of subwords that all languages share",
+        ),
         ("training.weight_decay", 0.01, "training.weight_decay: is for the optimizer adamw, not for adam"),
         (
             "training",

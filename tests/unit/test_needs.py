@@ -122,7 +122,7 @@ def test_an_unknown_step_is_refused() -> None:
 
 def test_an_lstm_over_a_transformer_takes_memory_and_time() -> None:
     settings = {"loss": "multiple_negatives", "chunk_size": None, "batch_size": 64, "device": "cpu"}
-    settings |= {"epochs": 1, "soup": 1}
+    settings |= {"epochs": 1, "soup": 1, "coarser": []}
     sizes = [lstm_mb("some/name", size) for size in (None, 1024, 4096)]
     # Four gates, each with its own and the Transformer's states and two biases.
     assert sizes == [0.0, 4e-6 * 4 * 1024 * (768 + 1024 + 2), 4e-6 * 4 * 4096 * (768 + 4096 + 2)]

@@ -74,7 +74,7 @@ def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: py
         initial = initial_encoder(pairs.units, SETTINGS, Architecture())
         engine = build_engine(initial, SETTINGS, Workers(1), steps=0)
         run = TrainingRun(
-            pairs, SETTINGS, Workers(1), lambda _: engine, Checkpoints(tmp_path / "none", identity="")
+            [pairs], SETTINGS, Workers(1), lambda _: engine, Checkpoints(tmp_path / "none", identity="")
         )
         encoder = load_model(model)
         run.engine.parameters.table.reshape(pairs.units[0].n_rows, -1)[:-1, :16] = encoder.embeddings[

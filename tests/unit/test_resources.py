@@ -26,6 +26,7 @@ SETTINGS = {
     "dimension": 300,
     "epochs": 8,
     "soup": 1,
+    "coarser": [],
     "batch_size": 128,
     "megabatch": 60,
     "megabatch_anneal": 150,

@@ -43,8 +43,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
         replace(DROPOUT, engine="autograd"),
         replace(DROPOUT, epochs=1, soup=3),
         replace(DROPOUT, engine="autograd", epochs=1, soup=3),
+        replace(DROPOUT, epochs=1, soup=2, coarser=[100]),
     ],
-    ids=["adam", "dropout", "lazy", "adamw", "autograd", "soup", "soup, autograd"],
+    ids=["adam", "dropout", "lazy", "adamw", "autograd", "soup", "soup, autograd", "coarser"],
 )
 @pytest.mark.parametrize("step", [1, 3, 30])
 def test_a_run_that_was_stopped_ends_in_the_same_parameters(

@@ -288,9 +288,9 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
     one = load_file(train_model(data, tmp_path / "one", settings))["embeddings"]
     plain, members = TrainingRun._add_to_soup, []
 
-    def recorded(run: TrainingRun) -> None:
+    def recorded(run: TrainingRun, training: int) -> None:
         members.append(run.engine.weights()["parts.0.table"])
-        plain(run)
+        plain(run, training)
 
     monkeypatch.setattr(TrainingRun, "_add_to_soup", recorded)
     path = train_model(data, tmp_path / "soup", replace(settings, soup=3))

@@ -42,6 +42,7 @@ def compared_settings(config: Mapping[str, Any], model: str, recipe: str) -> Jso
         "epochs": _epochs(config, model),
         # Scores in the course of training are those of one training.
         "soup": 1,
+        "coarser": [],
         "early_stopping": None,
         "device": "cpu",
     }

@@ -24,6 +24,7 @@ _SETTINGS = {
     "epochs": 1,
     "batch_size": 128,
     "soup": 1,
+    "coarser": [],
     "megabatch": 60,
     "megabatch_anneal": 150,
     "dropout": 0.0,

@@ -197,6 +197,10 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
     tables = (3 if fused else 5) + (settings["early_stopping"] is not None)
+    cuts = 1 + len(settings["coarser"])
+    trainings = settings["soup"] * cuts
+    # The beginning and the sum of each cut's trainings.
+    tables += 2 * cuts if trainings > 1 else 0
     window = min(pairs, settings["shuffle_window"])
     vectors = 2 * megabatch * batch * vector * 4
     mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
@@ -212,7 +216,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
         seconds += _LSTM_PAIR * _lstm_work(architecture, dimension) + _AVERAGE_PAIR * averages / 300
         seconds += _ADAM_PARAMETER * weights * 1e6 / 4 / batch
-    return Need(mb, 2.2 + settings["epochs"] * settings["soup"] * pairs * seconds)
+    return Need(mb, 2.2 + settings["epochs"] * trainings * pairs * seconds)
 
 
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:

@@ -294,6 +294,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
             groups = [group for name, group in self._file.items() if name != GROUPS]
             self._of_pairs = self._file.get(GROUPS)
             self.units = tuple(map(_table, groups))
+            self._n_rows = [unit.n_rows for unit in self.units]
             self._groups = [[group[side] for side in SIDES] for group in groups]
             self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
             if teacher is not None:
@@ -329,7 +330,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
 
     def counts(self, *sides: str) -> list[Int64]:
         """Count how often each row of each unit's table occurs, on both sides or on those named."""
-        every = [np.zeros(unit.n_rows, np.int64) for unit in self.units]
+        every = [np.zeros(n_rows, np.int64) for n_rows in self._n_rows]
         for counts, groups in zip(every, self._groups, strict=True):
             for group in (groups[SIDES.index(side)] for side in sides or SIDES):
                 for start in range(0, len(group["tokens"]), TOKENS_PER_READ):

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 # With early stopping, a checkpoint also holds the best parameters, under names with this prefix.
 BEST = "best."
-# If the parameters of several trainings are averaged, it holds the sum of those that are done.
+# If there are several trainings, it holds the sums of the parameters of those that are done, by cut and name.
 SOUP = "soup."
 LINES_AN_EPOCH = 100
 
@@ -39,7 +39,8 @@ LINES_AN_EPOCH = 100
 Engine = FusedEngine | AutogradEngine
 Indices = Int64
 Weights = Mapping[str, Float32]
-Score = Callable[[Weights], float]
+# Scores parameters that were trained on a cut of the text, by number.
+Score = Callable[[Weights, int], float]
 
 
 def megabatch_size(batches_read: int, settings: TrainingSettings) -> int:
@@ -94,15 +95,17 @@ class TrainingRun:
 
     With `settings.soup`, it is several trainings one after the other, each of `settings.epochs` epochs. They
     begin with the same parameters and differ in the order of the pairs and in dropout. The result is the mean
-    of their parameters (Wortsman et al. 2022, *Model soups*). `engine_of` makes the engine of each by number.
+    of their parameters (Wortsman et al. 2022, *Model soups*). For each coarser cut of the text, as
+    many follow. `cuts` are the pairs as they are and in these cuts, and `engine_of` makes the engine of each
+    training by number.
     """
 
     def __init__(
-        self, pairs: PairDataset, settings: TrainingSettings, workers: Workers,
+        self, cuts: Sequence[PairDataset], settings: TrainingSettings, workers: Workers,
         engine_of: Callable[[int], Engine | DeviceEngine], checkpoints: Checkpoints, *,
         started: float | None = None,
     ) -> None:  # fmt: skip
-        self.pairs, self.settings, self.workers, self.engine_of = pairs, settings, workers, engine_of
+        self.cuts, self.settings, self.workers, self.engine_of = cuts, settings, workers, engine_of
         self.checkpoints = checkpoints
         self.progress = Progress()
         self.best: dict[str, Tensor] = {}
@@ -128,8 +131,8 @@ class TrainingRun:
         *,
         every: float = 1.0,
         seconds_between_checkpoints: float,
-    ) -> Weights:
-        """Train the rest of the run and return the parameters by name.
+    ) -> list[Weights]:
+        """Train the rest of the run and return the parameters of each cut by name.
 
         `score` scores parameters on the development data; it is None if there are none. `every` is the number
         of epochs from one score to the next.
@@ -144,7 +147,7 @@ class TrainingRun:
                 self._train_megabatch(sentences, report)
                 self._tell(report, score, every=every, before=before, megabatch=megabatch)
                 if self._training > training:
-                    self._add_to_soup()
+                    self._add_to_soup(training)
                     self.engine = self.engine_of(self._training)
                 waited = time.monotonic() - self.last_checkpoint
                 if progress.epoch > epoch or waited >= seconds_between_checkpoints:
@@ -152,20 +155,38 @@ class TrainingRun:
                 if self._stopped():
                     break
         if self.best:
-            return {name: tensor.numpy() for name, tensor in self.best.items()}
+            return [{name: tensor.numpy() for name, tensor in self.best.items()}]
         if not self.soup:
-            return self.engine.weights()
-        self._add_to_soup()
-        return {name: (tensor / self.settings.soup).numpy() for name, tensor in self.soup.items()}
+            return [self.engine.weights()]
+        self._add_to_soup(self._training)
+        return [
+            {
+                name.removeprefix(f"{cut}."): (tensor / self.settings.soup).numpy()
+                for name, tensor in self.soup.items()
+                if name.startswith(f"{cut}.")
+            }
+            for cut in range(len(self.cuts))
+        ]
 
     @property
     def _training(self) -> int:
         """The number of the current training, from 0; the last one stays the current one."""
-        return min(self.progress.epoch // max(1, self.settings.epochs), self.settings.soup - 1)
+        trainings = self.settings.soup * len(self.cuts)
+        return min(self.progress.epoch // max(1, self.settings.epochs), trainings - 1)
 
-    def _add_to_soup(self) -> None:
-        for name, array in self.engine.weights().items():
-            added = torch.from_numpy(array)
+    @property
+    def _cut(self) -> int:
+        """The number of the cut that the current training reads."""
+        return self._training // self.settings.soup
+
+    @property
+    def pairs(self) -> PairDataset:
+        """The pairs that the current training reads."""
+        return self.cuts[self._cut]
+
+    def _add_to_soup(self, training: int) -> None:
+        for own, array in self.engine.weights().items():
+            name, added = f"{training // self.settings.soup}.{own}", torch.from_numpy(array)
             self.soup[name] = self.soup[name] + added if name in self.soup else added
 
     def _train_megabatch(self, sentences: Sentences, report: Report) -> None:
@@ -258,7 +279,7 @@ class TrainingRun:
         """Score the current parameters and keep the best ones; return whether there is a score."""
         progress, weights = self.progress, self.engine.weights()
         try:
-            value = score(weights)
+            value = score(weights, self._cut)
         except InputError as error:
             if self.settings.early_stopping:
                 raise

@@ -1,5 +1,6 @@
 """Settings of one training run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -38,6 +39,7 @@ class TrainingSettings:
     distil: str | None = None
     epochs: int
     soup: int = 1
+    coarser: Sequence[int] = ()
     batch_size: int
     megabatch: int
     megabatch_anneal: int
@@ -69,8 +71,8 @@ class TrainingSettings:
 
     @property
     def all_epochs(self) -> int:
-        """Number of epochs of all the trainings whose parameters are averaged."""
-        return self.epochs * self.soup
+        """Number of epochs of all the trainings whose parameters are averaged or joined."""
+        return self.epochs * self.soup * (1 + len(self.coarser))
 
     @property
     def negative_search(self) -> dict[str, Any]:

@@ -8,9 +8,10 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -25,19 +26,23 @@ from paraphrastic.config.architecture import Architecture, only_autograd
 from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
+from paraphrastic.training.coarser import CoarserPairs, join_tables
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import held_device
 from paraphrastic.training.encoder import SEEDS
 from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, TrainingRun, megabatch_size
+from paraphrastic.training.loop import Engine, TrainingRun, Weights, megabatch_size
 from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import EngineName, TrainingSettings
+from paraphrastic.training.vocabulary import load_sentencepiece
 
 log = logging.getLogger(__name__)
 
 CHECKPOINTS = "checkpoints"
+# The name of the parameters of an encoder that is one average.
+_TABLE = "parts.0.table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,7 @@ def train_model(
     torch.set_deterministic_debug_mode("error" if exact else "default")
     with (
         PairDataset(inputs.dataset, inputs.teacher) as pairs,
+        ExitStack() as opened,
         closing(Workers(threads)) as workers,
         held_device(kind) as device,
     ):
@@ -114,15 +120,24 @@ def train_model(
                 "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
             )
         files, counted, digests = beginning.files, beginning.words, beginning.digests
-        anchors, several = beginning.anchors, settings.soup > 1
+        anchors, several = beginning.anchors, settings.all_epochs > settings.epochs
         # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
         begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
         # Free its memory, since the fused engine has its own copy of the parameters.
         del beginning
+        coarser = [
+            CoarserPairs(inputs.dataset, load_sentencepiece(*inputs.sentencepiece), size)
+            for size in settings.coarser
+        ]
+        for number, cut in enumerate(coarser):
+            opened.enter_context(cut)
+            model = Path(opened.enter_context(TemporaryDirectory()), f"{number}.model")
+            model.write_bytes(cut.model)
+            begun.append(begin(cut, replace(inputs, sentencepiece=[model])).encoder)
 
         def engine_of(training: int) -> Engine | DeviceEngine:
             own = replace(settings, seed=settings.seed + training * SEEDS)
-            encoder = copy.deepcopy(begun[0]) if several else begun.pop()
+            encoder = copy.deepcopy(begun[training // settings.soup]) if several else begun.pop()
             return build_engine(encoder, own, workers, device=device, anchors=anchors, steps=steps)
 
         config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
@@ -141,7 +156,7 @@ def train_model(
 
         digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
         checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
-        run = TrainingRun(pairs, settings, workers, engine_of, checkpoints, started=started)
+        run = TrainingRun([pairs, *coarser], settings, workers, engine_of, checkpoints, started=started)
         report = Report(
             checkpoints.folder / HISTORY,
             run.progress,
@@ -154,14 +169,20 @@ def train_model(
         if settings.early_stopping:
             every = settings.early_stopping["every"]
         with closing(report):
-            weights = run.finish(
+
+            def score(own: Weights, cut: int) -> float:
+                weights = {_TABLE: coarser[cut - 1].fold(own[_TABLE])} if cut else own
+                return development.score(files(weights, config), development.data) if development else 0.0
+
+            weights, *others = run.finish(
                 report,
-                (lambda own: development.score(files(own, config), development.data))
-                if development
-                else None,
+                score if development else None,
                 every=every,
                 seconds_between_checkpoints=60 * checkpoint_minutes,
             )
+        if others:
+            folded = (cut.fold(own[_TABLE]) for cut, own in zip(coarser, others, strict=True))
+            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs, settings.dimension)}
         files(weights, config).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
@@ -194,7 +215,7 @@ def build_engine(
     """
     if settings.engine == "autograd":
         return AutogradEngine(encoder, settings, device=device, anchors=anchors, steps=steps)
-    table = encoder.get_parameter("parts.0.table").detach()
+    table = encoder.get_parameter(_TABLE).detach()
     if device.type == "cpu":
         return FusedEngine(table, settings, workers, steps=steps)
     return DeviceEngine(table, settings, device, steps=steps)

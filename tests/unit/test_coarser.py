@@ -1,0 +1,146 @@
+"""Test training on coarser cuts of the text, whose tables are joined into one."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+from sentencepiece import SentencePieceProcessor
+from small_corpus import sentence_pairs, write_training_data
+from training_runs import SETTINGS, history, write_data
+from training_runs import train_model as train_with_checkpoints
+
+from paraphrastic import load_model
+from paraphrastic.base.errors import InputError
+from paraphrastic.training.coarser import CoarserPairs, join_tables
+from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.sentences import Sentences
+from paraphrastic.training.vocabulary import load_sentencepiece
+
+train_model = partial(train_with_checkpoints, minutes=60)
+SIZE = 100
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="module")
+def whole(data: tuple[Path, Path]) -> Iterator[PairDataset]:
+    with PairDataset(data[0]) as pairs:
+        yield pairs
+
+
+@pytest.fixture(scope="module")
+def coarse(data: tuple[Path, Path]) -> Iterator[CoarserPairs]:
+    with CoarserPairs(data[0], load_sentencepiece(data[1]), SIZE) as pairs:
+        yield pairs
+
+
+def pieces_of(pairs: PairDataset, processor: SentencePieceProcessor) -> list[list[str]]:
+    """The pieces of all sentences, as text."""
+    (unit,), sentences = pairs.units, Sentences.concatenate(list(pairs.read(0, len(pairs))))
+    texts = list(map(processor.id_to_piece, unit.pieces.tolist()))
+    return [[texts[row] for row in each] for each in np.split(sentences.tokens, sentences.offsets[1:-1])]
+
+
+def test_sentences_are_the_same_in_fewer_different_pieces(
+    data: tuple[Path, Path], whole: PairDataset, coarse: CoarserPairs
+) -> None:
+    smaller = SentencePieceProcessor(model_proto=coarse.model)
+    before, after = pieces_of(whole, load_sentencepiece(data[1])), pieces_of(coarse, smaller)
+    assert ["".join(each) for each in after] == ["".join(each) for each in before]
+    assert [[*chain(*map(smaller.encode_as_pieces, each))] for each in before] == after
+    different = {piece for each in after for piece in each}
+    assert len(coarse.units[0].pieces) == len(different)
+    assert len(different) <= SIZE < len({piece for each in before for piece in each})
+    assert smaller.get_piece_size() == SIZE + 256
+
+
+def test_bytes_remain_whole(tmp_path: Path) -> None:
+    (source, target), *others = sentence_pairs(200)
+    pairs = [(f"{source} \u2602", target), *others]
+    model = write_training_data(tmp_path, pairs, size=60, unknown="bytes", character_coverage=0.9998)[1]
+    processor = load_sentencepiece(model)
+    with PairDataset(tmp_path / "train.h5") as whole, CoarserPairs(whole.path, processor, 45) as coarse:
+        smaller = SentencePieceProcessor(model_proto=coarse.model)
+        before, after = pieces_of(whole, processor), pieces_of(coarse, smaller)
+        assert "".join(before[0]) == "".join(after[0])
+        assert after[0][-3:] == before[0][-3:] == ["<0xE2>", "<0x98>", "<0x82>"]
+        # Those that the text lacks have rows, too.
+        assert sum(map(smaller.is_byte, coarse.units[0].pieces.tolist())) == 256
+        (counts,) = coarse.counts()
+        assert (counts == 0).sum() == 254
+
+
+def test_a_vocabulary_may_be_too_small(data: tuple[Path, Path]) -> None:
+    with pytest.raises(
+        InputError, match=r"train\.h5: its pieces cannot be cut into 5 others \(training\.coarser\): "
+    ):
+        CoarserPairs(data[0], load_sentencepiece(data[1]), 5)
+
+
+def test_rows_are_counted_as_they_are_read(coarse: CoarserPairs) -> None:
+    (counts,), sides = coarse.counts(), coarse.read(0, len(coarse))
+    np.testing.assert_array_equal(
+        counts, sum(np.bincount(side.tokens, minlength=len(counts)) for side in sides)
+    )
+    (counts,) = coarse.counts("target")
+    np.testing.assert_array_equal(counts, np.bincount(sides[1].tokens, minlength=len(counts)))
+    blocks = list(coarse.shuffled(np.random.default_rng(1), window=64))
+    assert sum(len(block[0].tokens) for block in blocks) == len(sides[0].tokens)
+
+
+def sums(pairs: PairDataset, table: np.ndarray) -> np.ndarray:
+    sentences = pairs.read(0, 100)[0]
+    return np.add.reduceat(table[sentences.tokens], sentences.offsets[:-1], axis=0)
+
+
+def test_a_folded_table_has_the_sums_of_the_coarser_one(whole: PairDataset, coarse: CoarserPairs) -> None:
+    table = np.random.default_rng(1).normal(size=(coarse.units[0].n_rows, 8)).astype(np.float32)
+    folded = coarse.fold(table)
+    assert folded.shape == (whole.units[0].n_rows, 8)
+    np.testing.assert_allclose(sums(whole, folded), sums(coarse, table), rtol=1e-4, atol=1e-4)
+
+
+def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -> None:
+    generator = np.random.default_rng(1)
+    rows = whole.units[0].n_rows
+    tables = [(scale * generator.normal(size=(rows, 12))).astype(np.float32) for scale in (1, 50)]
+
+    def cosines(table: np.ndarray) -> np.ndarray:
+        vectors = sums(whole, table)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors @ vectors.T
+
+    # Each counts equally, however long its vectors are.
+    together = (cosines(tables[0]) + cosines(tables[1])) / 2
+    all_columns = cosines(join_tables(tables, whole, 24))
+    assert np.abs(all_columns - together).mean() < 0.05
+    beside = cosines(np.concatenate([tables[0] * 50, tables[1]], axis=1))
+    errors = [np.abs(cosines(join_tables(tables, whole, n)) - beside).mean() for n in (24, 16, 8)]
+    assert errors[0] < 0.02 < errors[1] < errors[2]
+    drawn = np.concatenate(tables, axis=1) @ generator.normal(size=(24, 8)).astype(np.float32)
+    assert errors[2] < np.abs(cosines(drawn) - beside).mean()
+
+
+@pytest.mark.parametrize("soup", [1, 2])
+def test_a_model_joins_the_trainings_of_all_cuts(data: tuple[Path, Path], tmp_path: Path, soup: int) -> None:
+    settings = replace(SETTINGS, epochs=2, soup=soup, coarser=[SIZE, 60])
+    path = train_model(data, tmp_path / "joined", settings)
+    model = load_model(path.parent)
+    assert model.embeddings.shape == (load_sentencepiece(data[1]).get_piece_size(), SETTINGS.dimension)
+    assert history(path)[-1]["epoch"] == 2 * 3 * soup
+    assert model.config["training"]["coarser"] == [SIZE, 60]
+    # A single training of the model's own pieces is the first of the three.
+    alone = load_file(train_model(data, tmp_path / "alone", replace(settings, coarser=[])))["embeddings"]
+    sources = [source for source, _ in sentence_pairs(40)]
+    joined = model.embed_raw_text(sources)
+    assert not np.allclose(model.embeddings, alone, atol=1e-3)
+    assert np.isfinite(joined).all()
+    assert (np.linalg.norm(joined, axis=1) > 0).all()
