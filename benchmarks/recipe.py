@@ -10,7 +10,8 @@ these five. Each variant and seed appends a row to results/benchmarks/recipe.csv
 
 A variant is a mapping with any of these keys: `training`, which overrides settings of the model's training;
 `without`, sources that are left out; `weights`, how often the pairs of a source are read in an epoch, as a
-number such as 2 or 0.5; and `model`, the definition whose training data and vocabulary are used.
+number such as 2 or 0.5; `pairs_per_group`, how many pairs of a group are read at most; and `model`, the
+definition whose training data and vocabulary are used.
 """
 
 import argparse
@@ -146,6 +147,10 @@ def training_rows(
     draws = np.random.default_rng([seed, 7]).random(len(of_row))
     times = np.floor(of_row).astype(np.int64) + (draws < of_row % 1.0)
     times[held_out] = 0
+    if most := variant.get("pairs_per_group"):
+        # Pairs are in random order.
+        place = pairs.select(pl.int_range(pl.len()).over("corpus", "line")).to_series().to_numpy()
+        times[place >= most] = 0
     return np.repeat(np.arange(len(of_row)), times)
 
 
