@@ -95,8 +95,8 @@ class TrainingRun:
 
     With `settings.soup`, it is several trainings one after the other, each of `settings.epochs` epochs. They
     begin with the same parameters and differ in the order of the pairs and in dropout. The result is the mean
-    of their parameters (Wortsman et al. 2022, *Model soups*). For each coarser cut of the text, as
-    many follow. `cuts` are the pairs as they are and in these cuts, and `engine_of` makes the engine of each
+    of their parameters (Wortsman et al. 2022, *Model soups*). For each coarser cut of the text, as many
+    follow. `cuts` are the pairs as they are and in these cuts, and `engine_of` makes the engine of each
     training by number.
     """
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -26,7 +26,6 @@ from paraphrastic.config.architecture import Architecture, only_autograd
 from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.coarser import CoarserPairs, join_tables
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import held_device
@@ -37,6 +36,9 @@ from paraphrastic.training.negative_mining import precision_on
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import EngineName, TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
+
+if TYPE_CHECKING:
+    from paraphrastic.training.coarser import CoarserPairs
 
 log = logging.getLogger(__name__)
 
@@ -125,13 +127,10 @@ def train_model(
         begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
         # Free its memory, since the fused engine has its own copy of the parameters.
         del beginning
-        coarser = [
-            CoarserPairs(inputs.dataset, load_sentencepiece(*inputs.sentencepiece), size)
-            for size in settings.coarser
-        ]
-        for number, cut in enumerate(coarser):
+        coarser = coarser_cuts(inputs)
+        for cut in coarser:
             opened.enter_context(cut)
-            model = Path(opened.enter_context(TemporaryDirectory()), f"{number}.model")
+            model = Path(opened.enter_context(TemporaryDirectory()), "sentencepiece.model")
             model.write_bytes(cut.model)
             begun.append(begin(cut, replace(inputs, sentencepiece=[model])).encoder)
 
@@ -181,12 +180,25 @@ def train_model(
                 seconds_between_checkpoints=60 * checkpoint_minutes,
             )
         if others:
+            from paraphrastic.training.coarser import join_tables
+
             folded = (cut.fold(own[_TABLE]) for cut, own in zip(coarser, others, strict=True))
-            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs, settings.dimension)}
+            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs)}
         files(weights, config).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
     shutil.rmtree(checkpoints.folder, ignore_errors=True)
+
+
+def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
+    """The pairs in each of the smaller vocabularies that the settings ask for."""
+    if not inputs.settings.coarser:
+        return []
+    # Imported here, since the libraries for it take a second.
+    from paraphrastic.training.coarser import CoarserPairs
+
+    processor = load_sentencepiece(*inputs.sentencepiece)
+    return [CoarserPairs(inputs.dataset, processor, size) for size in inputs.settings.coarser]
 
 
 def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
