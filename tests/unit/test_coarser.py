@@ -78,11 +78,37 @@ def test_bytes_remain_whole(tmp_path: Path) -> None:
         assert (counts == 0).sum() == 254
 
 
-def test_a_vocabulary_may_be_too_small(data: tuple[Path, Path]) -> None:
-    with pytest.raises(
-        InputError, match=r"train\.h5: its pieces cannot be cut into 5 others \(training\.coarser\): "
-    ):
-        CoarserPairs(data[0], load_sentencepiece(data[1]), 5)
+@pytest.mark.parametrize(
+    ("size", "message"),
+    [
+        (5, r"train\.h5: 5 pieces are too few for \d+ different characters: training\.coarser takes \d\d"),
+        (290, r"train\.h5: 290 pieces are not fewer than its \d+ \(training\.coarser\)"),
+    ],
+)
+def test_a_vocabulary_may_be_too_small_or_no_smaller(
+    data: tuple[Path, Path], size: int, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        CoarserPairs(data[0], load_sentencepiece(data[1]), size)
+
+
+def test_the_smallest_vocabulary_is_the_one_that_the_message_names(data: tuple[Path, Path]) -> None:
+    processor = load_sentencepiece(data[1])
+    with pytest.raises(InputError) as error:
+        CoarserPairs(data[0], processor, 5)
+    least = int(str(error.value).split()[-3])
+    with CoarserPairs(data[0], processor, least) as pairs:
+        assert len(pairs.units[0].pieces) <= least
+    with pytest.raises(InputError, match=f"takes {least} or more"):
+        CoarserPairs(data[0], processor, least - 1)
+
+
+def test_a_model_without_training_has_its_own_pieces_alone(data: tuple[Path, Path], tmp_path: Path) -> None:
+    models = [
+        train_model(data, tmp_path / name, replace(SETTINGS, epochs=0, coarser=coarser))
+        for name, coarser in (("plain", []), ("coarser", [SIZE]))
+    ]
+    assert models[0].read_bytes() == models[1].read_bytes()
 
 
 def test_rows_are_counted_as_they_are_read(coarse: CoarserPairs) -> None:

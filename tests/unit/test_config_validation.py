@@ -137,6 +137,11 @@ from paraphrastic.config.schema import PATTERNS
         ("training.margin", float("inf"), "training.margin: inf is not a number"),
         ("training.learning_rate", 1e30, "training.learning_rate: 1e+30 is greater than the maximum of 10"),
         (
+            "filter_study.training",
+            {"coarser": [99_999]},
+            "filter_study.training.coarser: 99,999 pieces are not fewer than the vocabulary's",
+        ),
+        (
             "training.coarser",
             [100, 99_999],
             "training.coarser: 99,999 pieces are not fewer than the vocabulary's",

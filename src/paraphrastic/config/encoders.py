@@ -19,6 +19,7 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
     """Errors in a definition's encoder, and in training settings that do not suit the encoder."""
     training, encoder, at = definition["training"], definition["encoder"], f"{path['encoder']}.parts"
     architecture = architecture_of(definition)
+    yield from _several_errors(path["training"], definition)
     if architecture.transformer:
         yield from _transformer_errors(path, definition)
         return
@@ -71,6 +72,24 @@ def architecture_errors(path: Mapping[str, str], definition: Settings) -> Iterat
         yield f"{at}.initial_vectors_penalty: is for the engine autograd, not for {asked}"
     if training["composition_penalty"] > 0 and not architecture.recurrent:
         yield f"{at}.composition_penalty: is for the weights of LSTMs; no part is lstm or bilstm"
+
+
+def _several_errors(at: str, definition: Settings) -> Iterator[str]:
+    """Errors of a model that is trained several times, in the section `at`."""
+    training, architecture = definition["training"], architecture_of(definition)
+    if training["soup"] > 1 and training["early_stopping"]:
+        yield f"{at}.soup: trainings are not averaged with early_stopping; set it to null"
+    if not training["coarser"]:
+        return
+    if not architecture.averaged or architecture.units != ("subword",) or architecture.separate:
+        yield f"{at}.coarser: is for an average of subwords that all languages share"
+    for key in ("distil", "initial_vectors", "early_stopping"):
+        if training[key]:
+            yield f"{at}.coarser: does not go with {key}; set one of them to null, or coarser to []"
+    most = definition["vocabulary"]["size"]
+    for size in training["coarser"]:
+        if size >= most:
+            yield f"{at}.coarser: {size:,} pieces are not fewer than the vocabulary's {most:,}"
 
 
 def _transformer_errors(path: Mapping[str, str], definition: Settings) -> Iterator[str]:

@@ -70,10 +70,6 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
         training, at = definition["training"], path["training"]
         if training["weight_decay"] > 0 and training["optimizer"] != "adamw":
             yield f"{at}.weight_decay: is for the optimizer adamw, not for {training['optimizer']}"
-        if training["soup"] > 1 and training["early_stopping"]:
-            yield f"{at}.soup: trainings are not averaged with early_stopping; set it to null"
-        if training["coarser"]:
-            yield from _coarser_errors(at, definition)
         yield from _teacher_errors(model, f"{at}.distil", definition, config)
         vectors = training["initial_vectors"]
         yield from _dataset_errors(f"{at}.initial_vectors", vectors, registry, VECTOR_KINDS)
@@ -90,20 +86,6 @@ def semantic_errors(config: Settings, written: Settings, registry: Registry) -> 
             for name in _corpora_of_kind("paraphrase", definition, registry):
                 why = "has paraphrases, which suit only models whose languages share everything"
                 yield f"definitions.{model}.corpora: {name!r} {why}"
-
-
-def _coarser_errors(at: str, definition: Mapping[str, Any]) -> Iterator[str]:
-    """Errors of a definition that is also trained on coarser cuts of the text, in the section `at`."""
-    training, architecture = definition["training"], architecture_of(definition)
-    if not architecture.averaged or architecture.units != ("subword",) or architecture.separate:
-        yield f"{at}.coarser: is for an average of subwords that all languages share"
-    for key in ("distil", "initial_vectors", "early_stopping"):
-        if training[key]:
-            yield f"{at}.coarser: does not go with {key}; set one of them to null, or coarser to []"
-    for size in training["coarser"]:
-        if size >= definition["vocabulary"]["size"]:
-            most = definition["vocabulary"]["size"]
-            yield f"{at}.coarser: {size:,} pieces are not fewer than the vocabulary's {most:,}"
 
 
 def _dataset_errors(

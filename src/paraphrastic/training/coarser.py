@@ -27,6 +27,8 @@ from paraphrastic.training.sentences import Sentences
 
 # Pairs that a smaller vocabulary is learned from; they are in random order.
 _LEARNED = 100_000
+# The pieces for unknown text, and for the beginning and the end of a sentence.
+_SPECIAL = 3
 # Pairs whose vectors decide which directions a joined table keeps.
 _PAIRS = 32_768
 
@@ -43,7 +45,7 @@ class CoarserPairs(PairDataset):
         model: the sentencepiece model of the smaller vocabulary, learned from the first pairs.
 
     Raises:
-        InputError: no vocabulary of so few pieces can be learned.
+        InputError: there are more characters than pieces, or the vocabulary is no smaller than the model's.
     """
 
     def __init__(self, path: Path, processor: SentencePieceProcessor, size: int) -> None:
@@ -51,10 +53,22 @@ class CoarserPairs(PairDataset):
         (fine,) = self.units
         texts = list(map(processor.id_to_piece, fine.pieces.tolist()))
         whole = list(map(processor.is_byte, fine.pieces.tolist()))
+        characters = {
+            each for text, is_byte in zip(texts, whole, strict=True) if not is_byte for each in text
+        }
+        if size < (least := len(characters) + _SPECIAL):
+            raise InputError(
+                f"{path}: {size:,} pieces are too few for {len(characters):,} different characters: "
+                f"training.coarser takes {least:,} or more"
+            )
         self.model = _learn(self._sentences(texts, whole), size, path)
         smaller = SentencePieceProcessor(model_proto=self.model)
         cut = zip(texts, smaller.encode(texts), whole, strict=True)
         parts = [[smaller.piece_to_id(text)] if is_byte else ids for text, ids, is_byte in cut]
+        if max(map(len, parts)) == 1:
+            raise InputError(
+                f"{path}: {size:,} pieces are not fewer than its {len(texts):,} (training.coarser)"
+            )
         flat = np.array([part for piece in parts for part in piece], np.int32)
         pieces, first, rows = np.unique(flat, return_index=True, return_inverse=True)
         # The rows are in the order in which they first appear; the last one is for sentences without pieces.

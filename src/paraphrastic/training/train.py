@@ -122,12 +122,12 @@ def train_model(
                 "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
             )
         files, counted, digests = beginning.files, beginning.words, beginning.digests
-        anchors, several = beginning.anchors, settings.all_epochs > settings.epochs
+        coarser, anchors = coarser_cuts(inputs), beginning.anchors
+        several = settings.soup > 1 or len(coarser) > 0
         # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
         begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
         # Free its memory, since the fused engine has its own copy of the parameters.
         del beginning
-        coarser = coarser_cuts(inputs)
         for cut in coarser:
             opened.enter_context(cut)
             model = Path(opened.enter_context(TemporaryDirectory()), "sentencepiece.model")
@@ -191,8 +191,8 @@ def train_model(
 
 
 def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
-    """The pairs in each of the smaller vocabularies that the settings ask for."""
-    if not inputs.settings.coarser:
+    """The pairs in each of the smaller vocabularies that the settings ask for; none without training."""
+    if not inputs.settings.coarser or not inputs.settings.epochs:
         return []
     # Imported here, since the libraries for it take a second.
     from paraphrastic.training.coarser import CoarserPairs
