@@ -9,14 +9,13 @@ vectors of sentences are longest.
 """
 
 import hashlib
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from sentencepiece import SentencePieceProcessor
 from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Int64
@@ -24,11 +23,10 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import BYTES
 from paraphrastic.training.dataset import PAIRS_PER_BLOCK, PairDataset
 from paraphrastic.training.sentences import Sentences
+from paraphrastic.training.vocabulary import SPECIAL, train_sentencepiece
 
 # Pairs that a smaller vocabulary is learned from; they are in random order.
 _LEARNED = 100_000
-# The pieces for unknown text, and for the beginning and the end of a sentence.
-_SPECIAL = 3
 # Pairs whose vectors decide which directions a joined table keeps.
 _PAIRS = 32_768
 
@@ -56,12 +54,24 @@ class CoarserPairs(PairDataset):
         characters = {
             each for text, is_byte in zip(texts, whole, strict=True) if not is_byte for each in text
         }
-        if size < (least := len(characters) + _SPECIAL):
+        if size < (least := len(characters) + SPECIAL):
             raise InputError(
                 f"{path}: {size:,} pieces are too few for {len(characters):,} different characters: "
                 f"training.coarser takes {least:,} or more"
             )
-        self.model = _learn(self._sentences(texts, whole), size, path)
+        self.model = train_sentencepiece(
+            self._sentences(texts, whole),
+            f"{path}: its pieces cannot be cut into {size:,} others (training.coarser)",
+            model_type="unigram",
+            vocab_size=size + BYTES,
+            character_coverage=1.0,
+            byte_fallback=True,
+            hard_vocab_limit=False,
+            # Pieces are cut as they are: within a word, without a space before them.
+            normalization_rule_name="identity",
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=False,
+        )
         smaller = SentencePieceProcessor(model_proto=self.model)
         cut = zip(texts, smaller.encode(texts), whole, strict=True)
         parts = [[smaller.piece_to_id(text)] if is_byte else ids for text, ids, is_byte in cut]
@@ -105,32 +115,6 @@ class CoarserPairs(PairDataset):
     def _cut(self, sentences: Sentences) -> Sentences:
         parts = self._rows.take(sentences.tokens)
         return replace(sentences, tokens=parts.tokens, offsets=parts.offsets[sentences.offsets])
-
-
-def _learn(sentences: Iterator[str], size: int, path: Path) -> bytes:
-    """Learn a sentencepiece model of `size` pieces, and of bytes."""
-    model = io.BytesIO()
-    try:
-        SentencePieceTrainer.train(
-            sentence_iterator=sentences,
-            model_writer=model,
-            model_type="unigram",
-            vocab_size=size + BYTES,
-            character_coverage=1.0,
-            byte_fallback=True,
-            hard_vocab_limit=False,
-            # Pieces are cut as they are: within a word, without a space before them.
-            normalization_rule_name="identity",
-            add_dummy_prefix=False,
-            remove_extra_whitespaces=False,
-            num_threads=1,
-            minloglevel=1,
-        )
-    except RuntimeError as error:
-        cause = str(error).strip().splitlines()[-1]
-        message = f"{path}: its pieces cannot be cut into {size} others (training.coarser): {cause}"
-        raise InputError(message) from None
-    return model.getvalue()
 
 
 def join_tables(tables: Sequence[Float32], pairs: PairDataset) -> Float32:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -169,13 +170,13 @@ def train_model(
             every = settings.early_stopping["every"]
         with closing(report):
 
-            def score(own: Weights, cut: int) -> float:
+            def score(own: Weights, cut: int, *, on: Development) -> float:
                 weights = {_TABLE: coarser[cut - 1].fold(own[_TABLE])} if cut else own
-                return development.score(files(weights, config), development.data) if development else 0.0
+                return on.score(files(weights, config), on.data)
 
             weights, *others = run.finish(
                 report,
-                score if development else None,
+                partial(score, on=development) if development else None,
                 every=every,
                 seconds_between_checkpoints=60 * checkpoint_minutes,
             )

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence, Set
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 # Sentences whose unknown characters are looked for at a time.
 _BLOCK = 65_536
 # The pieces for unknown text, and for the beginning and the end of a sentence.
-_SPECIAL = 3
+SPECIAL = 3
 # sentencepiece's own mark for unknown text; its trainer skips any sentence that has it.
 _RESERVED = "\u2585"
 
@@ -71,32 +72,24 @@ def train_vocabulary(
         InputError: no such vocabulary can be trained on the pairs, or `vectors` has none of their words.
     """
     allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
-    extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else _SPECIAL)
+    extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else SPECIAL)
     sentencepiece.set_random_generator_seed(seed)
-    model = io.BytesIO()
-    try:
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=_without_reserved(_sentences(pairs, unit, sides, allowed), unit),
-            model_writer=model,
-            model_type="unigram" if unit == "subword" else "word",
-            vocab_size=size + extra,
-            # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
-            bos_piece="<begin>" if unit == "trigram" else "<s>",
-            character_coverage=character_coverage if unit == "subword" else 1.0,
-            byte_fallback=unknown == "bytes",
-            input_sentence_size=max_sentences,
-            # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
-            max_sentence_length=4192 if unit == "subword" else 1 << 20,
-            shuffle_input_sentence=True,
-            hard_vocab_limit=hard_limit,
-            # Threads sum separately in floating point, so another number of them gives another model.
-            num_threads=1,
-            minloglevel=1,
-        )
-    except RuntimeError as error:
-        cause = str(error).strip().splitlines()[-1]
-        raise InputError(f"{pairs}: no vocabulary of {size} pieces can be trained on it: {cause}") from None
-    processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    model = train_sentencepiece(
+        _without_reserved(_sentences(pairs, unit, sides, allowed), unit),
+        f"{pairs}: no vocabulary of {size} pieces can be trained on it",
+        model_type="unigram" if unit == "subword" else "word",
+        vocab_size=size + extra,
+        # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
+        bos_piece="<begin>" if unit == "trigram" else "<s>",
+        character_coverage=character_coverage if unit == "subword" else 1.0,
+        byte_fallback=unknown == "bytes",
+        input_sentence_size=max_sentences,
+        # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
+        max_sentence_length=4192 if unit == "subword" else 1 << 20,
+        shuffle_input_sentence=True,
+        hard_vocab_limit=hard_limit,
+    )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
     learned = processor.get_piece_size() - extra
     log.info("%s: %d pieces (%d asked for)", output, learned, size)
     if allowed is not None and vectors:
@@ -108,6 +101,23 @@ def train_vocabulary(
         log.info("%s: %d spellings of characters without a piece", output, len(spellings))
     with atomic_output(output) as temporary:
         temporary.write_bytes(processor.serialized_model_proto())
+
+
+def train_sentencepiece(sentences: Iterator[str], failure: str, **options: Any) -> bytes:
+    """Train a sentencepiece model with its trainer's `options`; an error begins with `failure`."""
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=sentences,
+            model_writer=model,
+            # Threads sum separately in floating point, so another number of them gives another model.
+            num_threads=1,
+            minloglevel=1,
+            **options,
+        )
+    except RuntimeError as error:
+        raise InputError(f"{failure}: {str(error).strip().splitlines()[-1]}") from None
+    return model.getvalue()
 
 
 def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
