@@ -11,11 +11,12 @@ import pytest
 from safetensors.numpy import load_file
 from sentencepiece import SentencePieceProcessor
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, history, write_data
+from training_runs import SETTINGS, history, training_inputs, write_data
 from training_runs import train_model as train_with_checkpoints
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
+from paraphrastic.training.beginning import begin
 from paraphrastic.training.coarser import CoarserPairs, join_tables
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
@@ -162,6 +163,23 @@ def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -
     drawn = np.concatenate(wide, axis=1) @ generator.normal(size=(24, 12)).astype(np.float32)
     errors = [np.abs(cosines(table) - best).mean() for table in (join_tables(wide, whole), drawn, wide[0])]
     assert errors[0] < min(errors[1:])
+
+
+def test_each_cut_begins_with_its_own_embeddings(
+    data: tuple[Path, Path], whole: PairDataset, coarse: CoarserPairs, tmp_path: Path
+) -> None:
+    # With hardly any learning, the model is what its two tables begin with.
+    settings = replace(SETTINGS, epochs=1, init="cooccurrences", coarser=[SIZE], learning_rate=1e-9)
+    embeddings = load_file(train_model(data, tmp_path / "model", settings))["embeddings"]
+    inputs, tables = training_inputs(data, settings), []
+    for number, pairs in enumerate((whole, coarse)):
+        model = tmp_path / f"{number}.model"
+        model.write_bytes(coarse.model if number else data[1].read_bytes())
+        encoder = begin(pairs, replace(inputs, sentencepiece=[model])).encoder
+        tables.append(encoder.get_parameter("parts.0.table").detach().numpy())
+    joined = join_tables([tables[0], coarse.fold(tables[1])], whole)
+    (unit,) = whole.units
+    np.testing.assert_allclose(embeddings[unit.pieces], joined[:-1], atol=1e-4)
 
 
 @pytest.mark.parametrize("soup", [1, 2])
