@@ -187,6 +187,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
         drop=["exact"],
         duplicates="keep_one",
         max_pairs=[None],
+        weights=[1],
         seed=1,
         memory_mb=200,
         threads=1,

@@ -31,7 +31,7 @@ import yaml
 from scipy.stats import rankdata
 
 from paraphrastic import load_model
-from paraphrastic.base.arrays import Bool, Float32, Int64
+from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.files import read_json
 from paraphrastic.config.check import check_config, read_config
 from paraphrastic.config.definitions import sweep_runs
@@ -210,12 +210,12 @@ def correlation(encoder: SentenceEncoder, pairs: pl.DataFrame, *, ranked: bool =
     return 100.0 * pearson(*map(rankdata, (given, gold)) if ranked else (given, gold), name="development")
 
 
-def similarities(encoder: SentenceEncoder, pairs: pl.DataFrame) -> Float32:
+def similarities(encoder: SentenceEncoder, pairs: pl.DataFrame) -> Float64:
     """Cosines of the pairs."""
     return cosines(*(encoder.embed_raw_text(pairs[f"sentence{side}"].to_list()) for side in (1, 2)))
 
 
-def area(scores: Float32, labels: Int64) -> float:
+def area(scores: Float64, labels: Int64) -> float:
     """The area under the ROC curve × 100."""
     ranks, positive = rankdata(scores), labels == 1
     n = int(positive.sum())

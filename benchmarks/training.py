@@ -39,6 +39,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
+from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.checkpoint import Checkpoints
 from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable, append_sentences, create_side
 from paraphrastic.training.device.engine import DeviceEngine
@@ -51,12 +52,12 @@ from paraphrastic.training.loop import Engine, TrainingRun
 from paraphrastic.training.negative_mining import hardest_negatives, precision_on
 from paraphrastic.training.progress import Report
 from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.training.settings import MiningPrecision, TrainingSettings
 from paraphrastic.training.train import build_engine
 
 BATCH = 128
 TOKENS = 14
-PRECISIONS = ("float32", "bfloat16", "int8")
+PRECISIONS: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
 # Dimension, M and dropout of each case.
 CASES = [(1024, 60, 0.0), (1024, 100, 0.0), (1024, 60, 0.1), (300, 5, 0.0), (300, 5, 0.1)]
 SETTINGS = TrainingSettings(
@@ -205,6 +206,7 @@ def measure(
     fused = build_engine(encoder, settings, workers, steps=0)
     assert isinstance(fused, FusedEngine)  # noqa: S101 (for the type)
     reference = build_engine(encoder, replace(settings, engine="autograd"), workers, steps=0)
+    assert isinstance(reference, AutogradEngine)  # noqa: S101 (for the type)
     fused.steps_done = 20_000
     fused.last[:] = fused.steps_done
     times: dict[str, dict[str, list[float]]] = {
@@ -221,7 +223,7 @@ def measure(
                 exclude_duplicates=True,
                 precision=precision,
             )
-            one_megabatch(fused, sentences, times[precision], search, clock)  # fmt: skip
+            one_megabatch(fused, sentences, times[precision], search, clock)
         # The reference runs only a few steps, since all steps of a mega-batch would take too long.
         torch.set_num_threads(threads)
         one_megabatch(reference, sentences, times["reference"], plain_negatives, clock, steps=8)
@@ -350,9 +352,8 @@ def train_for_memory(path: Path, settings: TrainingSettings, steps: int, threads
         engine = build_engine(
             initial_encoder(pairs.units, settings, Architecture()), settings, workers, steps=0
         )
-        run = TrainingRun(
-            pairs, settings, workers, lambda _: engine, Checkpoints(path.parent / "checkpoints", identity="")
-        )
+        checkpoints = Checkpoints(path.parent / "checkpoints", identity="")
+        run = TrainingRun([pairs], settings, workers, lambda _: engine, checkpoints)
         # Half of the steps fall into the first window, and M has already reached its final size.
         in_window = min(len(pairs), settings.shuffle_window // 8192 * 8192)
         run.progress.pairs_read = max(0, in_window - steps // 2 * settings.batch_size)
