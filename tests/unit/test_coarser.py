@@ -175,7 +175,7 @@ def test_each_cut_begins_with_its_own_embeddings(
     for number, pairs in enumerate((whole, coarse)):
         model = tmp_path / f"{number}.model"
         model.write_bytes(coarse.model if number else data[1].read_bytes())
-        encoder = begin(pairs, replace(inputs, sentencepiece=[model])).encoder
+        encoder = begin(pairs, replace(inputs, sentencepiece=[model]), 1).encoder
         tables.append(encoder.get_parameter("parts.0.table").detach().numpy())
     joined = join_tables([tables[0], coarse.fold(tables[1])], whole)
     (unit,) = whole.units

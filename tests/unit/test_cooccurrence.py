@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sentencepiece
 from small_corpus import NOUNS, sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
@@ -13,7 +14,11 @@ from paraphrastic import load_model
 from paraphrastic.base.files import read_json
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.training import cooccurrence
-from paraphrastic.training.cooccurrence import cooccurrence_vectors, start_from_cooccurrences
+from paraphrastic.training.cooccurrence import (
+    cooccurrence_vectors,
+    largest_eigenvectors,
+    start_from_cooccurrences,
+)
 from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import initial_encoder
 
@@ -49,9 +54,44 @@ def plain(pairs: PairDataset, dimension: int) -> np.ndarray:
 def test_vectors_are_those_of_a_plain_computation(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cooccurrence, "PAIRS_PER_BLOCK", 3)  # several blocks
     with PairDataset(data) as pairs:
-        vectors = cooccurrence_vectors(pairs, 0, 20, seed=1)
+        vectors = cooccurrence_vectors(pairs, 0, 20, seed=1, threads=1)
         np.testing.assert_allclose(vectors @ vectors.T, plain(pairs, 20), atol=0.02)
-        np.testing.assert_array_equal(vectors, cooccurrence_vectors(pairs, 0, 20, seed=1))
+        np.testing.assert_array_equal(vectors, cooccurrence_vectors(pairs, 0, 20, seed=1, threads=3))
+
+
+def symmetric(n: int, *, dimensions: int) -> scipy.sparse.csr_matrix:
+    """A random matrix with positive and negative eigenvalues, whose rows are zero here and there."""
+    generator = np.random.default_rng(5)
+    parts = scipy.sparse.random(n, dimensions, density=20 / n, random_state=generator, dtype=np.float32)
+    weights = scipy.sparse.diags(np.linspace(9, -3, dimensions, dtype=np.float32))
+    return (parts @ weights @ parts.T).tocsr()
+
+
+@pytest.mark.parametrize("dimensions", [700, 8])
+def test_eigenvectors_are_those_of_the_dense_matrix(dimensions: int) -> None:
+    matrix = symmetric(800, dimensions=dimensions)
+    values, vectors = largest_eigenvectors(matrix, 24, seed=1, threads=1)
+    expected, whole = np.linalg.eigh(matrix.toarray().astype(np.float64))
+    np.testing.assert_allclose(values[-3:], expected[-3:], rtol=1e-3)
+    np.testing.assert_allclose(values[-8:], expected[-8:], rtol=0.04, atol=1e-4)
+    assert (values < expected[-24:] + 1e-3).all()  # those that are not exact are too small
+    assert values.sum() > 0.9 * expected[-24:].sum()
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(24), atol=1e-4)
+    for one, other in zip(vectors.T[-2:], whole.T[-2:], strict=True):
+        assert abs(one @ other) > 0.99
+    for threads in (2, 5):
+        again = largest_eigenvectors(matrix, 24, seed=1, threads=threads)
+        np.testing.assert_array_equal(values, again[0])
+        np.testing.assert_array_equal(vectors, again[1])
+
+
+def test_a_small_matrix_has_all_its_eigenvectors() -> None:
+    matrix = symmetric(60, dimensions=60)
+    values, vectors = largest_eigenvectors(matrix, 59, seed=1, threads=2)
+    np.testing.assert_allclose(
+        values, np.linalg.eigvalsh(matrix.toarray().astype(np.float64))[-59:], atol=1e-5
+    )
+    np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-4)
 
 
 def test_translations_are_alike_before_training_and_other_rows_are_as_before(data: Path) -> None:
@@ -60,7 +100,7 @@ def test_translations_are_alike_before_training_and_other_rows_are_as_before(dat
         encoder = initial_encoder(pairs.units, settings, Architecture())
         table = encoder.get_parameter("parts.0.table").data
         before = table.clone().numpy()
-        start_from_cooccurrences(encoder, pairs, seed=1)
+        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
         after = table.numpy()
         (counts,) = pairs.counts()
         spelled = sentencepiece.SentencePieceProcessor(model_file=str(data.with_name("sentencepiece.model")))
@@ -87,7 +127,7 @@ def test_columns_beyond_the_largest_rank_stay_random(data: Path, monkeypatch: py
         encoder = initial_encoder(pairs.units, settings, Architecture())
         table = encoder.get_parameter("parts.0.table").data
         before = table.clone().numpy()
-        start_from_cooccurrences(encoder, pairs, seed=1)
+        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
         after = table.numpy()
         (counts,) = pairs.counts()
     np.testing.assert_array_equal(after[:, 10:], before[:, 10:])
@@ -100,7 +140,7 @@ def test_pairs_without_information_leave_everything_random(tmp_path: Path) -> No
     with PairDataset(data) as pairs:
         encoder = initial_encoder(pairs.units, SETTINGS, Architecture())
         before = encoder.get_parameter("parts.0.table").data.clone()
-        start_from_cooccurrences(encoder, pairs, seed=1)
+        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
         assert (encoder.get_parameter("parts.0.table").data == before).all()
 
 
@@ -109,7 +149,7 @@ def test_lstms_begin_at_random(data: Path) -> None:
     with PairDataset(data) as pairs:
         encoder = initial_encoder(pairs.units, replace(SETTINGS, dimension=8), architecture)
         before = {name: value.clone() for name, value in encoder.named_parameters()}
-        start_from_cooccurrences(encoder, pairs, seed=1)
+        start_from_cooccurrences(encoder, pairs, seed=1, threads=2)
     changed = [name for name, value in encoder.named_parameters() if (value != before[name]).any()]
     assert changed == ["parts.1.table"]
 

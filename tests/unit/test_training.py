@@ -311,5 +311,5 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
 
 def untrained_table(data: tuple[Path, Path], settings: TrainingSettings) -> Any:
     with PairDataset(data[0]) as pairs:
-        encoder = beginning.begin(pairs, training_inputs(data, settings)).encoder
+        encoder = beginning.begin(pairs, training_inputs(data, settings), 1).encoder
     return encoder.get_parameter("parts.0.table").detach().numpy()

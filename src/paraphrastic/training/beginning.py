@@ -90,12 +90,12 @@ class Beginning:
     words: Mapping[str, int] = field(default_factory=dict)
 
 
-# Makes the encoder that training begins with.
-Begin = Callable[[PairDataset, TrainingInputs], Beginning]
+# Makes the encoder that training begins with, in so many threads.
+Begin = Callable[[PairDataset, TrainingInputs, int], Beginning]
 
 
-def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
-    """Make the encoder that training begins with.
+def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning:
+    """Make the encoder that training begins with, which is the same for any number of threads.
 
     Raises:
         InputError: the data were not encoded for this encoder, or it cannot be loaded.
@@ -113,7 +113,7 @@ def begin(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
         # Imported here, since the libraries for it take a second.
         from paraphrastic.training.cooccurrence import start_from_cooccurrences
 
-        start_from_cooccurrences(encoder, pairs, seed=settings.seed)
+        start_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     counts = pairs.counts()
     scale_unseen_bytes(encoder, counts, pairs.units, processors)
     if settings.init_sif is not None:
@@ -136,6 +136,6 @@ def untrained_model(inputs: TrainingInputs, begin: Begin = begin) -> Any:
     `begin` makes the encoder, as in `train_model`.
     """
     with PairDataset(inputs.dataset) as pairs, torch.no_grad():
-        beginning = begin(pairs, inputs)
+        beginning = begin(pairs, inputs, 1)
         weights = {name: value.numpy() for name, value in beginning.encoder.named_parameters()}
         return beginning.files(weights, inputs.config)

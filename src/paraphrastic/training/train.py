@@ -115,7 +115,7 @@ def train_model(
         if not len(pairs):
             raise InputError(f"{inputs.dataset}: contains no pairs")
         started = time.monotonic()
-        beginning = begin(pairs, inputs)
+        beginning = begin(pairs, inputs, threads)
         steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
         reached = megabatch_size(steps, settings)
         if settings.epochs and reached < settings.megabatch:
@@ -133,7 +133,7 @@ def train_model(
             opened.enter_context(cut)
             model = Path(opened.enter_context(TemporaryDirectory()), "sentencepiece.model")
             model.write_bytes(cut.model)
-            begun.append(begin(cut, replace(inputs, sentencepiece=[model])).encoder)
+            begun.append(begin(cut, replace(inputs, sentencepiece=[model]), threads).encoder)
 
         def engine_of(training: int) -> Engine | DeviceEngine:
             own = replace(settings, seed=settings.seed + training * SEEDS)

@@ -113,7 +113,7 @@ class TrainableTransformer(nn.Module):
         return TransformerFiles(self.encoder, config)
 
 
-def begin_transformer(pairs: PairDataset, inputs: TrainingInputs) -> Beginning:
+def begin_transformer(pairs: PairDataset, inputs: TrainingInputs, _: int) -> Beginning:
     """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
 
     Raises:
