@@ -68,14 +68,14 @@ def symmetric(n: int, *, dimensions: int) -> scipy.sparse.csr_matrix:
 
 
 @pytest.mark.parametrize("dimensions", [700, 8])
-def test_eigenvectors_are_those_of_the_dense_matrix(dimensions: int) -> None:
+def test_eigenvectors_are_those_of_the_dense_matrix(dimensions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cooccurrence, "_MORE", 51)  # 25 blocks of 3 columns
     matrix = symmetric(800, dimensions=dimensions)
     values, vectors = largest_eigenvectors(matrix, 24, seed=1, threads=1)
     expected, whole = np.linalg.eigh(matrix.toarray().astype(np.float64))
-    np.testing.assert_allclose(values[-3:], expected[-3:], rtol=1e-3)
-    np.testing.assert_allclose(values[-8:], expected[-8:], rtol=0.04, atol=1e-4)
+    np.testing.assert_allclose(values[-8:], expected[-8:], rtol=1e-3, atol=1e-4)
     assert (values < expected[-24:] + 1e-3).all()  # those that are not exact are too small
-    assert values.sum() > 0.9 * expected[-24:].sum()
+    assert values.sum() > 0.95 * expected[-24:].sum()
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(24), atol=1e-4)
     for one, other in zip(vectors.T[-2:], whole.T[-2:], strict=True):
         assert abs(one @ other) > 0.99
