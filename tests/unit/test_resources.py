@@ -27,6 +27,7 @@ SETTINGS = {
     "epochs": 8,
     "soup": 1,
     "coarser": [],
+    "init": "random",
     "batch_size": 128,
     "megabatch": 60,
     "megabatch_anneal": 150,
@@ -34,6 +35,7 @@ SETTINGS = {
     "shuffle_window": 1_048_576,
     "early_stopping": None,
 }
+OPEN = {"coarser": [10_000], "init": "cooccurrences", "epochs": 1, "dropout": 0.1, "size": 30_000}
 
 
 def definition(**encoder: Any) -> dict[str, Any]:
@@ -117,6 +119,10 @@ def test_a_vocabulary_takes_no_more_than_the_sentences_that_it_is_trained_on() -
             4162,
             None,
         ),
+        # config/open.yaml: en, en-1024, en-de-es-fr
+        ({**OPEN, "soup": 3}, 223, 1165, 448),
+        ({**OPEN, "soup": 2, "dimension": 1024}, 223, 2783, 907),
+        ({**OPEN, "epochs": 3, "size": 40_000}, 411, 1470, 1075),
     ],
 )
 def test_training_took_about_as_much(

@@ -25,6 +25,7 @@ _SETTINGS = {
     "batch_size": 128,
     "soup": 1,
     "coarser": [],
+    "init": "random",
     "megabatch": 60,
     "megabatch_anneal": 150,
     "dropout": 0.0,

@@ -111,6 +111,11 @@ _LSTM_PAIR, _LSTM_SENTENCE = 8.2e-3, 0.4e-3
 # Seconds of an average of 300 dimensions for a pair, beside other parts, and of dense Adam for a parameter
 # and a step. It updates all rows of all tables, however few of them are in the mini-batch.
 _AVERAGE_PAIR, _ADAM_PARAMETER = 20e-6, 2e-9
+# Seconds to count what occurs together in a pair, and for a column of the vectors that begin so; and MB of
+# the counts of a million pairs or more.
+_COUNTED_PAIR, _EIGENVECTOR, _COUNTS = 10e-6, 0.04, 800
+# MB of memory for a column of a table that is joined with others.
+_JOINED = 0.75
 # Tokens of a sentence, and the floats for each token and dimension that LSTMs keep in a step: 8, and 8 more
 # for each direction.
 _TOKENS, _KEPT_FLOATS = 14, 8
@@ -188,6 +193,8 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     the end a copy of them; the pairs that are shuffled together; the vectors of a mega-batch; and the states
     of LSTMs in a mini-batch. The time per pair grows with dimension and mega-batch for an average, and with
     the products with their weights for LSTMs. Autograd updates all weights at every step.
+    Counts of what occurs together, with which embeddings may begin, take more for small tables, and joining
+    the tables of several vocabularies for wide ones.
     """
     architecture, dimension = architecture_of(definition), settings["dimension"]
     if architecture.transformer:
@@ -204,6 +211,9 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     window = min(pairs, settings["shuffle_window"])
     vectors = 2 * megabatch * batch * vector * 4
     mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
+    if cuts > 1:
+        # In the end, some sentences' vectors in all tables, which are joined.
+        mb = max(mb, 760 + (1 + 2 * cuts) * weights + _JOINED * cuts * vector)
     lstms = [_lstms(part, dimension) for part in architecture.parts]
     kept = sum((_KEPT_FLOATS * (1 + directions)) * width for directions, width in lstms)
     # A pair has a negative for each side, so four sentences are embedded.
@@ -216,7 +226,11 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
         averages = sum(part.dimension or dimension for part in architecture.parts if not part.recurrent)
         seconds += _LSTM_PAIR * _lstm_work(architecture, dimension) + _AVERAGE_PAIR * averages / 300
         seconds += _ADAM_PARAMETER * weights * 1e6 / 4 / batch
-    return Need(mb, 2.2 + settings["epochs"] * trainings * pairs * seconds)
+    beginning = 0.0
+    if settings["init"] == "cooccurrences":
+        beginning = cuts * (_COUNTED_PAIR * pairs + _EIGENVECTOR * vector)
+        mb = max(mb, 760 + 2 * cuts * weights + _COUNTS * min(1.0, 1e-6 * pairs))
+    return Need(mb, 2.2 + beginning + settings["epochs"] * trainings * pairs * seconds)
 
 
 def embedding_seconds(definition: Mapping[str, Any], sentences: float) -> float:
