@@ -160,6 +160,7 @@ rule merge_pairs:
         near_duplicates=lookup(dpath="definitions/{model}/near_duplicates", within=config),
         max_pairs=models.of("max_pairs"),
         weights=models.of("weights"),
+        grouped=models.of("grouped"),
         seed=config["seed"],
         code=code_of("merge_pairs"),
     message:

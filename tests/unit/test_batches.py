@@ -15,10 +15,12 @@ from paraphrastic.training.loss import multiple_negatives_loss
 from paraphrastic.training.sentences import Sentences
 
 
-def pairs_of(source: list[int], target: list[int], groups: list[int] | None = None) -> Sentences:
+def pairs_of(source: list[int], target: list[int], groups: list[list[int]] | None = None) -> Sentences:
     """Sentences of one token each."""
     tokens = np.array([*source, *target], np.int32)
-    of_pairs = None if groups is None else np.array([*groups, *groups], np.int64)
+    of_pairs = groups and Sentences(
+        np.array(2 * sum(groups, []), np.int32), np.cumsum([0, *map(len, 2 * groups)])
+    )
     return Sentences(tokens, np.arange(len(tokens) + 1), groups=of_pairs)
 
 
@@ -68,12 +70,12 @@ def test_a_sentence_that_is_everywhere_is_repeated_and_barred() -> None:
 
 
 def test_groups_are_kept_apart_and_barred() -> None:
-    sentences = pairs_of([1, 2, 3, 4], [5, 6, 7, 8], groups=[0, 0, 1, 1])
+    sentences = pairs_of([1, 2, 3, 4], [5, 6, 7, 8], groups=[[0], [0, 9], [1, 9], [1]])
     assert [batch.tolist() for batch in without_repetitions(sentences, 2)] == [[0, 2], [1, 3]]
     assert same_meaning(sentences).tolist() == [
         [False, True, False, False],
-        [True, False, False, False],
-        [False, False, False, True],
+        [True, False, True, False],
+        [False, True, False, True],
         [False, False, True, False],
     ]
 

@@ -325,3 +325,30 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         temporary=tmp_path / "temporary",
     )
     assert kept.is_dir()
+
+
+def test_groups_are_those_of_a_pairs_sentences_also_by_dropped_pairs(tmp_path):
+    one = write(tmp_path / "one", [("a", "b"), ("c", "d"), ("b", "e"), ("x", "y")], [1, 2, 1, 4])
+    # The first pair is a copy, and so its line is the only hint that `a` and `f` are of one group.
+    two = write(tmp_path / "two", [("a", "b"), ("f", "g"), ("h", "c")], [1, 1, 5])
+    _, rows = merge(tmp_path, [one, two], grouped=True, weights=[1, 2])
+    found = {(row["source"], row["target"]): set(row["groups"]) for row in rows}
+    assert all(sorted(found[row["source"], row["target"]]) == row["groups"] for row in rows)
+    of_a, of_c, of_x = found["a", "b"], found["c", "d"], found["x", "y"]
+    # Lines 1 of both corpora; `a` and `b` are in both, `e` shares a pair with `b`.
+    assert len(of_a) == 2
+    assert found["b", "e"] == of_a
+    assert found["f", "g"] < of_a
+    assert len(found["f", "g"]) == 1
+    # `c` is in a line of either corpus, and `h` is in one of them.
+    assert len(of_c) == 2
+    assert found["h", "c"] == of_c
+    assert len(of_x) == 1
+    assert not of_a & of_c
+    assert not of_x & (of_a | of_c)
+
+
+def test_groups_change_neither_pairs_nor_their_order(tmp_path, two):
+    _, plain = merge(tmp_path, two)
+    _, grouped = merge(tmp_path, two, grouped=True, memory_mb=100, threads=1)
+    assert [{key: row[key] for key in plain[0]} for row in grouped] == plain

@@ -203,24 +203,24 @@ def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-def test_pairs_of_one_line_of_a_corpus_are_a_group(tmp_path: Path) -> None:
+def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
     _, model = write_training_data(tmp_path, sentence_pairs(50))
-    corpus, line = [0, 0, 0, 1, 1, 1], [1, 1, 2, 2, 1, 1]
+    lists = [[0], [0, 3], [1], [2], [3, 4, 5], [3]]
     source, target = zip(*sentence_pairs(6), strict=True)
-    pairs = pl.DataFrame({"source": source, "target": target, "corpus": corpus, "line": line})
+    pairs = pl.DataFrame(
+        {"source": source, "target": target, "groups": pl.Series(lists, dtype=pl.List(pl.Int32))}
+    )
     pairs.write_parquet(tmp_path / "grouped.parquet")
     vocabulary = UnitVocabulary("subword", (model,), 100)
     grouped = tmp_path / "grouped.h5"
     # Blocks of two rows, so that groups span them.
     encode_dataset(tmp_path / "grouped.parquet", [vocabulary], grouped, grouped=True, threads=1, batch_rows=2)
     with PairDataset(grouped) as data:
-        groups = data.read(0, 6)[0].groups
-    assert groups is not None
-    numbers = {place: set() for place in zip(corpus, line, strict=True)}
-    for place, group in zip(zip(corpus, line, strict=True), groups.tolist(), strict=True):
-        numbers[place].add(group)
-    assert all(len(found) == 1 for found in numbers.values())
-    assert len(set().union(*numbers.values())) == len(numbers)
+        for side in data.read(1, 6):
+            taken = side.take(np.array([4, 0, 3])).groups
+            assert taken is not None
+            assert taken.tokens.tolist() == [3, 0, 3, 3, 4, 5]
+            assert taken.lengths.tolist() == [1, 2, 3]
 
 
 def test_unseen_pieces_have_rows_only_if_they_are_kept(tmp_path: Path) -> None:

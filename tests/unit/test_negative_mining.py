@@ -16,6 +16,7 @@ from paraphrastic.training.negative_mining import (
     hardest_on_device,
     precision_on,
 )
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import MiningPrecision
 
 
@@ -29,7 +30,7 @@ def plain_search(
     *,
     either_side: bool,
     exclude_duplicates: bool,
-    groups: list[int] | None = None,
+    groups: list[set[int]] | None = None,
 ) -> list[int]:
     n = len(vectors) // 2
     chosen = []
@@ -41,7 +42,7 @@ def plain_search(
                 continue
             if exclude_duplicates and own & {ids[j % n], ids[j % n + n]}:
                 continue
-            if exclude_duplicates and groups and groups[i % n] == groups[j % n]:
+            if exclude_duplicates and groups and groups[i % n] & groups[j % n]:
                 continue
             if (similarity := float(vectors[i] @ vectors[j])) > best_similarity:
                 best, best_similarity = j, similarity
@@ -86,15 +87,20 @@ def test_no_sentence_of_a_group_is_a_negative_within_it(
     monkeypatch.setattr(negative_mining, "DEVICE_ROWS", 11)
     n = 40
     vectors, ids = unit_vectors(2 * n), [*range(2 * n - 2), 0, 1]
-    groups = [5 if i % 7 == 0 else 100 + i // 2 for i in range(n)]
+    # Most pairs are in one group, some in two, and two pairs are in none that another one is in.
+    groups = [{5} if i % 7 == 0 else {100 + i // 2} for i in range(n)]
+    groups[3] = {5, 110}
+    groups[12], groups[20] = {300, 301}, {302}
+    ragged = Sentences(
+        np.array([number for own in groups for number in sorted(own)], np.int32),
+        np.cumsum([0, *map(len, groups)]),
+    )
     options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
     with closing(Workers(2)) as workers:
         found = hardest_negatives(
-            vectors, np.array(ids), workers, precision="float32", groups=np.array(groups), **options
+            vectors, np.array(ids), workers, precision="float32", groups=ragged, **options
         )
-    on_device = hardest_on_device(
-        vectors, torch.tensor(ids), precision="float32", groups=np.array(groups), **options
-    )
+    on_device = hardest_on_device(vectors, torch.tensor(ids), precision="float32", groups=ragged, **options)
     expected = plain_search(vectors, ids, groups=groups, **options)
     assert found.tolist() == on_device.tolist() == expected
     assert (expected != plain_search(vectors, ids, **options)) == exclude_duplicates

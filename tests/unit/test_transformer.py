@@ -58,16 +58,20 @@ def data(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_data(folder, PAIRS, bert)
 
 
-def write_data(folder: Path, pairs: Sequence[tuple[str, str]], bert: Path, **columns: list[int]) -> Path:
+def write_data(
+    folder: Path, pairs: Sequence[tuple[str, str]], bert: Path, groups: list[list[int]] | None = None
+) -> Path:
     source, target = zip(*pairs, strict=True)
-    table = pl.DataFrame({"source": source, "target": target, **columns})
+    table = pl.DataFrame({"source": source, "target": target})
+    if groups:
+        table = table.with_columns(pl.Series("groups", groups, dtype=pl.List(pl.Int32)))
     table.write_parquet(folder / "pairs.parquet")
     tokenize_pairs(
         folder / "pairs.parquet",
         Transformer(place=str(bert)),
         folder / "train.h5",
         lowercase=True,
-        grouped=bool(columns),
+        grouped=groups is not None,
     )
     return folder / "train.h5"
 
@@ -278,12 +282,13 @@ def test_half_precision_comes_close(data: Path, bert: Path, tmp_path: Path) -> N
 
 
 def test_groups_of_a_corpus_reach_training(bert: Path, tmp_path: Path) -> None:
-    line = [row // 4 for row in range(len(PAIRS))]
-    path = write_data(tmp_path, PAIRS, bert, corpus=[0] * len(PAIRS), line=line)
+    groups = [[row // 4, 1000] if row % 5 == 0 else [row // 4] for row in range(len(PAIRS))]
+    path = write_data(tmp_path, PAIRS, bert, groups=groups)
     with PairDataset(path) as pairs:
         source, _ = pairs.read(0, len(pairs))
         assert source.groups is not None
-        assert source.groups.tolist() == line
+        assert np.split(source.groups.tokens, source.groups.offsets[1:-1])[5].tolist() == [1, 1000]
+        assert source.groups.lengths.tolist() == list(map(len, groups))
         tokenizer = AutoTokenizer.from_pretrained(bert)
         assert source.part(0, 1).tokens.tolist() == tokenizer(PAIRS[0][0].lower())["input_ids"]
 

@@ -18,6 +18,7 @@ with step(snakemake):
         near_duplicates=snakemake.params.near_duplicates,
         max_pairs=snakemake.params.max_pairs,
         weights=snakemake.params.weights,
+        grouped=snakemake.params.grouped,
         seed=snakemake.params.seed,
         **resources_of(snakemake, share=5),
     )

@@ -41,6 +41,7 @@ def merge_pairs(
     near_duplicates: Mapping[str, Any] | None,
     max_pairs: Sequence[int | None],
     weights: Sequence[float],
+    grouped: bool = False,
     seed: int,
     **resources: Unpack[Resources],
 ) -> dict[str, Any]:
@@ -62,6 +63,9 @@ def merge_pairs(
         max_pairs: most pairs to keep of each corpus, chosen at random after everything else was dropped.
         weights: how often the kept pairs of each corpus are written, 1 or more; with 2.5, a random half is
             written three times and the others twice. `kept` counts each pair once.
+        grouped: whether all sentences from the same line of a corpus mean the same. The file then has the
+            column `groups` with the numbers of all such groups that a sentence of the pair is in, also by
+            pairs that were dropped; a line is a group.
         output: the Parquet file.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -86,9 +90,13 @@ def merge_pairs(
             names = ", ".join(map(str, selected))
             cause = "each has a duplicate" if not result["contaminated"] else "the others occur in a test set"
             raise InputError(f"{names}: no pair is left of {result['read']}: {cause}")
-        with write_blocks(output, MERGED_SCHEMA) as writer:
-            for block in _shuffled(database, weights, seed, resources["memory_mb"]):
-                writer.write(block.cast(MERGED_SCHEMA))
+        schema = MERGED_SCHEMA
+        if grouped:
+            _list_groups(database)
+            schema = schema.append(pa.field("groups", pa.list_(pa.int32())))
+        with write_blocks(output, schema) as writer:
+            for block in _shuffled(database, weights, seed, resources["memory_mb"], grouped=grouped):
+                writer.write(block.cast(schema))
     write_json(counts, result)
     return result
 
@@ -109,8 +117,33 @@ def _cap(database: duckdb.DuckDBPyConnection, max_pairs: Sequence[int | None], s
     database.execute(f"CREATE OR REPLACE TABLE kept AS {' UNION ALL '.join(parts)}")
 
 
+def _list_groups(database: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables `lines`, which numbers the groups, and `shared` of sentences in several groups."""
+    database.execute(
+        """
+        CREATE TABLE lines AS
+        SELECT corpus, line, (row_number() OVER (ORDER BY corpus, line) - 1)::INTEGER AS group_number
+        FROM (SELECT DISTINCT corpus, line FROM rows)
+        """
+    )
+    database.execute(
+        """
+        CREATE TABLE shared AS
+        SELECT sentence, list(group_number) AS groups FROM (
+            SELECT DISTINCT md5_number(unnest([source, target])) AS sentence, group_number
+            FROM rows JOIN lines USING (corpus, line)
+        ) GROUP BY sentence HAVING count(*) > 1
+        """
+    )
+
+
 def _shuffled(
-    database: duckdb.DuckDBPyConnection, weights: Sequence[float], seed: int, memory_mb: int
+    database: duckdb.DuckDBPyConnection,
+    weights: Sequence[float],
+    seed: int,
+    memory_mb: int,
+    *,
+    grouped: bool,
 ) -> Iterator[pa.RecordBatch]:
     """The kept rows in random order, each as often as its corpus weighs."""
     copies = []
@@ -127,11 +160,20 @@ def _shuffled(
     # faster than storing the texts in between.
     slices = 1 + size // (memory_mb * _ROWS_PER_MB)
     edges = [index * 2**64 // slices for index in range(slices)] + [2**64]
+    groups, joined = "", ""
+    if grouped:
+        every = "[group_number] || coalesce(of_source.groups, []) || coalesce(of_target.groups, [])"
+        groups = f", list_sort(list_distinct({every})) AS groups"
+        joined = """
+            JOIN lines USING (corpus, line)
+            LEFT JOIN shared of_source ON of_source.sentence = md5_number(source)
+            LEFT JOIN shared of_target ON of_target.sentence = md5_number(target)
+        """
     for first, end in pairwise(edges):
         part = database.sql(
             f"""
-            SELECT source, target, corpus, line
-            FROM rows JOIN (FROM numbered WHERE number BETWEEN {first} AND {end - 1}) USING (place)
+            SELECT source, target, corpus, line {groups}
+            FROM rows JOIN (FROM numbered WHERE number BETWEEN {first} AND {end - 1}) USING (place) {joined}
             ORDER BY number, place
             """  # noqa: S608 - numbers of ours
         )

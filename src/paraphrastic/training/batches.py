@@ -6,6 +6,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Bool, Int64
 from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.groups import in_same_group
 from paraphrastic.training.sentences import Sentences
 
 
@@ -21,7 +22,7 @@ def same_meaning(sentences: Sentences) -> Bool:
         for other in (source, target):
             found |= own[:, None] == other
     if (groups := sentences.pair_groups) is not None:
-        found |= groups[:, None] == groups
+        found[in_same_group(groups, slice(0, len(found)))] = True
     np.fill_diagonal(found, False)
     return np.asarray(found)
 
@@ -41,11 +42,13 @@ def without_repetitions(sentences: Sentences, size: int) -> list[Int64]:
         The pairs of each mini-batch, in their order; together, all n once.
     """
     source, target = fingerprints(sentences).reshape(2, -1).tolist()
-    columns: list[Sequence[object]] = [source, target]
+    keys: list[frozenset[object]] = [frozenset(pair) for pair in zip(source, target, strict=True)]
     if (groups := sentences.pair_groups) is not None:
         # In tuples, so that a group is not taken for a sentence.
-        columns.append([(group,) for group in groups.tolist()])
-    keys = [frozenset(pair) for pair in zip(*columns, strict=True)]
+        of_pairs = np.split(groups.tokens, groups.offsets[1:-1])
+        keys = [
+            key.union((group,) for group in own.tolist()) for key, own in zip(keys, of_pairs, strict=True)
+        ]
     count = -(-len(keys) // size)
     batches: list[list[int]] = [[] for _ in range(count)]
     held: list[set[object]] = [set() for _ in range(count)]

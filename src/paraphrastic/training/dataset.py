@@ -5,7 +5,8 @@
     /subword/source/offsets   int64 [n + 1]      sentence i is tokens[offsets[i]:offsets[i + 1]]
     /subword/target/…         the same for the other side
     /word/…, /trigram/…       the same sentences, cut into other units
-    /groups                   int64 [n]          equal for pairs whose sentences all mean the same, if known
+    /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
+    /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
 
 The file has one group for each unit of the model. The last row, `len(pieces)`, stands for a sentence without
 any known piece (the original's `UUUNKKK`), and for every unknown piece if they share a vector. If the
@@ -43,8 +44,6 @@ TOKENS_PER_READ = 1 << 20
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
 GROUPS = "groups"
-# A group is a corpus and a line of it; no corpus has more lines than fit into this many bits.
-_LINE_BITS = 48
 
 # Repeated from `config.architecture`: if that were imported, a change there would encode all data again.
 Tables = Literal["shared", "separate", "overlapping"]
@@ -87,11 +86,11 @@ def encode_dataset(
     table.
 
     Args:
-        pairs: Parquet with the columns `source` and `target`, and also `corpus` and `line` if `grouped`.
+        pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
         units: the vocabularies, in the order in which an encoder takes them.
         output: the HDF5 file.
         tables: whether the sides share all rows, none, or those of pieces that both spell alike.
-        grouped: whether all sentences from the same line of a corpus mean the same.
+        grouped: whether it is known which groups of sentences that mean the same the pairs are in.
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
@@ -110,20 +109,19 @@ def encode_dataset(
 
 
 class GroupWriter:
-    """Writes the group of each pair, from the columns that say where the pair comes from."""
+    """Writes the groups of each pair."""
 
-    columns = ("corpus", "line")
+    columns = (GROUPS,)
 
     def __init__(self, file: h5py.File) -> None:
-        self.groups = file.create_dataset(
-            GROUPS, (0,), np.int64, maxshape=(None,), chunks=(TOKENS_PER_CHUNK,)
-        )
+        create_side(file, GROUPS)
+        self._groups = file[GROUPS]
 
     def append(self, batch: pa.RecordBatch) -> None:
         """Append the groups of these pairs."""
-        corpus, line = (batch[name].to_numpy().astype(np.int64) for name in self.columns)
-        self.groups.resize((len(self.groups) + len(line),))
-        self.groups[-len(line) :] = (corpus << _LINE_BITS) + line
+        groups = batch[GROUPS]
+        offsets = np.append(0, np.cumsum(groups.value_lengths().to_numpy()))
+        append_sentences(self._groups, Sentences(groups.flatten().to_numpy(), offsets))
 
 
 class _UnitTokenizer:
@@ -318,7 +316,7 @@ class PairDataset(AbstractContextManager["PairDataset"]):
         sides = zip(
             *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
         )
-        of_pairs = None if self._of_pairs is None else self._of_pairs[start:stop]
+        of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
         teachers = [None, None]
         if self._teacher is not None:
             teachers = [self._teacher[side][start:stop] for side in SIDES]

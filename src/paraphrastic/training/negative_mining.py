@@ -12,6 +12,8 @@ from paraphrastic.base.arrays import Bool, Float32, Int8, Int32, Int64
 from paraphrastic.base.jit import has_8_bit_products, jit
 from paraphrastic.base.threads import Workers
 from paraphrastic.training.fingerprints import occurs_again
+from paraphrastic.training.groups import in_same_group, shared_groups
+from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import MiningPrecision
 
 NO_NEGATIVE = -1
@@ -39,7 +41,7 @@ def hardest_negatives(
     exclude_duplicates: bool,
     precision: MiningPrecision,
     max_share: float | None = None,
-    groups: Int64 | None = None,
+    groups: Sentences | None = None,
 ) -> Int64:
     """Find the negative of every sentence in a mega-batch of n pairs (Wieting et al. 2021, section 3).
 
@@ -49,13 +51,13 @@ def hardest_negatives(
         fingerprints: int64 [2n], from the function `fingerprints`.
         workers: the threads; their number does not change the result.
         either_side: search all sentences, not only those of the other side.
-        exclude_duplicates: also bar every pair that shares a sentence with the sentence's own pair, or that
-            is of the same group.
+        exclude_duplicates: also bar every pair that shares a sentence or a group with the sentence's own
+            pair.
         precision: precision of the similarities. In bfloat16 and int8 they have three digits, which do not
             tell sentences that are about equally similar apart.
         max_share: bars candidates whose similarity is above this share of the similarity of the sentence's
             own pair, since they may mean the same (Moreira et al. 2024, TopK-PercPos). None bars none.
-        groups: int64 [n], equal for pairs whose sentences all mean the same; None if there are no such pairs.
+        groups: the groups of the n pairs, as numbers in place of tokens; None if nothing is known of groups.
 
     Returns:
         int64 [2n], the index in `vectors` of each sentence's negative, or `NO_NEGATIVE` if every candidate is
@@ -84,10 +86,9 @@ def hardest_negatives(
     copies = occurs_again(ids).numpy() if exclude_duplicates else np.zeros(2 * n, np.bool_)
     has_copy = copies[:n] | copies[n:]
     source_ids, target_ids = fingerprints[:n], fingerprints[n:]
-    if groups is None:
-        groups = np.arange(n)
-    elif exclude_duplicates:
-        has_copy |= occurs_again(torch.from_numpy(groups)).numpy()
+    unknown = Sentences(np.empty(0, np.int32), np.zeros(n + 1, np.int64))
+    of_pairs, members = shared_groups(groups if groups and exclude_duplicates else unknown)
+    in_groups = (of_pairs.tokens, of_pairs.offsets, members.tokens, members.offsets)
     size = max(1, min(SIMILARITY_ROWS, -(-n // 8)))
     blocks = [slice(start, min(n, start + size)) for start in range(0, n, size)]
     lowest = _LOWEST[vectors.dtype]
@@ -105,7 +106,7 @@ def hardest_negatives(
         similarity = _similarities(sides[left][rows], sides[right][columns])
         scan(
             similarity, lowest, rows.start, columns.start, right * n, has_copy, source_ids, target_ids,
-            groups, limits, *for_rows, *for_columns,
+            *in_groups, limits, *for_rows, *for_columns,
         )  # fmt: skip
 
     def search_blocks(index: int) -> None:
@@ -228,7 +229,8 @@ def order_bits(bits: npt.NDArray[np.int16]) -> None:
 @jit
 def scan(
     similarity: npt.NDArray[Any], lowest: Any, start: int, first: int, offset: int,
-    has_copy: Bool, source_ids: Int64, target_ids: Int64, groups: Int64, limits: npt.NDArray[Any],
+    has_copy: Bool, source_ids: Int64, target_ids: Int64,
+    groups: Int32, group_offsets: Int64, members: Int32, member_offsets: Int64, limits: npt.NDArray[Any],
     row_values: npt.NDArray[Any], row_negatives: Int64,
     column_values: npt.NDArray[Any], column_negatives: Int64,
 ) -> None:  # fmt: skip
@@ -240,10 +242,13 @@ def scan(
         start: pair of the first row.
         first: pair of the first column.
         offset: index of the first sentence of the columns' side.
-        has_copy: bool [n], whether a sentence of the pair, or its group, occurs again.
+        has_copy: bool [n], whether a sentence of the pair occurs again.
         source_ids: int64 [n], fingerprints of the sources.
         target_ids: int64 [n], fingerprints of the targets.
-        groups: int64 [n], the groups of the pairs.
+        groups: int32, the groups that each pair shares with others, pair after pair.
+        group_offsets: int64 [n + 1], where those of each pair begin.
+        members: int32, the pairs of each group in ascending order, group after group.
+        member_offsets: int64 [number of groups + 1], where those of each group begin.
         limits: [n], the similarity that no negative of a pair's sentences may exceed, if there are any.
         row_values: [n], the highest similarity found so far for each row's sentence.
         row_negatives: int64 [n], the sentence that has this similarity.
@@ -260,7 +265,7 @@ def scan(
         if first <= own < first + columns:
             similarity[i, own - first] = lowest
         if has_copy[own]:
-            source, target, group = source_ids[own], target_ids[own], groups[own]
+            source, target = source_ids[own], target_ids[own]
             for j in range(columns):
                 other_source, other_target = source_ids[first + j], target_ids[first + j]
                 if (
@@ -268,9 +273,14 @@ def scan(
                     | (target == other_target)
                     | (source == other_target)
                     | (target == other_source)
-                    | (group == groups[first + j])
                 ):
                     similarity[i, j] = lowest
+        for group in groups[group_offsets[own] : group_offsets[own + 1]]:
+            alike = members[member_offsets[group] : member_offsets[group + 1]]
+            for pair in alike[np.searchsorted(alike, first) :]:
+                if pair >= first + columns:
+                    break
+                similarity[i, pair - first] = lowest
         highest, place = lowest, 0
         limit = limits[own] if limited else lowest
         for chunk in range(0, columns, MAXIMUM_COLUMNS):
@@ -316,7 +326,7 @@ def hardest_on_device(
     exclude_duplicates: bool,
     precision: MiningPrecision,
     max_share: float | None = None,
-    groups: Int64 | None = None,
+    groups: Sentences | None = None,
 ) -> Tensor:
     """Do what `hardest_negatives` does with torch's operations, on the device of `vectors`: int64 [2n].
 
@@ -333,13 +343,12 @@ def hardest_on_device(
     source, target = fingerprints.split(n)
     starts = range(0, n, DEVICE_ROWS)
     copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
-    own_group = None if groups is None else torch.from_numpy(groups).to(vectors.device)
     bounds = [0] * (len(starts) + 1)
     if exclude_duplicates:
         again = occurs_again(fingerprints)
         copied = again[:n] | again[n:]
-        if own_group is not None:
-            copied |= occurs_again(own_group)
+        if groups is not None:
+            copied |= torch.from_numpy(shared_groups(groups)[0].lengths > 0).to(vectors.device)
         copied = copied.nonzero().squeeze(1)
         edges = torch.tensor([*starts, n], device=vectors.device)
         bounds = torch.searchsorted(copied, edges).tolist()
@@ -356,8 +365,9 @@ def hardest_on_device(
         own = copied[bounds[number] : bounds[number + 1]]
         s, t = source[own, None], target[own, None]
         barred = (s == source) | (t == target) | (s == target) | (t == source)
-        if len(own) and own_group is not None:
-            barred |= own_group[own, None] == own_group
+        if len(own) and groups is not None:
+            places, pairs = (torch.from_numpy(each).to(own.device) for each in in_same_group(groups, rows))
+            barred[torch.searchsorted(own, places + start), pairs] = True
         # Candidates of the other side come first, so that they win if similarities are equal.
         for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
             similarity = sides[left][rows] @ sides[right].T

@@ -12,24 +12,25 @@ from paraphrastic.base.arrays import Float16, Int32, Int64
 class Sentences:
     """Sentences as flat tokens: sentence i is `tokens[offsets[i]:offsets[i + 1]]`.
 
-    `others` holds the same sentences, cut into other units. Sentences of pairs whose `groups` are equal all
-    mean the same; None if nothing is known of groups. `teacher` holds the vectors of another system,
-    [n, dim], whose cosines training learns; None if there is none.
+    `others` holds the same sentences, cut into other units. `groups` has, in place of tokens, the numbers of
+    the groups that a sentence or its partner is in; all sentences of a group mean the same. It is None if
+    nothing is known of groups. `teacher` holds the vectors of another system, [n, dim], whose cosines
+    training learns; None if there is none.
     """
 
     tokens: Int32
     offsets: Int64
     others: "tuple[Sentences, ...]" = ()
-    groups: Int64 | None = None
+    groups: "Sentences | None" = None
     teacher: Float16 | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
-    def pair_groups(self) -> Int64 | None:
-        """The group of each pair, [n], if these are the sources of n pairs and then their targets."""
-        return None if self.groups is None else self.groups[: len(self) // 2]
+    def pair_groups(self) -> "Sentences | None":
+        """The groups of each of n pairs, if these are their sources and then their targets."""
+        return None if self.groups is None else self.groups.part(0, len(self) // 2)
 
     @property
     def lengths(self) -> Int64:
@@ -42,7 +43,7 @@ class Sentences:
         offsets = np.concatenate(([0], np.cumsum(lengths)))
         shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
         others = tuple(each.take(rows) for each in self.others)
-        groups = None if self.groups is None else self.groups[rows]
+        groups = None if self.groups is None else self.groups.take(rows)
         teacher = None if self.teacher is None else self.teacher[rows]
         return Sentences(self.tokens[shift + np.arange(offsets[-1])], offsets, others, groups, teacher)
 
@@ -50,7 +51,7 @@ class Sentences:
         """The sentences from `start` up to `stop`."""
         offsets = self.offsets[start : stop + 1]
         others = tuple(each.part(start, stop) for each in self.others)
-        groups = None if self.groups is None else self.groups[start:stop]
+        groups = None if self.groups is None else self.groups.part(start, stop)
         teacher = None if self.teacher is None else self.teacher[start:stop]
         tokens = self.tokens[offsets[0] : offsets[-1]]
         return Sentences(tokens, offsets - offsets[0], others, groups, teacher)
@@ -67,6 +68,6 @@ class Sentences:
             tokens,
             np.concatenate(([0], np.cumsum(lengths))),
             tuple(Sentences.concatenate(list(each)) for each in others),
-            np.concatenate(groups) if groups else None,
+            Sentences.concatenate(groups) if groups else None,
             np.concatenate(teachers) if teachers else None,
         )

@@ -53,11 +53,11 @@ def tokenize_pairs(
     The rows of the table are the tokenizer's ids.
 
     Args:
-        pairs: Parquet with the columns `source` and `target`, and also `corpus` and `line` if `grouped`.
+        pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
         transformer: the Transformer whose tokenizer is used.
         output: the HDF5 file.
         lowercase: whether sentences are lower-cased.
-        grouped: whether all sentences from the same line of a corpus mean the same.
+        grouped: whether it is known which groups of sentences that mean the same the pairs are in.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from paraphrastic.base.arrays import Float32, Int64
+from paraphrastic.base.arrays import Float32
 from paraphrastic.training.device.formulas import (
     Rates,
     adam,
@@ -77,7 +77,7 @@ class DeviceEngine:
         # A sentence without a negative gets itself as a placeholder; its term of the loss is masked.
         return self.train_with(tokens, offsets, torch.where(valid, negatives, own), valid), int(valid.sum())
 
-    def negatives(self, tokens: Tensor, offsets: Tensor, groups: Int64 | None = None) -> Tensor:
+    def negatives(self, tokens: Tensor, offsets: Tensor, groups: Sentences | None = None) -> Tensor:
         """Find each sentence's negative with the current parameters: int64 [2n], -1 if there is none."""
         ids = sentence_fingerprints(tokens, offsets)
         vectors, search = self._embed(tokens, offsets), self.settings.negative_search
