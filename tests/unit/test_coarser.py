@@ -149,7 +149,7 @@ def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors @ vectors.T
 
-    joined = join_tables(tables, whole)
+    joined = join_tables(tables, whole, 12)
     assert joined.shape == (rows, 12)
     # Each counts equally, however long its vectors are, and nothing is lost.
     together = (cosines(tables[0]) + cosines(tables[1])) / 2
@@ -161,8 +161,13 @@ def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -
     wide = [generator.normal(size=(rows, 12)).astype(np.float32) for _ in range(2)]
     best = cosines(np.concatenate(wide, axis=1))
     drawn = np.concatenate(wide, axis=1) @ generator.normal(size=(24, 12)).astype(np.float32)
-    errors = [np.abs(cosines(table) - best).mean() for table in (join_tables(wide, whole), drawn, wide[0])]
+    joined = join_tables(wide, whole, 12)
+    errors = [np.abs(cosines(table) - best).mean() for table in (joined, drawn, wide[0])]
     assert errors[0] < min(errors[1:])
+    # With room for all of it, nothing is lost again.
+    even = [table / np.linalg.norm(sums(whole, table), axis=1).mean() for table in wide]
+    whole_room = cosines(join_tables(wide, whole, 24))
+    assert np.abs(whole_room - cosines(np.concatenate(even, axis=1))).max() < 0.05
 
 
 def test_each_cut_begins_with_its_own_embeddings(
@@ -177,7 +182,7 @@ def test_each_cut_begins_with_its_own_embeddings(
         model.write_bytes(coarse.model if number else data[1].read_bytes())
         encoder = begin(pairs, replace(inputs, sentencepiece=[model]), 1).encoder
         tables.append(encoder.get_parameter("parts.0.table").detach().numpy())
-    joined = join_tables([tables[0], coarse.fold(tables[1])], whole)
+    joined = join_tables([tables[0], coarse.fold(tables[1])], whole, SETTINGS.dimension)
     (unit,) = whole.units
     np.testing.assert_allclose(embeddings[unit.pieces], joined[:-1], atol=1e-4)
 
@@ -197,3 +202,20 @@ def test_a_model_joins_the_trainings_of_all_cuts(data: tuple[Path, Path], tmp_pa
     assert not np.allclose(model.embeddings, alone, atol=1e-3)
     assert np.isfinite(joined).all()
     assert (np.linalg.norm(joined, axis=1) > 0).all()
+
+
+def test_tables_of_fewer_dimensions_are_joined(data: tuple[Path, Path], tmp_path: Path) -> None:
+    small = replace(SETTINGS, epochs=1, dimension=8, coarser=[SIZE])
+    wide = replace(small, dimension=16, trained_dimension=8)
+    paths = [train_model(data, tmp_path / f"{each.dimension}", each) for each in (small, wide)]
+    models = [load_model(path.parent) for path in paths]
+    assert [model.dim for model in models] == [8, 16]
+    assert [model.config["dimension"] for model in models] == [8, 16]
+    # The trainings are the same, and the wide table keeps all that the small one does, and more.
+    assert [line["loss"] for line in history(paths[0])] == [line["loss"] for line in history(paths[1])]
+    narrow, kept = models[0].embeddings, models[1].embeddings[:, :8]
+    np.testing.assert_allclose(narrow, kept, atol=1e-4 * np.abs(narrow).max())
+    assert np.abs(models[1].embeddings[:, 8:]).max() > 1e-3
+    # Without training, nothing is joined.
+    untrained = train_model(data, tmp_path / "untrained", replace(wide, epochs=0))
+    assert load_model(untrained.parent).dim == 16

@@ -235,6 +235,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
         "megabatch_anneal": 150,
         "soup": 1,
         "coarser": [],
+        "trained_dimension": None,
         "distil": None,
         "loss": "margin",
         "scale": 20.0,

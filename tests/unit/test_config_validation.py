@@ -147,6 +147,16 @@ from paraphrastic.config.schema import PATTERNS
             "training.coarser: 99,999 pieces are not fewer than the vocabulary's",
         ),
         (
+            "training.trained_dimension",
+            300,
+            "training.trained_dimension: is for tables that are joined (coarser); set it to null",
+        ),
+        (
+            "training",
+            {"coarser": [100], "trained_dimension": 300, "dimension": 601},
+            "training.trained_dimension: 2 tables of 300 dimensions do not make one of 601",
+        ),
+        (
             "training",
             {"coarser": [100], "distil": "teacher"},
             "training.coarser: does not go with distil; set one of them to null, or coarser to []",

@@ -27,6 +27,7 @@ SETTINGS = {
     "epochs": 8,
     "soup": 1,
     "coarser": [],
+    "trained_dimension": None,
     "init": "random",
     "batch_size": 128,
     "megabatch": 60,

@@ -43,6 +43,7 @@ def compared_settings(config: Mapping[str, Any], model: str, recipe: str) -> Jso
         # Scores in the course of training are those of one training.
         "soup": 1,
         "coarser": [],
+        "trained_dimension": None,
         "early_stopping": None,
         "device": "cpu",
     }

@@ -25,6 +25,7 @@ _SETTINGS = {
     "batch_size": 128,
     "soup": 1,
     "coarser": [],
+    "trained_dimension": None,
     "init": "random",
     "megabatch": 60,
     "megabatch_anneal": 150,

@@ -200,7 +200,11 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     if architecture.transformer:
         lstm = architecture.transformer.lstm_size is not None
         return transformer_need(weights_mb(definition), settings, size_mb, lstm=lstm)
-    vector, weights = vector_dimension(architecture, dimension), weights_mb(definition)
+    joined = weights_mb(definition)
+    weights = joined
+    if settings["trained_dimension"]:
+        weights, dimension = joined * settings["trained_dimension"] / dimension, settings["trained_dimension"]
+    vector = vector_dimension(architecture, dimension)
     fused = architecture.averaged and not only_autograd(settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
     tables = (3 if fused else 5) + (settings["early_stopping"] is not None)
@@ -213,7 +217,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     mb = 760 + tables * weights + 260e-6 * window + 2e-6 * vectors
     if cuts > 1:
         # In the end, some sentences' vectors in all tables, which are joined.
-        mb = max(mb, 760 + (1 + 2 * cuts) * weights + _JOINED * cuts * vector)
+        mb = max(mb, 760 + joined + 2 * cuts * weights + _JOINED * cuts * vector)
     lstms = [_lstms(part, dimension) for part in architecture.parts]
     kept = sum((_KEPT_FLOATS * (1 + directions)) * width for directions, width in lstms)
     # A pair has a negative for each side, so four sentences are embedded.

@@ -1,7 +1,7 @@
 """What a training run begins with: data, settings, and the encoder before training."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -108,7 +108,8 @@ def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning
         raise InputError(f"{pairs.path}: was not encoded with {' and '.join(map(str, inputs.sentencepiece))}")
     loaded = iter(load_sentencepiece(model) for model in inputs.sentencepiece)
     processors = {unit.unit: [next(loaded) for _ in unit.sentencepiece_sha256] for unit in pairs.units}
-    encoder = initial_encoder(pairs.units, settings, architecture)
+    trained = replace(settings, dimension=settings.table_dimension)
+    encoder = initial_encoder(pairs.units, trained, architecture)
     if settings.init == "cooccurrences":
         # Imported here, since the libraries for it take a second.
         from paraphrastic.training.cooccurrence import start_from_cooccurrences

@@ -117,8 +117,8 @@ class CoarserPairs(PairDataset):
         return replace(sentences, tokens=parts.tokens, offsets=parts.offsets[sentences.offsets])
 
 
-def join_tables(tables: Sequence[Float32], pairs: PairDataset) -> Float32:
-    """Join tables with the same rows into one with as many columns as the first has.
+def join_tables(tables: Sequence[Float32], pairs: PairDataset, dimension: int) -> Float32:
+    """Join tables with the same rows into one with `dimension` columns.
 
     A sentence's vectors in all of them, side by side, are projected on the directions in which the vectors of
     the first training pairs are longest (principal components, without centring, so that cosines remain).
@@ -136,7 +136,7 @@ def join_tables(tables: Sequence[Float32], pairs: PairDataset) -> Float32:
     # The order in which threads add numbers up would change the last digits.
     with threadpool_limits(1):
         _, directions = np.linalg.eigh((beside.T @ beside).astype(np.float64))
-        directions = directions[:, ::-1][:, : tables[0].shape[1]].astype(np.float32)
+        directions = directions[:, ::-1][:, :dimension].astype(np.float32)
         # A direction and its opposite are equally good, so that of its largest entry is taken.
         largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
         directions *= np.sign(largest)

@@ -40,6 +40,7 @@ class TrainingSettings:
     epochs: int
     soup: int = 1
     coarser: Sequence[int] = ()
+    trained_dimension: int | None = None
     batch_size: int
     megabatch: int
     megabatch_anneal: int
@@ -73,6 +74,12 @@ class TrainingSettings:
     def all_epochs(self) -> int:
         """Number of epochs of all the trainings whose parameters are averaged or joined."""
         return self.epochs * self.soup * (1 + len(self.coarser))
+
+    @property
+    def table_dimension(self) -> int:
+        """Dimension of the tables that are trained, of which several are joined into one of `dimension`."""
+        joined = self.coarser and self.epochs
+        return self.trained_dimension or self.dimension if joined else self.dimension
 
     @property
     def negative_search(self) -> dict[str, Any]:

@@ -184,7 +184,7 @@ def train_model(
             from paraphrastic.training.coarser import join_tables
 
             folded = (cut.fold(own[_TABLE]) for cut, own in zip(coarser, others, strict=True))
-            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs)}
+            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs, settings.dimension)}
         files(weights, config).write(output)
     with atomic_output(output / HISTORY) as temporary:
         shutil.copyfile(checkpoints.folder / HISTORY, temporary)
