@@ -11,7 +11,7 @@ import pytest
 from archives import make_tar, make_zip, read_all
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.archive import open_members, open_stream, read_members
+from paraphrastic.registry.archive import member_names, open_largest, open_members, open_stream, read_members
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,28 @@ def test_a_truncated_zip_is_one_clear_line(tmp_path, keep):
     path.write_bytes(data[: keep if keep >= 1 else int(len(data) * keep)])
     with pytest.raises(InputError, match=r"a\.zip: damaged: File is not a zip file$"):
         read_all(path, "m")
+
+
+def test_text_that_begins_like_a_zip_is_no_archive(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"PK 0.5 0.5\n")
+    assert member_names(path) is None
+    with open_largest(path, max_bytes=100) as stream:
+        assert stream.read() == b"PK 0.5 0.5\n"
+
+
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_a_tar_that_is_called_a_zip_is_a_tar(tmp_path, mode):
+    path = make_tar(tmp_path / "a.zip", {"m": b"x"}, mode)
+    assert member_names(path) == ["m"]
+    assert read_all(path, "m") == [b"x"]
+
+
+def test_a_tar_that_is_damaged_where_it_begins_is_no_other_file(tmp_path):
+    path = make_tar(tmp_path / "a", {"m": b"x"})
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(InputError, match=r"a: damaged: .*ended before"):
+        member_names(path)
 
 
 def test_changed_bytes_in_a_member_are_found_by_its_crc(tmp_path):

@@ -154,9 +154,10 @@ def test_files_of_other_names_are_not_read(tmp_path):
     check_whole(tmp_path / "gone", "corpus.txt")
 
 
-def test_a_tar_may_be_compressed_otherwise_than_its_name_says(tmp_path):
+def test_an_archive_may_be_packed_otherwise_than_its_name_says(tmp_path):
     check_whole(make_tar(tmp_path / "a", {"one": TEXT}), "senteval.tar")
     check_whole(make_zip(tmp_path / "b", {"one": TEXT}), "senteval.tar")
+    check_whole(tmp_path / "a", "senteval.zip")
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.bz2", "a.txt.gz"])

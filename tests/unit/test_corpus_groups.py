@@ -1,59 +1,20 @@
 """Test corpora of groups: how sentences are found in every layout, and how pairs are drawn from them."""
 
 import gzip
-import io
 import json
 import random
-import tarfile
-import zipfile
 from collections import Counter
-from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
+from group_files import EVERY, extract, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.groups import Drawing, drawn_pairs
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.groups import drawn_pairs
 from paraphrastic.registry.datasets import members_error
 from paraphrastic.registry.layouts import matching
-
-EVERY = 1_000_000
-
-
-def extract(
-    folder: Path, files: Sequence[tuple[Path, str]], *, per_group: int = EVERY, seed: int = 1, **options: Any
-) -> list[dict[str, Any]]:
-    """Read files, each with the words of its layout, and return the pairs."""
-    resources: Any = {"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"}
-    extract_corpus(
-        "groups",
-        [CorpusFile(path, ("en",), tuple(words.split())) for path, words in files],
-        ("en", "en"),
-        folder / "pairs.parquet",
-        max_member_bytes=1 << 24,
-        unreadable=folder / "unreadable.tsv",
-        drawing=Drawing(per_group, seed, resources),
-        **options,
-    )
-    return pq.read_table(folder / "pairs.parquet").to_pylist()
-
-
-def groups_of(rows: list[dict[str, Any]]) -> set[frozenset[str]]:
-    found: dict[int, set[str]] = {}
-    for row in rows:
-        found.setdefault(row["line"], set()).update((row["source"], row["target"]))
-    return {frozenset(sentences) for sentences in found.values()}
-
-
-def written(path: Path, text: str) -> Path:
-    path.write_text(text, encoding="utf-8")
-    return path
-
 
 WMT = {
     "wmt-main/README.md": "no text",
@@ -64,20 +25,6 @@ WMT = {
     "wmt-main/txt/system-outputs/news.de-en.hyp.One.en": "y1\n",
 }
 WMT_WORDS = "lines:**/references/<set>.ref.*.en lines:**/system-outputs/<set>.hyp.*.en"
-
-
-def packed(path: Path, members: dict[str, str], kind: str) -> Path:
-    if kind == "zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, text in members.items():
-                archive.writestr(name, text)
-        return path
-    with tarfile.open(path, "w:gz") as archive:
-        for name, text in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
-    return path
 
 
 @pytest.mark.parametrize("kind", ["zip", "tar"])

@@ -57,6 +57,8 @@ def test_tsv_columns_follow_the_files_languages(tmp_path):
         ((), "a\n", "mine.tsv:1: the line has no tab; a TSV file needs one between source and target"),
         (("1", "4"), "a\tb\tc\n", "mine.tsv:1: 3 columns; there is no column 4"),
         (("en", "nb"), "en\tde\na\tb\n", "mine.tsv:1: no column 'nb'; the header has 'en', 'de'"),
+        (("en", "de"), "en\tde\tde\n", "mine.tsv:1: 2 columns 'de'; the header has 'en', 'de', 'de'"),
+        (("en", "de"), "en\tde\0\nen\tde\n", "mine.tsv:1: the header cannot be read"),
         (("en", "de"), "en\tde\n", "mine.tsv: the corpus is empty: no lines"),
         ((), "", "mine.tsv: the corpus is empty: no lines"),
     ],

@@ -79,9 +79,15 @@ def unreadable_rows(path: str | Path | None, bound: int) -> Iterator[UnreadableR
 
 @dataclass(frozen=True, slots=True)
 class Undecodable:
-    """Takes the place of a line that is not text."""
+    """Takes the place of a line that is not text.
+
+    Attributes:
+        cause: why it is not.
+        text: the line as far as it can be decoded; empty if it is too long.
+    """
 
     cause: str
+    text: str = ""
 
 
 def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
@@ -164,11 +170,11 @@ def _decode(data: bytes) -> Sequence[str | Undecodable]:
 
 def _decode_line(line: bytes) -> str | Undecodable:
     if b"\0" in line:
-        return Undecodable(HAS_NUL)
+        return Undecodable(HAS_NUL, line.decode("utf-8", "replace"))
     try:
         return line.decode("utf-8")
     except UnicodeDecodeError as error:
-        return Undecodable(_not_utf8(error))
+        return Undecodable(_not_utf8(error), line.decode("utf-8", "replace"))
 
 
 def _not_utf8(error: UnicodeDecodeError) -> str:
@@ -220,5 +226,9 @@ def clean(text: str) -> str:
 
 def shown(value: object) -> str:
     """`value` as a message shows it: on one line, cut if it is long."""
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return cut(repr(value), _SHOWN)
+
+
+def cut(text: str, most: int = 200) -> str:
+    """`text`, or its beginning if it is too long for a message."""
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -1,13 +1,12 @@
 """Groups of sentences that mean the same, and the pairs that are drawn from them."""
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import md5
 from itertools import groupby, islice
 from operator import itemgetter
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 import duckdb
@@ -17,10 +16,12 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, shown
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, cut, readable_lines
 from paraphrastic.corpus.blocks import BLOCK_ROWS, READ_ROWS
 from paraphrastic.corpus.database import Resources, insert, open_database
+from paraphrastic.corpus.quoted_tables import table_rows
 from paraphrastic.corpus.tables import RowError, flat_record, parse_rows, readable_text, with_nested
+from paraphrastic.registry.archive import COMPRESSED_SUFFIXES
 from paraphrastic.registry.layouts import GroupLayout
 
 # What tells groups apart, and the sentences of a line or a row.
@@ -31,8 +32,8 @@ _SENTENCES = pa.schema([("key", pa.string()), ("place", pa.int64()), ("text", pa
 _LINKED = pa.schema(
     [("place", pa.int64()), ("texts", pa.list_(pa.string())), ("links", pa.list_(pa.string()))]
 )
-# No sentence is as long; a quote that is never closed must not swallow the rest of a file.
-_MAX_CELL = 1 << 20
+# The separators of tables by the endings of their names; rows in JSON have none.
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".json": "", ".jsonl": "", ".ndjson": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +110,18 @@ def lines_of_groups(
         name: what tells these files from others, since their keys are others, too.
         files: files that are aligned by line.
         keys: a file with the key of each line, if there is one.
-        unreadable: where lines that are not text are noted.
+        unreadable: where lines that are not text, or have an empty key, are noted.
     """
     every = [*([keys] if keys else []), *files]
     rows = aligned_lines([file.stream for file in every], [file.label for file in every], unreadable)
     for number, texts in rows:
-        yield (
-            ((str(name), texts[0]), list(texts[1:])) if keys else ((str(name), "", str(number)), list(texts))
-        )
+        if keys is None:
+            yield (str(name), "", str(number)), list(texts)
+        elif texts[0].strip():
+            yield (str(name), texts[0]), list(texts[1:])
+        else:
+            # All lines without a key would be one group.
+            unreadable.add(keys.label, number, "has an empty key")
 
 
 def rows_of_groups(file: OpenFile, layout: GroupLayout, unreadable: UnreadableRows) -> Iterator[GroupRow]:
@@ -135,10 +140,11 @@ def rows_of_groups(file: OpenFile, layout: GroupLayout, unreadable: UnreadableRo
         if any(_plain(record[column]) != value for column, value in conditions.items()):
             return None
         texts = [readable_text(record[column], column) for column in layout.text]
-        if empty := [column for column in layout.link if record[column] in ("", None)]:
-            # All rows without a value would be linked to each other.
-            raise RowError(f"has an empty {empty[0]}")
         columns = layout.key or layout.link
+        for column in columns:
+            # All rows without a value would be one group, or linked to each other.
+            if (value := record[column]) is None or (isinstance(value, str) and not value.strip()):
+                raise RowError(f"has an empty {column}")
         return tuple(_plain(record[column]) for column in columns) or (file.label, "", str(number)), texts
 
     parsed = parse_rows(_records(file, layout, wanted, unreadable), parse, file.label, unreadable)
@@ -153,16 +159,18 @@ def _records(
     file: OpenFile, layout: GroupLayout, wanted: Sequence[str], unreadable: UnreadableRows
 ) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """The rows of a table, by column, with their numbers; its name says which kind of table it is."""
-    kinds = {".csv": ",", ".tsv": "\t", ".json": None, ".jsonl": None, ".ndjson": None}
-    name = file.name.lower()
-    ending = next((each for each in kinds if name.endswith(each) or f"{each}." in Path(name).name), "")
-    if not ending:
-        raise InputError(f"{file.label}: is no table: its name has none of the endings {', '.join(kinds)}")
+    name = PurePosixPath(file.name.lower())
+    ending = (name.with_suffix("") if name.suffix in COMPRESSED_SUFFIXES else name).suffix
+    if ending not in _SEPARATORS:
+        endings = ", ".join(_SEPARATORS)
+        raise InputError(f"{file.label}: is no table: its name has none of the endings {endings}")
+    if layout.rows and ending != ".json":
+        raise InputError(f"{file.label}: rows:{layout.rows} is for .json files, not for {ending}")
     if ending == ".json":
         rows = enumerate(_json_rows(file, layout.rows), start=1)
         yield from parse_rows(rows, lambda number, row: (number, with_nested(row)), file.label, unreadable)
-    elif separator := kinds[ending]:
-        yield from _table_rows(file, separator, wanted, unreadable)
+    elif separator := _SEPARATORS[ending]:
+        yield from table_rows(file.stream, file.label, separator, wanted, unreadable)
     else:
         lines = (line for line in readable_lines(file.stream, file.label, unreadable) if line[1].strip())
         yield from parse_rows(lines, flat_record, file.label, unreadable)
@@ -176,7 +184,7 @@ def _json_rows(file: OpenFile, path: str) -> list[Any]:
         raise InputError(f"{file.label}: not JSON: {error}") from None
     for step in path.split(".") if path else []:
         if not isinstance(content, dict) or step not in content:
-            held = ", ".join(map(str, content)) if isinstance(content, dict) else "no keys"
+            held = cut(", ".join(map(str, content))) if isinstance(content, dict) else "no keys"
             raise InputError(f"{file.label}: has no rows in {path}: no {step}; it holds {held}")
         content = content[step]
     if not isinstance(content, list):
@@ -184,61 +192,6 @@ def _json_rows(file: OpenFile, path: str) -> list[Any]:
             f"{file.label}: has no list of rows{f' in {path}' if path else '; name it by rows:…'}"
         )
     return content
-
-
-def _table_rows(
-    file: OpenFile, separator: str, wanted: Sequence[str], unreadable: UnreadableRows
-) -> Iterator[tuple[int, Mapping[str, str]]]:
-    """The rows of a table with a header; a cell in quotes may hold separators and doubled quotes.
-
-    In CSV, such a cell may also hold the ends of lines. In TSV it may not, since many such files have single
-    quotes of both kinds.
-    """
-    numbers: list[int] = []
-
-    def lines() -> Iterator[str]:
-        for number, line in readable_lines(file.stream, file.label, unreadable):
-            numbers.append(number)
-            yield f"{line}\n"
-
-    def cells() -> Iterator[tuple[int, list[str]]]:
-        if separator == "\t":
-            for line in lines():
-                yield numbers.pop(), [_unquoted(cell) for cell in line.removesuffix("\n").split("\t")]
-            return
-        reader = csv.reader(lines(), delimiter=separator, strict=True)
-        while True:
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                unreadable.add(file.label, numbers[0], f"not CSV: {error}")
-            else:
-                # A row begins in the first of the lines that were read for it.
-                yield numbers[0], row
-            numbers.clear()
-
-    csv.field_size_limit(_MAX_CELL)
-    rows = cells()
-    _, header = next(rows, (0, []))
-    if missing := [column for column in wanted if column not in header]:
-        names = ", ".join(map(shown, header)) or "nothing"
-        raise InputError(f"{file.label}: no column {shown(missing[0])}; the header has {names}")
-
-    def parse(number: int, row: list[str]) -> tuple[int, dict[str, str]]:
-        if len(row) != len(header):
-            raise RowError(f"{len(row)} columns, the header has {len(header)}")
-        return number, dict(zip(header, row, strict=True))
-
-    yield from parse_rows(((number, row) for number, row in rows if row), parse, file.label, unreadable)
-
-
-def _unquoted(cell: str) -> str:
-    inside = cell[1:-1]
-    if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inside.replace('""', ""):
-        return inside.replace('""', '"')
-    return cell
 
 
 def without_keys(rows: Iterable[GroupRow]) -> Iterator[tuple[int, list[str]]]:
@@ -251,8 +204,9 @@ def by_key(rows: Iterable[GroupRow], label: str, resources: Resources) -> Iterat
     with open_database(f"{label}: the sentences cannot be grouped", **resources) as database:
         database.execute("CREATE TABLE sentences (key UHUGEINT, place BIGINT, text VARCHAR)")
         flat = (
-            {"key": "\n".join(key), "place": place, "text": text}
-            for place, (key, texts) in enumerate(rows, start=1)
+            {"key": key, "place": place, "text": text}
+            # Keys may hold any character, so no separator would keep their parts apart.
+            for place, (key, texts) in enumerate(((repr(key), texts) for key, texts in rows), start=1)
             for text in texts
         )
         _fill(database, "sentences", flat, _SENTENCES, "md5_number(key), place, text")

@@ -1,7 +1,8 @@
 """Convert the files of a published corpus, or a user's own files, into one Parquet file of pairs."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
@@ -67,8 +68,8 @@ def extract_corpus(
     `lines.read_lines`. Pairs with an empty side are kept here, since the selection drops and counts them.
 
     A row that cannot be read (bytes that are not UTF-8, a NUL character, more than a MiB, a wrong number of
-    columns, a score that float32 cannot hold, broken JSON, a unit without one of the languages) is left out
-    and counted. If the corpus is aligned by line, the row is left out on all sides.
+    columns, a score that float32 cannot hold, broken JSON, an empty key, a unit without one of the languages)
+    is left out and counted. If the corpus is aligned by line, the row is left out on all sides.
 
     Args:
         kind: a key of `registry.datasets.KINDS`, which describes the format of the files.
@@ -103,9 +104,8 @@ def extract_corpus(
                 # Groups need not come in the order of their numbers.
                 lines = max(lines, *columns[2])
             if not writer.rows:
-                names = ", ".join(str(file.path) for file in files)
                 cause = f"none of its {bad.count} rows can be read" if bad.count else "no lines"
-                raise InputError(f"{names}: the corpus is empty: {cause}")
+                raise source.is_empty(cause)
     counts = {"lines": max(lines, bad.last_line), "pairs": writer.rows, "unreadable": bad.count}
     _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     return counts
@@ -130,6 +130,11 @@ class _Source:
     def sides(self) -> tuple[str, str]:
         """The languages of the two sides, in the order of the files."""
         return self.files[0].languages[0], self.files[-1].languages[-1]
+
+    def is_empty(self, cause: str) -> InputError:
+        """The error for a corpus that has no pairs."""
+        names = ", ".join(str(file.path) for file in self.files)
+        return InputError(f"{names}: the corpus is empty: {cause}")
 
     def stream(self, number: int = 0) -> BinaryIO:
         """Open a file, which may be compressed."""
@@ -219,12 +224,21 @@ def _groups(source: _Source) -> PairRows:
     if (drawing := source.drawing) is None:
         raise ValueError("groups need a drawing")
 
+    layouts = {file.members: group_layout(file.members) for file in source.files}
+    read = 0
+
+    def counted(rows: Iterator[GroupRow]) -> Iterator[GroupRow]:
+        nonlocal read
+        for row in rows:
+            read += 1
+            yield row
+
     def groups() -> Iterator[tuple[int, list[str]]]:
         last = 0
-        for members in dict.fromkeys(file.members for file in source.files):
+        for members, layout in layouts.items():
             files = [file for file in source.files if file.members == members]
-            part, layout = replace(source, files=files), group_layout(members)
-            rows = _rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout)
+            part = replace(source, files=files)
+            rows = counted(_rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout))
             if layout.key or layout.keys:
                 found = by_key(rows, part.label, drawing.resources)
             elif layout.link:
@@ -236,64 +250,109 @@ def _groups(source: _Source) -> PairRows:
                 last = max(last, first + number)
                 yield first + number, sentences
 
-    return PairRows(drawn_pairs(groups(), pairs_per_group=drawing.pairs_per_group, seed=drawing.seed))
+    def pairs() -> Iterator[tuple[str, str, int]]:
+        pair = None
+        for pair in drawn_pairs(groups(), pairs_per_group=drawing.pairs_per_group, seed=drawing.seed):
+            yield pair
+        wanted = [f"{column}={value}" for layout in layouts.values() for column, value in layout.where]
+        if pair is None and read:
+            single = not any(
+                layout.lines or layout.key or len(layout.text) > 1 for layout in layouts.values()
+            )
+            hint = "; key:… says which rows belong together" if single else ""
+            raise source.is_empty(f"none of its groups has two different sentences{hint}")
+        if pair is None and wanted:
+            rows = "row that can be read" if source.unreadable.count else "row"
+            raise source.is_empty(f"no {rows} has {' and '.join(wanted)}")
+
+    return PairRows(pairs())
 
 
-def _names(source: _Source) -> dict[str, tuple[Path, str | None]]:
-    """All texts of a corpus by name: members of archives (with the member's name), and other files."""
-    found: dict[str, tuple[Path, str | None]] = {}
-    for file in source.files:
-        path = Path(file.path)
-        members = member_names(path)
-        found |= {path.name: (path, None)} if members is None else {}
-        found |= {member: (path, member) for member in members or ()}
-    return found
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A member of an archive, or a file that is no archive."""
+
+    path: Path
+    member: str | None
+
+    @property
+    def name(self) -> str:
+        """What patterns match."""
+        return self.path.name if self.member is None else self.member
+
+    @property
+    def place(self) -> str:
+        """The archive or folder that holds it."""
+        return str(self.path.parent if self.member is None else self.path)
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+        return str(self.path) if self.member is None else f"{self.path}: {self.member}"
+
+
+def _texts(source: _Source) -> list[_Text]:
+    """All texts of a corpus, of which several may have the same name."""
+    paths = [Path(file.path) for file in source.files]
+    held = [(path, member_names(path)) for path in paths]
+    return [
+        _Text(path, member) for path, members in held for member in ([None] if members is None else members)
+    ]
 
 
 @contextmanager
-def _opened(source: _Source, names: Mapping[str, tuple[Path, str | None]]) -> Iterator[list[OpenFile]]:
+def _opened(source: _Source, texts: Iterable[_Text]) -> Iterator[list[OpenFile]]:
     with ExitStack() as stack:
         files = []
-        for name, (path, member) in names.items():
-            if member is None:
-                stream = stack.enter_context(open_stream(path, max_bytes=source.max_bytes))
+        for text in texts:
+            if text.member is None:
+                stream = stack.enter_context(open_stream(text.path, max_bytes=source.max_bytes))
             else:
-                members = open_members(path, [member], max_bytes=source.max_bytes)
+                members = open_members(text.path, [text.member], max_bytes=source.max_bytes)
                 (stream,) = stack.enter_context(members)
-            files.append(OpenFile(stream, f"{path}: {member}" if member else str(path), name))
+            files.append(OpenFile(stream, text.label, text.name))
         yield files
 
 
 def _matched(
-    source: _Source, patterns: Sequence[str], names: Iterable[str]
-) -> dict[str, tuple[tuple[str, str], ...]]:
-    """The names that any of the patterns matches, and what its `<name>`s stand for."""
-    names, found = list(names), dict[str, tuple[tuple[str, str], ...]]()
+    source: _Source, patterns: Sequence[str], texts: Sequence[_Text]
+) -> dict[_Text, tuple[tuple[str, str], ...]]:
+    """The texts that any of the patterns matches, by name, and what its `<name>`s stand for."""
+    ordered, found = sorted(texts, key=lambda text: text.name), dict[_Text, tuple[tuple[str, str], ...]]()
+    names = list(dict.fromkeys(text.name for text in texts))
     for pattern in patterns:
         if not (matches := matching(pattern, names)):
             some = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
             raise InputError(f"{source.label}: no file matches {pattern}; there are {some}")
-        found |= {name: of for name, of in matches.items() if name not in found}
+        found |= {text: matches[text.name] for text in ordered if text.name in matches and text not in found}
     return found
 
 
 def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
-    names = _names(source)
-    keys = {of: name for name, of in _matched(source, layout.keys, names).items()}
-    sets: dict[tuple[tuple[str, str], ...], list[str]] = {}
-    for name, of in _matched(source, layout.lines, names).items():
-        sets.setdefault(of, []).append(name)
-    for of, files in sorted(sets.items()):
-        every = [*([keys[of]] if of in keys else []), *files]
-        with _opened(source, {name: names[name] for name in every}) as opened:
-            of_keys = opened.pop(0) if of in keys else None
+    texts = _texts(source)
+    lines, keys = (_matched(source, patterns, texts) for patterns in (layout.lines, layout.keys))
+    # If two archives have files of the same names, each of them has a set of its own.
+    counts = Counter((of, text.name) for text, of in (lines | keys).items())
+    alike = {of for (of, _), count in counts.items() if count > 1}
+    sets: dict[tuple[Any, ...], tuple[list[_Text], list[_Text]]] = {}
+    for number, matches in enumerate((keys, lines)):
+        for text, of in matches.items():
+            sets.setdefault((of, text.place if of in alike else ""), ([], []))[number].append(text)
+    for of, (with_keys, files) in sorted(sets.items()):
+        if not files:
+            cause = "belong to no file of lines:…; the <name>s of both must stand for the same"
+            raise InputError(f"{with_keys[0].label}: the keys {cause}")
+        if len(with_keys) > 1:
+            raise InputError(f"{with_keys[0].label}: the same lines have other keys in {with_keys[1].label}")
+        with _opened(source, [*with_keys, *files]) as opened:
+            of_keys = opened.pop(0) if with_keys else None
             yield from lines_of_groups(of, opened, of_keys, source.unreadable)
 
 
 def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
-    names = _names(source)
-    for name in _matched(source, layout.table, names) if layout.table else names:
-        with _opened(source, {name: names[name]}) as (file,):
+    texts = _texts(source)
+    for text in _matched(source, layout.table, texts) if layout.table else texts:
+        with _opened(source, [text]) as (file,):
             yield from rows_of_groups(file, layout, source.unreadable)
 
 

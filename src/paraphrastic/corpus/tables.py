@@ -28,6 +28,7 @@ from paraphrastic.base.lines import (
     TOO_LONG,
     UnreadableRows,
     clean,
+    cut,
     readable_lines,
     shown,
 )
@@ -120,9 +121,9 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
         if max(places) >= width:
             raise InputError(f"{place}: {width} columns; there is no column {max(places) + 1}")
     else:
-        if missing := [column for column in columns if column not in header]:
-            names = ", ".join(map(shown, header))
-            raise InputError(f"{place}: no column {shown(missing[0])}; the header has {names}")
+        if first[0] > 1:
+            raise InputError(f"{label}:1: the header cannot be read")
+        check_columns(header, columns, place)
         places = [header.index(column) for column in columns]
     source, target, *rest = places
 
@@ -134,6 +135,15 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
             raise RowError(f"{error}{hint}") from None
 
     return PairRows(parse_rows(lines, parse, label, unreadable), scores)
+
+
+def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> None:
+    """Raise an `InputError` if a header lacks a wanted column, or has it twice."""
+    for column in wanted:
+        if (count := header.count(column)) != 1:
+            found = f"{count} columns" if count else "no column"
+            names = cut(", ".join(map(shown, header))) or "nothing"
+            raise InputError(f"{place}: {found} {shown(column)}; the header has {names}")
 
 
 def jsonl_rows(

@@ -23,6 +23,8 @@ from paraphrastic.base.errors import InputError, on_one_line
 _Archive = zipfile.ZipFile | tarfile.TarFile
 
 _READ_BYTES = 1 << 16
+# A zip begins with a member, or with the end of its directory if it has none.
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 # No corpus has so many files. Even empty ones cost memory for their names.
 _MAX_MEMBERS = 100_000
 # Long names and attributes in a tar, which `tarfile` reads into memory before anyone can check them.
@@ -111,10 +113,13 @@ def member_names(path: str | Path) -> list[str] | None:
     The content decides, not the name.
     """
     path = Path(path)
-    if not _first_bytes(path).startswith(b"PK"):
+    if not _is_zip(path, path.name):
         try:
             tarfile.open(path, tarinfo=_TarInfo).close()
         except _DAMAGE:
+            # If nothing can be unpacked, no one can tell whether it was an archive.
+            with open_stream(path, max_bytes=_READ_BYTES) as stream:
+                stream.read(1)
             return None
     with _opened(path) as archive:
         return list(_files(archive, path))
@@ -124,7 +129,7 @@ def member_names(path: str | Path) -> list[str] | None:
 def open_largest(path: str | Path, *, max_bytes: int) -> Iterator[BinaryIO]:
     """Open the largest member of a zip archive as a stream, or any other file as `open_stream` does."""
     path = Path(path)
-    if not _first_bytes(path).startswith(b"PK"):
+    if not _is_zip(path, path.name):
         with open_stream(path, max_bytes=max_bytes) as stream:
             yield stream
         return
@@ -162,11 +167,11 @@ def check_whole(path: str | Path, name: str) -> None:
     cannot be unpacked within bounds, that is another `InputError`.
     """
     path, name = Path(path), name.lower()
-    if not name.endswith((".zip", *_TAR_SUFFIXES, *COMPRESSED_SUFFIXES)):
+    packed = name.endswith((".zip", *_TAR_SUFFIXES))
+    if not packed and not name.endswith(COMPRESSED_SUFFIXES):
         return
     bound = max(_MIN_BOUND, _MAX_RATIO * path.stat().st_size)
-    magic = _first_bytes(path)
-    if name.endswith(".zip") or (magic.startswith(b"PK") and name.endswith(_TAR_SUFFIXES)):
+    if packed and _is_zip(path, name):
         with _opened(path, zipped=True) as archive:
             files = _files(archive, path).values()
             _check_size(path, files, bound)
@@ -175,10 +180,10 @@ def check_whole(path: str | Path, name: str) -> None:
                     while stream.read(_READ_BYTES):
                         pass
         return
-    if not name.endswith(_TAR_SUFFIXES) and not magic.startswith(tuple(_OPENERS)):
+    if not packed and not _first_bytes(path).startswith(tuple(_OPENERS)):
         raise DamagedError(f"{path}: damaged: not a compressed file, although its name says so")
     with open_stream(path, max_bytes=bound) as stream:
-        if name.endswith(_TAR_SUFFIXES):
+        if packed:
             with _damage_named(str(path)):
                 tar = tarfile.open(fileobj=stream, mode="r|", tarinfo=_TarInfo)  # noqa: SIM115
             _files(tar, path)
@@ -285,9 +290,16 @@ class _TarInfo(tarfile.TarInfo):
         return super()._proc_member(archive)  # type: ignore[misc]
 
 
+def _is_zip(path: Path, name: str) -> bool:
+    """Whether a file begins as a zip does, or is called one and begins as no archive does."""
+    magic = _first_bytes(path)
+    called = name.lower().endswith(".zip") and not magic.startswith(tuple(_OPENERS))
+    return magic.startswith(_ZIP) or (called and not tarfile.is_tarfile(path))
+
+
 @contextmanager
 def _opened(path: Path, zipped: bool = False) -> Iterator[_Archive]:
-    zipped = zipped or _first_bytes(path).startswith(b"PK") or path.suffix == ".zip"
+    zipped = zipped or _is_zip(path, path.name)
     archive: _Archive
     with _damage_named(str(path)):
         # The `with` statement below closes it.

@@ -1,0 +1,65 @@
+"""Helpers that write corpora of groups and extract their pairs."""
+
+import io
+import tarfile
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from paraphrastic.corpus.groups import Drawing
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+
+EVERY = 1_000_000
+
+
+def extract(
+    folder: Path, files: Sequence[tuple[Path, str]], *, per_group: int = EVERY, seed: int = 1, **options: Any
+) -> list[dict[str, Any]]:
+    """Read files, each with the words of its layout, and return the pairs."""
+    resources: Any = {"memory_mb": 200, "threads": 1, "temporary": folder / "temporary"}
+    extract_corpus(
+        "groups",
+        [CorpusFile(path, ("en",), tuple(words.split())) for path, words in files],
+        ("en", "en"),
+        folder / "pairs.parquet",
+        max_member_bytes=1 << 24,
+        unreadable=folder / "unreadable.tsv",
+        drawing=Drawing(per_group, seed, resources),
+        **options,
+    )
+    return pq.read_table(folder / "pairs.parquet").to_pylist()
+
+
+def groups_of(rows: list[dict[str, Any]]) -> set[frozenset[str]]:
+    found: dict[int, set[str]] = {}
+    for row in rows:
+        found.setdefault(row["line"], set()).update((row["source"], row["target"]))
+    return {frozenset(sentences) for sentences in found.values()}
+
+
+def written(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def packed(path: Path, members: dict[str, str], kind: str) -> Path:
+    if kind == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in members.items():
+                archive.writestr(name, text)
+        return path
+    with tarfile.open(path, "w:gz") as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return path
+
+
+def faults(folder: Path) -> list[str]:
+    """The lines and causes of the rows that could not be read."""
+    _, *rows = (folder / "unreadable.tsv").read_text(encoding="utf-8").splitlines()
+    return [": ".join(row.split("\t")[1:]) for row in rows]
