@@ -3,7 +3,9 @@
 Embeds the sentences of a text file, one per line, from raw text to an array of vectors. In the same run, this
 is done with this library, with sentence-transformers and model2vec, which load the same model folder, and
 with a plain reference (sentencepiece and padded batches in torch). Where Node.js is installed, the module for
-JavaScript takes part. The model's vocabulary is learned from the text, and its embeddings are random. Writes
+JavaScript takes part. The model's vocabulary is learned from the text, and its embeddings are random. Then
+each model in the package is measured beside sentence-transformers' StaticEmbedding with the same vocabulary
+and dimension and a table in float32, in turns, with the sizes of both. Writes
 results/benchmarks/embedding.json.
 """
 
@@ -18,18 +20,21 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import sentencepiece
 import torch
 
+from paraphrastic import load_model
 from paraphrastic.base.files import write_json
 from paraphrastic.interop.compression import with_dtype
 from paraphrastic.interop.javascript import MODULE, write_javascript
 from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER, WEIGHTS
 from paraphrastic.model.folder import save_model
+from paraphrastic.model.shipped import shipped_models
 
 PIECES = 50_000
 # Batch size of the plain reference, as in the papers.
@@ -72,8 +77,10 @@ def main() -> None:
             seconds = statistics.median(seconds_in_node(model, folder, sentences, options.repeats))
             figures[name] = len(sentences) / seconds
             print(f"{name:44} {figures[name]:>11,.0f} sentences/s", flush=True)
+    packaged = {name: beside_static(name, sentences, options) for name in shipped_models()}
     about = {"text": options.text, "sentences": len(sentences), "dimension": options.dimension}
-    write_json(options.output, {**about, "threads": options.threads, "sentences_per_second": figures})
+    about |= {"threads": options.threads, "packaged": packaged}
+    write_json(options.output, {**about, "sentences_per_second": figures})
 
 
 def make_model(lines: Sequence[str], dimension: int) -> AverageEncoder:
@@ -119,6 +126,43 @@ def systems(model: AverageEncoder, folder: str, threads: int) -> list[tuple[str,
             lambda s: half.embed_raw_text(s, threads=threads, dtype=np.float16),
         ),
     ]
+
+
+def beside_static(name: str, sentences: Sequence[str], options: argparse.Namespace) -> dict[str, Any]:
+    """Speed and size of a model in the package, and of a StaticEmbedding of the same table in float32."""
+    from sentence_transformers import SentenceTransformer
+
+    model = cast(AverageEncoder, load_model(name))
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        save_model(with_dtype(model, "float32"), folder)
+        complete_folder(folder)
+        static = by_transformer(SentenceTransformer(place, device="cpu"), 2048)
+        files = {
+            name: [shipped_models()[name] / file for file in (WEIGHTS, SENTENCEPIECE)],
+            "StaticEmbedding": [folder / file for file in (WEIGHTS, TOKENIZER)],
+        }
+        sizes = {way: sum(path.stat().st_size for path in each) / 1e6 for way, each in files.items()}
+    ways: dict[str, Embed] = {
+        name: lambda given: model.embed_raw_text(given, threads=options.threads),
+        "StaticEmbedding": static,
+    }
+    for embed in ways.values():
+        embed(sentences[:WARM])
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(options.repeats):
+        for way, embed in ways.items():
+            seconds[way].append(timed(embed, sentences))
+    found = {
+        way: {"sentences_per_second": len(sentences) / statistics.median(each), "mb": sizes[way]}
+        for way, each in seconds.items()
+    }
+    for way, each in found.items():
+        label = way if way == name else f"{way}, vocabulary of {name}"
+        print(
+            f"{label:44} {each['sentences_per_second']:>11,.0f} sentences/s {each['mb']:>6.1f} MB", flush=True
+        )
+    return found
 
 
 def as_new(model: AverageEncoder) -> AverageEncoder:

@@ -32,6 +32,7 @@ from scipy.stats import rankdata
 
 from paraphrastic import load_model
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.config.check import check_config, read_config
 from paraphrastic.config.definitions import sweep_runs
@@ -49,6 +50,14 @@ TEST_COLUMNS = ("sts_pearson", "sts_spearman", "stsb_test")
 
 
 def main() -> None:
+    """Do what the command line asks for; an error is one line."""
+    try:
+        run()
+    except InputError as error:
+        raise SystemExit(f"recipe.py: error: {error}") from None
+
+
+def run() -> None:
     """Train and score the variants, and append a row for each."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("variants", type=Path, help="YAML file with a mapping of names to variants")
@@ -62,12 +71,16 @@ def main() -> None:
     parser.add_argument("--test", action="store_true", help="also score on the test sets, to report them")
     parser.add_argument("--keep", type=Path, help="folder to keep the trained models in")
     arguments = parser.parse_args()
+    schema = Path("workflow/schemas/config.schema.yaml")
+    for path in (arguments.variants, arguments.configfile, schema):
+        if not path.is_file():
+            raise InputError(f"{path}: there is no such file; run this in the project's folder")
     variants = yaml.safe_load(arguments.variants.read_text(encoding="utf-8"))
     if unknown := set(arguments.only or ()) - set(variants):
         parser.error(f"{arguments.variants} has no variant {', '.join(sorted(unknown))}")
-    config, _ = check_config(
-        read_config([arguments.configfile]), schema=Path("workflow/schemas/config.schema.yaml")
-    )
+    config, _ = check_config(read_config([arguments.configfile]), schema=schema)
+    for name in arguments.only or variants:
+        check_model(config, (variants[name] or {}).get("model", arguments.model))
     output = Path("results/benchmarks/recipe.csv")
     output.parent.mkdir(parents=True, exist_ok=True)
     columns = [*COLUMNS, *(TEST_COLUMNS if arguments.test else ())]
@@ -82,6 +95,19 @@ def main() -> None:
                 if is_new:
                     writer.writeheader()
                 writer.writerow(row)
+
+
+def check_model(config: Mapping[str, Any], model: str) -> None:
+    """Refuse a model that is not defined, or whose training data are not there."""
+    if model not in config["definitions"]:
+        raise InputError(
+            f"definitions: there is no model {model!r}; there are {', '.join(config['definitions'])}"
+        )
+    needed = [f"results/corpora/{model}/pairs.parquet", f"results/corpora/{model}/counts.json"]
+    needed += [f"results/datasets/{model}/train.h5", f"results/vocabulary/{model}/sentencepiece.model"]
+    needed += [f"results/testsets/{name}.parquet" for name in ("sts", "senteval")]
+    if missing := next((path for path in needed if not Path(path).is_file()), None):
+        raise InputError(f"{missing}: is missing; make it with snakemake first")
 
 
 def measure(
@@ -168,8 +194,9 @@ def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
                 for name, side in zip(SIDES, sides, strict=True):
                     create_side(file[unit.unit], name)
                     append_sentences(file[unit.unit][name], replace(side, groups=None).take(shuffled))
-            if GROUPS in original:
-                file[GROUPS] = original[GROUPS][:][shuffled]
+            if (groups := sides[0].groups) is not None:
+                create_side(file, GROUPS)
+                append_sentences(file[GROUPS], groups.take(shuffled))
 
 
 def development_scores(encoder: SentenceEncoder, held_out: pl.DataFrame) -> Iterator[tuple[str, float]]:

@@ -34,6 +34,7 @@ from paraphrastic.interop.static_embedding import Pairs, train_static_embedding
 from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.folder import open_folder
 from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic.report.contents import CAPTIONS
 from paraphrastic.report.figures.comparison import plot_comparison
 from paraphrastic.training import beginning, loop, train
 from paraphrastic.training.dataset import PairDataset
@@ -307,6 +308,10 @@ def test_the_table_has_the_time_to_a_score_and_the_score_at_a_time(tmp_path: Pat
         ["paraphrastic, recipe: paper", "300", "2", "200", "6.0", "50.0", "", "50.0"],
         ["paraphrastic, the model's own settings", "300", "2", "200", "12.5", "75.2", "6.0", "75.2"],
     ]
+
+
+def test_the_caption_explains_empty_cells() -> None:
+    assert "a cell is empty if the training never reaches that score, or has no" in CAPTIONS["comparison"]
 
 
 def test_the_picture_has_a_curve_for_each_training(tmp_path: Path) -> None:

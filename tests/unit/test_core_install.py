@@ -37,6 +37,10 @@ NEEDS = {
         [*EXPORT, "sentence-transformers"],
         EXTRA.format("export,sentence-transformers"),
     ),
+    "demo": (
+        ["demo", "--output", "demo.html"],
+        r"markupsafe is not installed; run pip install '\.\[export\]' in the project's folder",
+    ),
     "import-checkpoint": (
         ["import-checkpoint", "model.pt", "--sp-model", "sp.model", "--output", "out"],
         EXTRA.format("export"),
@@ -173,13 +177,25 @@ def test_a_command_that_needs_more_says_in_one_line_what_to_install(
     assert {path.name for path in folder.iterdir()} == {"in.txt", "pairs.tsv"}
 
 
-@pytest.mark.parametrize("form", ["paraphrastic", "glove"])
-def test_an_extra_of_small_packages_is_enough_to_export(
-    form: str, made_once: MakeOnce, wheel: Path, folder: Path
-) -> None:
+@pytest.fixture(scope="session")
+def with_export(made_once: MakeOnce, wheel: Path) -> Path:
+    """The folder of commands of an environment that has the packages of the extra `export`, too."""
     packages = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["export"]
-    environment = made_once("core-export", lambda folder: make_environment(folder, wheel, packages))
-    ended = run([environment / "bin/paraphrastic", *EXPORT, form, "--text", "in.txt"], folder)
+    return made_once("core-export", lambda folder: make_environment(folder, wheel, packages)) / "bin"
+
+
+def test_the_readme_installs_what_the_page_to_try_a_model_needs(with_export: Path, folder: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    installed, page = readme.split("`paraphrastic demo --output demo.html`")[0], folder / "demo.html"
+    assert installed.rstrip().endswith("`pip install '.[export]'`,")
+    ended = run([with_export / "paraphrastic", "demo", "--output", page.name], folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert page.stat().st_size > 1_000_000
+
+
+@pytest.mark.parametrize("form", ["paraphrastic", "glove"])
+def test_an_extra_of_small_packages_is_enough_to_export(form: str, with_export: Path, folder: Path) -> None:
+    ended = run([with_export / "paraphrastic", *EXPORT, form, "--text", "in.txt"], folder)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "with identical pieces: 100 %" in ended.stdout
     assert (folder / "out/README.md").is_file()

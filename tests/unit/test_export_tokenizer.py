@@ -11,12 +11,14 @@ import pytest
 import sentencepiece
 from unicode_text import texts
 
+from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import fold
 from paraphrastic.base.units import spell
 from paraphrastic.interop.parity import TEXT
 from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces, read_model_proto, with_unknown_pieces
+from paraphrastic.model.shipped import shipped_models
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -191,5 +193,11 @@ def test_trigrams_and_maps_of_ones_own_are_refused(tmp_path: Any) -> None:
 
 def test_the_name_of_a_byte_in_a_text_is_text() -> None:
     processor = trained(byte_fallback=True, vocab_size=1156)
-    ours, theirs = cut(processor, LOWER, ["<0x41>", "a <0x41> b", "x<0x00><0xf0>", "<0xF0>"])
+    texts = ["<0x41>", "a <0x41> b", "x<0x00><0xf0>", "<0xF0>"]
+    ours, theirs = cut(processor, LOWER, texts)
     assert theirs == ours
+    # The vocabularies in the package have a piece for a sign that begins a word.
+    for name in shipped_models():
+        model = load_model(name)
+        ours, theirs = cut(model.processor, model.config, texts)
+        assert theirs == ours

@@ -1,5 +1,6 @@
 """Test the models that come with the package."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.model.folder import open_folder
+from paraphrastic.model.folder import choose_folder, open_folder
 from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
@@ -84,9 +85,8 @@ def test_a_folder_takes_precedence_over_a_shipped_model(
     np.testing.assert_array_equal(
         open_folder("mine").embed_raw_text(["a"]), load_model("en").embed_raw_text(["a"])
     )
-    Path("en").mkdir()
-    with pytest.raises(InputError, match=r"^en: not a model folder: config\.json is missing"):
-        load_model("en")
+    Path("mine").rename("en-de-es-fr")
+    assert load_model("en-de-es-fr").config["languages"] == ["en"]
 
 
 @pytest.mark.parametrize("path", ["xx", "../models/en", "./en"])
@@ -128,8 +128,78 @@ def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> N
     assert sorted(row[1:] for row in rows) == sorted([*pair] for *pair, _ in TRANSLATIONS)
 
 
-def test_commands_use_the_english_model_by_default(tmp_path: Path) -> None:
+@pytest.mark.parametrize("model", [(), ("--model", "en")])
+@pytest.mark.parametrize("kind", ["nothing", "file", "folder", "model"])
+def test_commands_use_the_english_model_by_default(
+    model: tuple[str, ...], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("A dog runs.\n")
-    output = tmp_path / "a.npy"
-    assert main(["embed", "--input", str(tmp_path / "a.txt"), "--output", str(output)]) == 0
-    np.testing.assert_allclose(np.load(output), load_model("en").embed_raw_text(["A dog runs."]), rtol=1e-6)
+    expected = load_model("en").embed_raw_text(["A dog runs."])
+    if kind == "file":
+        Path("en").touch()
+    elif kind == "folder":
+        Path("en").mkdir()
+    elif kind == "model":
+        shutil.copytree(SHIPPED["en-de-es-fr"], "en")
+        if model:
+            expected = load_model("en-de-es-fr").embed_raw_text(["A dog runs."])
+    assert main(["embed", *model, "--input", "a.txt", "--output", "a.npy"]) == 0
+    np.testing.assert_allclose(np.load("a.npy"), expected, rtol=1e-6)
+
+
+def test_named_languages_choose_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pair = ("Es regnet heute.", "It rains today.")
+    Path("de.txt").write_text(f"{pair[0]}\n")
+    Path("pairs.tsv").write_text("\t".join(pair) + "\n")
+    files = ["--input", "pairs.tsv", "--output", "scores.tsv"]
+    assert main(["score", *files, "--languages", "de-en"]) == 0
+    (expected,) = load_model("en-de-es-fr").score_raw_text([pair])
+    assert float(Path("scores.tsv").read_text().split("\t")[0]) == pytest.approx(expected, abs=1e-5)
+    assert main(["embed", "--input", "de.txt", "--output", "de.npy", "--language", "de"]) == 0
+    search = ["--index", "de.npy", "--input", "de.txt", "--output", "found.tsv"]
+    assert main(["search", *search, "--language", "de"]) == 0
+    assert Path("found.tsv").read_text() == "1.000000\t1\t1\t1\n"
+    assert choose_folder(None, ["en"]) == SHIPPED["en"]
+    assert choose_folder(None, ["en"], default="en-de-es-fr") == SHIPPED["en-de-es-fr"]
+
+
+@pytest.mark.parametrize(
+    ("command", "languages", "error"),
+    [
+        ("embed", ["--language", "pl"], "{} pl ({}): name a model with --model"),
+        ("dedup", ["--language", "pl"], "{} pl ({}): name a model with --model"),
+        ("score", ["--languages", "pl-en"], "{} en and pl ({}): name a model with --model"),
+        ("embed", ["--model", "en", "--language", "de"], "en: does not know de; its languages are en"),
+        (
+            "score",
+            ["--model", "en-de-es-fr", "--languages", "zz-qq"],
+            "en-de-es-fr: does not know qq and zz; its languages are en, de, es, fr",
+        ),
+    ],
+)
+def test_a_language_that_no_model_knows_is_refused(
+    command: str,
+    languages: list[str],
+    error: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.tsv").write_text("a\tb\n")
+    assert main([command, *languages, "--input", "a.tsv", "--output", "out"]) == 1
+    known = "en knows en; en-de-es-fr knows en, de, es, fr"
+    message = error.format("no model that comes with the package knows", known)
+    assert capsys.readouterr().err == f"paraphrastic: error: {message}\n"
+    assert not Path("out").exists()
+
+
+def test_models_that_list_no_languages_may_know_any(tmp_path: Path) -> None:
+    folder = shutil.copytree(SHIPPED["en"], tmp_path / "mine")
+    config = json.loads((folder / "config.json").read_text())
+    for others in ({"languages": []}, {"encoder": {"model_type": "bert"}}):
+        (folder / "config.json").write_text(json.dumps({**config, **others}))
+        assert choose_folder(str(folder), ["pl"]) == str(folder)
+    assert choose_folder("a-name-on-the-hub", ["pl"]) == "a-name-on-the-hub"

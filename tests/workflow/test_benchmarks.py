@@ -113,6 +113,11 @@ def test_embedding_benchmark(tmp_path):
     subprocess.run(
         [*command, "--repeats", "1", "--output", str(output)], cwd=ROOT, capture_output=True, check=True
     )
-    speeds = json.loads(output.read_text())["sentences_per_second"]
+    figures = json.loads(output.read_text())
+    speeds = figures["sentences_per_second"]
     assert {"model2vec", "paraphrastic, 2 threads"} < set(speeds)
     assert all(speed > 0 for speed in speeds.values())
+    for name in ("en", "en-de-es-fr"):
+        own, static = (figures["packaged"][name][way] for way in (name, "StaticEmbedding"))
+        assert own["sentences_per_second"] > 0 < static["sentences_per_second"]
+        assert own["mb"] < 8 < 30 < static["mb"]

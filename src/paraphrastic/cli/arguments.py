@@ -77,11 +77,14 @@ def group(title: str, description: str, *arguments: Argument) -> Argument:
 
 
 def model(*, of_others: bool = False, default: str | None = None) -> Argument:
-    """`--model`: a model of ours or, with `of_others`, also another encoder; required without a default."""
+    """`--model`: a model of ours or, with `of_others`, also another encoder; required without a default.
+
+    `default` says which model `choose_folder` chooses.
+    """
     named = ", a name on the Hugging Face Hub" if of_others else ""
     help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
     help += f" (default: {default})" if default else ""
-    return argument("--model", required=default is None, default=default, metavar="MODEL", help=help)
+    return argument("--model", required=default is None, metavar="MODEL", help=help)
 
 
 def lines(name: str = "--input", holds: str = "text", dest: str = "source") -> Argument:
@@ -112,7 +115,10 @@ def min_score(what: str) -> Argument:
 
 def languages(of: str, default: Any = None) -> Argument:
     """`--languages`: the languages of two files or columns."""
-    help = f"languages of the {of}, such as de-en; needed if the model keeps its languages apart"
+    help = (
+        f"languages of the {of}, such as de-en, which the model must know; needed if it keeps its languages "
+        "apart"
+    )
     return argument("--languages", type=pair, default=default, metavar="PAIR", help=help)
 
 
@@ -183,7 +189,7 @@ def number(text: str) -> float:
 LANGUAGE = argument(
     "--language",
     metavar="CODE",
-    help="language of the sentences; needed if the model keeps its languages apart",
+    help="language of the sentences, which the model must know; needed if it keeps its languages apart",
 )
 CONFIGFILE = several("--configfile", "FILE", "configuration files, as for snakemake", Path)
 CONFIG_VALUES = several(

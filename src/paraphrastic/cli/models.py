@@ -56,7 +56,7 @@ example:
   paraphrastic demo --model en --output demo.html
 
 The model becomes part of the page, with 4 bits for each number unless it has 2 or 4 already. What people type
-stays in their browser.
+stays in their browser. The command needs the packages of pip install '.[export]'.
 """,
     cli.model(default="en"),
     cli.output("HTML file to write"),
@@ -67,16 +67,16 @@ stays in their browser.
     ),
     cli.choice("--dtype", ("int4", "int2"), "number format of the embeddings in the page (default: int4)"),
 )
-def demo(model: str, output: str, sentences: str | None, dtype: Any) -> None:
+def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> None:
     """Write a page that runs a model."""
     with cli.needing("export"):
         from paraphrastic.interop.demo import write_demo
     from paraphrastic.model.embed_files import read_sentences
-    from paraphrastic.model.folder import open_folder
+    from paraphrastic.model.folder import choose_folder, open_folder
 
     own = read_sentences(sentences) if sentences else None
     with cli.needing("export"):
-        size = write_demo(open_folder(model), Path(output), sentences=own, dtype=dtype)
+        size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=own, dtype=dtype)
     print(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
@@ -92,7 +92,7 @@ example:
 A sentence is the average of its pieces, so pieces with long embeddings count for more. The map is made by
 UMAP where the package umap-learn is installed, and otherwise by PCA.
 """,
-    cli.model(default="en"),
+    cli.model(default="en, or en-de-es-fr if --language names one that en does not know"),
     cli.argument("--before", metavar="MODEL", help="the same model before training, for its neighbours"),
     cli.argument(
         "--sentences",
@@ -106,7 +106,7 @@ UMAP where the package umap-learn is installed, and otherwise by PCA.
     cli.LANGUAGE,
 )
 def inspect(
-    model: str,
+    model: str | None,
     before: str | None,
     sentences: list[str],
     sentence: list[str],
@@ -118,7 +118,7 @@ def inspect(
         from paraphrastic.report import inspection
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.embed_files import read_sentences
-    from paraphrastic.model.folder import open_folder
+    from paraphrastic.model.folder import choose_folder, open_folder
 
     if map and Path(map).suffix not in (".svg", ".png", ".pdf"):
         raise InputError(f"{map}: a map is written as .svg, .png or .pdf")
@@ -127,7 +127,8 @@ def inspect(
         lines = (" ".join(line.split()) for line in read_sentences(path))
         sources[Path(path).name] = list(dict.fromkeys(filter(None, lines)))
     opened = open_folder(before) if before else None
-    inspected = inspection.Inspected(open_folder(model), opened, sources, language)
+    after = open_folder(choose_folder(model, [language]))
+    inspected = inspection.Inspected(after, opened, sources, language)
     near = inspection.neighbours(inspected, sentence or None)
     print(inspection.as_text("Nearest sentences", inspection.NEIGHBOURS_COLUMNS, near))
     if isinstance(inspected.after, AverageEncoder):

@@ -5,6 +5,9 @@ from typing import Any
 
 from paraphrastic.cli import arguments as cli
 
+# Which model is chosen without --model.
+_BY_LANGUAGE = "en, or en-de-es-fr if a language is named that en does not know"
+
 
 @cli.command(
     "turn sentences into vectors",
@@ -16,7 +19,7 @@ example:
 
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
 """,
-    cli.model(default="en"),
+    cli.model(default=_BY_LANGUAGE),
     cli.lines(),
     cli.output(".npy file to write, with one row per line; - for standard output"),
     cli.LANGUAGE,
@@ -25,13 +28,14 @@ In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without readin
     cli.THREADS,
     cli.counted("--batch", "sentences to embed at a time (default: 2048)", 2048),
 )
-def embed(model: str, **options: Any) -> None:
+def embed(model: str | None, language: str | None, **options: Any) -> None:
     """Write one vector per line of a file."""
     from paraphrastic.model.embed_files import embed_file
-    from paraphrastic.model.folder import open_folder
+    from paraphrastic.model.folder import choose_folder, open_folder
 
+    opened = open_folder(choose_folder(model, [language]))
     with cli.counter("sentences") as counter:
-        embed_file(open_folder(model), **options, progress=counter)
+        embed_file(opened, language=language, **options, progress=counter)
 
 
 @cli.command(
@@ -44,7 +48,7 @@ example:
 
 A line of the input has two sentences with a tab between them. In the output, the cosine comes before them.
 """,
-    cli.model(default="en"),
+    cli.model(default=_BY_LANGUAGE),
     cli.lines(holds="TSV file with two columns"),
     cli.output("TSV file to write, with the score and both sentences; - for standard output"),
     cli.languages("columns"),
@@ -54,13 +58,14 @@ A line of the input has two sentences with a tab between them. In the output, th
     cli.THREADS,
     cli.counted("--batch", "pairs to embed at a time (default: 2048)", 2048),
 )
-def score(model: str, **options: Any) -> None:
+def score(model: str | None, languages: tuple[str, str] | None, **options: Any) -> None:
     """Write the cosine of each pair in a file."""
     from paraphrastic.model.embed_files import score_file
-    from paraphrastic.model.folder import open_folder
+    from paraphrastic.model.folder import choose_folder, open_folder
 
+    opened = open_folder(choose_folder(model, languages or ()))
     with cli.counter("pairs") as counter:
-        _, skipped = score_file(open_folder(model), **options, progress=counter)
+        _, skipped = score_file(opened, languages=languages, **options, progress=counter)
     if skipped:
         print(
             f"paraphrastic: lines left out because they do not have two columns: {skipped}", file=sys.stderr
@@ -81,7 +86,7 @@ example:
 A line of the output has the score (cosine), the line number of the query, the rank and the number of the row.
 With --sentences, the query and the sentence of the row follow. All numbers start at 1.
 """,
-    cli.model(of_others=True, default="en"),
+    cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.file(
         "--index",
         ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
@@ -97,13 +102,15 @@ With --sentences, the query and the sentence of the row follow. All numbers star
     cli.flag("--faiss", "search with FAISS, which finds the same rows", dest="with_faiss"),
     cli.THREADS,
 )
-def search(model: str, threads: int, **options: Any) -> None:
+def search(model: str | None, language: str | None, threads: int, **options: Any) -> None:
     """Write the rows of a saved matrix that are nearest to sentences."""
+    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.systems.open import open_system
 
+    system = open_system(choose_folder(model, [language]), threads=threads)
     with cli.progress() as progress:
-        search_files(open_system(model, threads=threads), **options, threads=threads, progress=progress)
+        search_files(system, language=language, **options, threads=threads, progress=progress)
 
 
 @cli.command(
@@ -119,7 +126,7 @@ text apart from white space at the ends. All other lines, blank ones included, a
 of the report has the cosine, the number of the line that was left out, the number of the first kept line that
 it is close to, and both sentences.
 """,
-    cli.model(of_others=True, default="en"),
+    cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.lines(),
     cli.output("file for the lines that are kept; - for standard output"),
     cli.argument(
@@ -133,15 +140,15 @@ it is close to, and both sentences.
     cli.LANGUAGE,
     cli.THREADS,
 )
-def dedup(model: str, threads: int, **options: Any) -> None:
+def dedup(model: str | None, language: str | None, threads: int, **options: Any) -> None:
     """Write a file without its near duplicates in meaning."""
+    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.dedup_files import dedup_file
     from paraphrastic.systems.open import open_system
 
+    system = open_system(choose_folder(model, [language]), threads=threads)
     with cli.progress() as progress:
-        kept, dropped = dedup_file(
-            open_system(model, threads=threads), **options, threads=threads, progress=progress
-        )
+        kept, dropped = dedup_file(system, language=language, **options, threads=threads, progress=progress)
     print(f"paraphrastic: lines kept: {kept}, left out: {dropped}", file=sys.stderr)
 
 
@@ -173,10 +180,12 @@ nearest neighbours (Artetxe and Schwenk 2019).
     cli.flag("--ids", "add the line numbers of source and target", dest="line_numbers"),
     cli.THREADS,
 )
-def mine(model: str, threads: int, **options: Any) -> None:
+def mine(model: str | None, languages: tuple[str | None, str | None], threads: int, **options: Any) -> None:
     """Write the translations among the sentences of two files."""
+    from paraphrastic.model.folder import choose_folder
     from paraphrastic.neighbours.mine_files import mine_files
     from paraphrastic.systems.open import open_system
 
+    system = open_system(choose_folder(model, languages, default="en-de-es-fr"), threads=threads)
     with cli.progress() as progress:
-        mine_files(open_system(model, threads=threads), **options, threads=threads, progress=progress)
+        mine_files(system, languages=languages, **options, threads=threads, progress=progress)

@@ -17,8 +17,8 @@ from paraphrastic.model.files import AVERAGE, CONFIG, MODULES, SENTENCEPIECE, TO
 from paraphrastic.model.pieces import is_cut_at_spaces
 from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
 
-# The beginning of the name of a byte's piece.
-_BYTE = "<0x"
+# Where a text that is the name of a byte's piece, such as <0x41>, is cut.
+_BYTE = "<(?=0x[0-9A-F]{2}>)"
 # Makes sentence-transformers average rows of the table.
 _MODULES = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}]
 
@@ -78,8 +78,9 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
     # Text is cut at spaces before the model sees it, so that the model can cache words.
     splits = [_split(SPACE, "MergedWithNext")]
     if model.trainer_spec.byte_fallback and model.trainer_spec.model_type == model.trainer_spec.UNIGRAM:
-        # Otherwise the tokenizer would take a text such as <0x41> for the piece of a byte.
-        splits.append(_split(_BYTE, "Isolated"))
+        # Otherwise the tokenizer would take such a text for the byte. The sign before it stays with what
+        # precedes it, since pieces that begin a word with it are common.
+        splits.append(_split(_BYTE, "MergedWithPrevious", kind="Regex"))
     if normalization.cut:
         splits.append(_split(normalization.cut, "Removed"))
     steps = [*preparation(config, characters), *normalization.steps]
@@ -124,8 +125,8 @@ def _name(piece: Any, normalization: Normalization) -> str:
     return normalization.boundary + piece.piece
 
 
-def _split(text: str, behavior: str) -> dict[str, Any]:
-    return {"type": "Split", "pattern": {"String": text}, "behavior": behavior, "invert": False}
+def _split(pattern: str, behavior: str, *, kind: str = "String") -> dict[str, Any]:
+    return {"type": "Split", "pattern": {kind: pattern}, "behavior": behavior, "invert": False}
 
 
 def _vocabulary(model: ModelProto, names: list[str]) -> dict[str, Any]:

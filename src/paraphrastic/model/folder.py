@@ -1,7 +1,7 @@
 """Save a model to a folder, and open it from one."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +63,55 @@ def open_files(files: ModelFiles) -> SentenceEncoder:
 
 
 def find_folder(path: str | Path) -> Path:
-    """The folder at `path` or, if nothing is there, the shipped model of this name."""
-    shipped = None if Path(path).exists() else shipped_models().get(os.fspath(path))
-    return shipped or Path(path)
+    """The folder at `path` or, if no model is there, the shipped model of this name."""
+    folder = Path(path)
+    # Other libraries' models take precedence, too.
+    if any((folder / name).is_file() for name in (CONFIG, MODULES)):
+        return folder
+    return shipped_models().get(os.fspath(path), folder)
+
+
+def choose_folder(
+    path: str | None, languages: Iterable[str | None] = (), *, default: str = "en"
+) -> str | Path:
+    """The model for sentences in some languages: the one at `path` or, without a path, a shipped one.
+
+    Args:
+        path: a model's folder or name, as a user gave it; None chooses a shipped model, whatever is in the
+            present folder.
+        languages: languages that the user named; None stands for one that was not named.
+        default: the shipped model to choose if it knows the languages.
+
+    Raises:
+        InputError: the model at `path` lists its languages and lacks one of these, or no shipped model knows
+            all of them.
+    """
+    named = {language for language in languages if language}
+    if path is not None:
+        known = _languages(find_folder(path))
+        if known and (missing := named.difference(known)):
+            raise InputError(
+                f"{path}: does not know {' and '.join(sorted(missing))}; its languages are {', '.join(known)}"
+            )
+        return path
+    shipped = {name: (folder, _languages(folder)) for name, folder in shipped_models().items()}
+    for name in sorted(shipped, key=lambda name: name != default):
+        folder, known = shipped[name]
+        if named.issubset(known):
+            return folder
+    models = "; ".join(f"{name} knows {', '.join(known)}" for name, (_, known) in shipped.items())
+    raise InputError(
+        f"no model that comes with the package knows {' and '.join(sorted(named))} ({models}): "
+        "name a model with --model"
+    )
+
+
+def _languages(folder: Path) -> list[str]:
+    """The languages that a model of ours lists; none if it lists none or is another library's."""
+    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
+    if not isinstance(config, dict) or config.get("encoder") not in tuple(_NEEDED):
+        return []
+    return list(config.get("languages") or ())
 
 
 def open_folder(path: str | Path) -> SentenceEncoder:

@@ -128,7 +128,8 @@ CHAPTERS = (
                 "Beside sentence-transformers",
                 "Three trainings on the same pairs, pieces and cores: Pearson's r × 100 on average on STS "
                 "2012–2016 at the end, seconds until a training first reaches the score at which "
-                "StaticEmbedding ends, and scores at the time at which the model's own settings end",
+                "StaticEmbedding ends, and scores at the time at which the model's own settings end; a cell "
+                "is empty if the training never reaches that score, or has no score yet at that time",
             ),
             Section(
                 "filter_study",
