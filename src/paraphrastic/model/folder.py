@@ -78,7 +78,7 @@ def choose_folder(
 
     Args:
         path: a model's folder or name, as a user gave it; None chooses a shipped model, whatever is in the
-            present folder.
+            working directory.
         languages: languages that the user named; None stands for one that was not named.
         default: the shipped model to choose if it knows the languages.
 
