@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import h5py
+import numpy as np
 import polars as pl
 import pytest
 from pipelines import snakemake
@@ -56,11 +57,13 @@ def test_groups_go_from_the_file_to_the_miner(folder: Path) -> None:
     ).all()
     assert set(captions.group_by("line").len()["len"]) == {3}
     with h5py.File(folder / "results/datasets/en/train.h5") as file:
-        groups = file["groups"][:]
-    assert len(groups) == merged.height
-    # Equal groups are equal corpora and lines.
-    places = merged.select(pl.struct("corpus", "line")).to_series().rank("dense").to_numpy()
-    assert (pl.Series(groups).rank("dense").to_numpy() == places).all()
+        numbers, ends = file["groups/tokens"][:], file["groups/offsets"][1:]
+    assert [each.tolist() for each in np.split(numbers, ends[:-1])] == merged["groups"].to_list()
+    # Captions of one picture are a group, and no sentence is in another one.
+    assert set(captions["groups"].list.len()) == {1}
+    of_lines = captions.group_by("line").agg(pl.col("groups").list.first().unique())["groups"]
+    assert set(of_lines.list.len()) == {1}
+    assert of_lines.list.first().n_unique() == 200
 
 
 def test_a_wrong_column_is_one_line_with_the_file(folder: Path) -> None:
