@@ -20,7 +20,6 @@ rule train_vocabulary:
         **needs("train_vocabulary"),
     params:
         settings=lambda wildcards: models.derived[wildcards.model]["vocabularies"][wildcards.vocabulary],
-        seed=config["seed"],
         code=code_of("train_vocabulary"),
     message:
         "Learn the vocabulary {wildcards.vocabulary} of model {wildcards.model}"

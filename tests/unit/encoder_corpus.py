@@ -65,7 +65,7 @@ class Data:
                 path = folder / f"{name}.model"
                 train_vocabulary(
                     self.pairs, path, unit=unit, sides=sides, size=60 if unit == "subword" else 500,
-                    character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit", seed=1,
+                    character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit",
                 )  # fmt: skip
                 units.setdefault(unit, []).append(path)
             encode_dataset(

@@ -62,7 +62,6 @@ def write_training_data(
         max_sentences=10_000,
         hard_limit=False,
         unknown=unknown,
-        seed=1,
     )
     encode_dataset(parquet, [UnitVocabulary("subword", (model,), 100)], folder / "train.h5", threads=1)
     return folder / "train.h5", model

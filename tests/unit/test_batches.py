@@ -19,7 +19,8 @@ def pairs_of(source: list[int], target: list[int], groups: list[list[int]] | Non
     """Sentences of one token each."""
     tokens = np.array([*source, *target], np.int32)
     of_pairs = groups and Sentences(
-        np.array(2 * sum(groups, []), np.int32), np.cumsum([0, *map(len, 2 * groups)])
+        np.array(2 * [number for own in groups for number in own], np.int32),
+        np.cumsum([0, *map(len, 2 * groups)]),
     )
     return Sentences(tokens, np.arange(len(tokens) + 1), groups=of_pairs)
 

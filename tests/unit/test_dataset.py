@@ -131,7 +131,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
     for model in models:
         train_vocabulary(
             parquet, model, sides=(model.stem,), size=60, character_coverage=1.0, max_sentences=1000,
-            hard_limit=False, unknown="omit", seed=1,
+            hard_limit=False, unknown="omit",
         )  # fmt: skip
     units = [UnitVocabulary("subword", models, None)]
     encode_dataset(parquet, units, tmp_path / "train.h5", tables="overlapping", threads=1)
@@ -197,10 +197,22 @@ def test_a_vocabulary_that_cannot_be_had_is_one_line(tmp_path: Path) -> None:
             max_sentences=100,
             hard_limit=True,
             unknown="omit",
-            seed=1,
         )
     assert "\n" not in str(error.value)
     assert not (tmp_path / "m").exists()
+
+
+def test_a_vocabulary_of_the_first_sentences_is_the_same_in_every_run(tmp_path: Path) -> None:
+    pairs = sentence_pairs(200)
+    models = []
+    for number, (some, most) in enumerate([(pairs, 50), (pairs[:50], 400), (pairs, 50), (pairs, 200)]):
+        train_vocabulary(
+            write_pairs(tmp_path / f"{number}.parquet", some), tmp_path / "m", sides=["source"], size=30,
+            character_coverage=1.0, max_sentences=most, hard_limit=False, unknown="omit",
+        )  # fmt: skip
+        models.append((tmp_path / "m").read_bytes())
+    assert models[0] == models[1] == models[2]
+    assert models[0] != models[3]
 
 
 def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
@@ -235,7 +247,6 @@ def test_unseen_pieces_have_rows_only_if_they_are_kept(tmp_path: Path) -> None:
         max_sentences=10_000,
         hard_limit=False,
         unknown="omit",
-        seed=1,
     )
     few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
     spelled = {}

@@ -120,7 +120,6 @@ def test_every_step_survives_a_full_disk(data: tuple[Path, Path], full_disk: Pat
             max_sentences=9999,
             hard_limit=False,
             unknown="omit",
-            seed=1,
         ),
         "data set": lambda: encode_dataset(
             pairs, [UnitVocabulary("subword", (data[1],), None)], full_disk / "d", threads=1

@@ -55,7 +55,7 @@ def test_overlap_is_the_share_of_english_pieces_by_their_spelling(
         models, (("source",), ("target",)) if own else (("source", "target"),), strict=True
     ):
         train_vocabulary(
-            write_pairs(tmp_path / "known.parquet", pairs[:-2]), model, sides=sides, size=60, seed=1,
+            write_pairs(tmp_path / "known.parquet", pairs[:-2]), model, sides=sides, size=60,
             character_coverage=1.0, max_sentences=1000, hard_limit=False, unknown="omit",
         )  # fmt: skip
     units = [UnitVocabulary("subword", tuple(models), None)]

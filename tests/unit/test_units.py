@@ -56,7 +56,7 @@ def test_from_pairs_to_raw_text(tmp_path, unit, size):
     vocabulary, dataset = tmp_path / "sentencepiece.model", tmp_path / "train.h5"
     train_vocabulary(
         pairs, vocabulary, unit=unit, size=size, character_coverage=1.0, max_sentences=10**6,
-        hard_limit=False, unknown="omit", seed=1,
+        hard_limit=False, unknown="omit",
     )  # fmt: skip
     encode_dataset(pairs, [UnitVocabulary(unit, (vocabulary,), None)], dataset, threads=1)
     processor = sentencepiece.SentencePieceProcessor(model_file=str(vocabulary))

@@ -58,7 +58,7 @@ def make(
         own = vocabulary_settings(definition, unit) | {"size": 120 if unit == "subword" else 4000} | settings
         longest = own.pop("max_pieces", None)
         models.append(folder / f"{name}.model")
-        train_vocabulary(pairs, models[-1], unit=unit, sides=sides, seed=1, **own)
+        train_vocabulary(pairs, models[-1], unit=unit, sides=sides, **own)
         before = units[unit].models if unit in units else ()
         shared, kept = own["unknown"] == "shared", unit == "word" and "vectors" in settings
         units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, shared, kept)

@@ -13,6 +13,5 @@ with step(snakemake):
         snakemake.input.pairs,
         snakemake.output.model,
         **snakemake.params.settings,
-        seed=snakemake.params.seed,
         vectors=next(map(Path, snakemake.input.vectors), None),
     )

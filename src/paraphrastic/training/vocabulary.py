@@ -43,7 +43,6 @@ def train_vocabulary(
     unknown: Unknown,
     max_sentences: int,
     hard_limit: bool,
-    seed: int,
     vectors: Path | None = None,
 ) -> None:
     """Train a sentencepiece model on the sides of `pairs`.
@@ -52,7 +51,8 @@ def train_vocabulary(
     the most frequent ones (Wieting et al. 2019, section 3.1).
 
     Args:
-        pairs: Parquet with the columns `source` and `target`, already lower-cased if that is wanted.
+        pairs: Parquet with the columns `source` and `target` in random order, already lower-cased if that is
+            wanted.
         output: the model file to write.
         unit: one of `units.UNITS`.
         sides: columns to train on.
@@ -62,9 +62,8 @@ def train_vocabulary(
             are chosen by their own frequency alone.
         unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
             with `spellings` one for each run of unknown characters in `pairs`, as the original.
-        max_sentences: at most this many sentences, drawn with `seed`, are used.
+        max_sentences: only so many sentences are used, the first ones.
         hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
-        seed: seed for drawing sentences.
         vectors: a file of word vectors; a vocabulary of words has only the words in it, as in ParaNMT-50M:
             first those of `pairs`, by frequency, and then others in the file's order.
 
@@ -73,9 +72,10 @@ def train_vocabulary(
     """
     allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
     extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else SPECIAL)
-    sentencepiece.set_random_generator_seed(seed)
+    # The trainer's own draw is another in every run, whatever its seed.
+    sentences = islice(_sentences(pairs, unit, sides, allowed), max_sentences)
     model = train_sentencepiece(
-        _without_reserved(_sentences(pairs, unit, sides, allowed), unit),
+        _without_reserved(sentences, unit),
         f"{pairs}: no vocabulary of {size} pieces can be trained on it",
         model_type="unigram" if unit == "subword" else "word",
         vocab_size=size + extra,
@@ -83,10 +83,8 @@ def train_vocabulary(
         bos_piece="<begin>" if unit == "trigram" else "<s>",
         character_coverage=character_coverage if unit == "subword" else 1.0,
         byte_fallback=unknown == "bytes",
-        input_sentence_size=max_sentences,
         # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
         max_sentence_length=4192 if unit == "subword" else 1 << 20,
-        shuffle_input_sentence=True,
         hard_vocab_limit=hard_limit,
     )
     processor = sentencepiece.SentencePieceProcessor(model_proto=model)
