@@ -348,6 +348,14 @@ def test_groups_are_those_of_a_pairs_sentences_also_by_dropped_pairs(tmp_path):
     assert not of_x & (of_a | of_c)
 
 
+@pytest.mark.parametrize(("lines", "expected"), [(256, 256), (257, 1)])
+def test_a_sentence_in_too_many_groups_counts_in_that_of_its_pair(tmp_path, lines, expected):
+    one = write(tmp_path / "one", [("yes", f"answer {number}") for number in range(lines)])
+    _, rows = merge(tmp_path, [one], grouped=True)
+    assert {len(row["groups"]) for row in rows} == {expected}
+    assert len({tuple(row["groups"]) for row in rows}) == (lines if expected == 1 else 1)
+
+
 def test_groups_change_neither_pairs_nor_their_order(tmp_path, two):
     _, plain = merge(tmp_path, two)
     _, grouped = merge(tmp_path, two, grouped=True, memory_mb=100, threads=1)

@@ -28,6 +28,9 @@ from paraphrastic.corpus.near_duplicates import drop_near_duplicates
 
 # Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
 _ROWS_PER_MB = 50_000
+# A sentence in more groups says too little for all of them to mean the same, and each of its pairs would have
+# to list them all.
+_MOST_GROUPS = 256
 
 
 def merge_pairs(
@@ -65,7 +68,8 @@ def merge_pairs(
             written three times and the others twice. `kept` counts each pair once.
         grouped: whether all sentences from the same line of a corpus mean the same. The file then has the
             column `groups` with the numbers of all such groups that a sentence of the pair is in, also by
-            pairs that were dropped; a line is a group.
+            pairs that were dropped; a line is a group. A sentence in more than 256 of them counts only in
+            that of the pair.
         output: the Parquet file.
         seed: seed for the random choice and order.
         **resources: threads, memory and temporary folder for DuckDB.
@@ -127,13 +131,13 @@ def _list_groups(database: duckdb.DuckDBPyConnection) -> None:
         """
     )
     database.execute(
-        """
+        f"""
         CREATE TABLE shared AS
         SELECT sentence, list(group_number) AS groups FROM (
             SELECT DISTINCT md5_number(unnest([source, target])) AS sentence, group_number
             FROM rows JOIN lines USING (corpus, line)
-        ) GROUP BY sentence HAVING count(*) > 1
-        """
+        ) GROUP BY sentence HAVING count(*) BETWEEN 2 AND {_MOST_GROUPS}
+        """  # noqa: S608 - a number of ours
     )
 
 
