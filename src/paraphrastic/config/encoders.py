@@ -79,18 +79,14 @@ def _several_errors(at: str, definition: Settings) -> Iterator[str]:
     training, architecture = definition["training"], architecture_of(definition)
     if training["soup"] > 1 and training["early_stopping"]:
         yield f"{at}.soup: trainings are not averaged with early_stopping; set it to null"
-    dimension, trained, tables = (
-        training["dimension"],
-        training["trained_dimension"],
-        1 + len(training["coarser"]),
-    )
-    if trained and tables == 1:
-        yield f"{at}.trained_dimension: is for tables that are joined (coarser); set it to null"
-    elif trained and trained * tables < dimension:
-        several = f"{tables} tables of {trained:,} dimensions"
-        yield f"{at}.trained_dimension: {several} do not make one of {dimension:,}"
+    trained, tables = training["trained_dimension"], 1 + len(training["coarser"])
     if not training["coarser"]:
+        if trained:
+            yield f"{at}.trained_dimension: is for tables that are joined (coarser); set it to null"
         return
+    if trained and trained * tables < training["dimension"]:
+        several = f"{tables} tables of {trained:,} dimensions"
+        yield f"{at}.trained_dimension: {several} do not make one of {training['dimension']:,}"
     if not architecture.averaged or architecture.units != ("subword",) or architecture.separate:
         yield f"{at}.coarser: is for an average of subwords that all languages share"
     for key in ("distil", "initial_vectors", "early_stopping"):

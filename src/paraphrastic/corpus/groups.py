@@ -204,9 +204,9 @@ def by_key(rows: Iterable[GroupRow], label: str, resources: Resources) -> Iterat
     with open_database(f"{label}: the sentences cannot be grouped", **resources) as database:
         database.execute("CREATE TABLE sentences (key UHUGEINT, place BIGINT, text VARCHAR)")
         flat = (
-            {"key": key, "place": place, "text": text}
             # Keys may hold any character, so no separator would keep their parts apart.
-            for place, (key, texts) in enumerate(((repr(key), texts) for key, texts in rows), start=1)
+            {"key": repr(key), "place": place, "text": text}
+            for place, (key, texts) in enumerate(rows, start=1)
             for text in texts
         )
         _fill(database, "sentences", flat, _SENTENCES, "md5_number(key), place, text")
