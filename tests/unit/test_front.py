@@ -2,17 +2,21 @@
 
 import csv
 import random
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_csv, write_json
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.interop.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
+from paraphrastic.report.figures import front
 from paraphrastic.report.figures.front import plot_front
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,3 +123,21 @@ def test_the_picture_names_every_system(tmp_path: Path) -> None:
     write_csv(tmp_path / "empty.csv", FRONT_COLUMNS, [{"system": "P-SP", "source": "published", "sts": 74.6}])
     with pytest.raises(InputError, match=r"empty\.csv: contains no measured systems"):
         plot_front(tmp_path / "empty.csv", [tmp_path / "empty.svg"])
+
+
+def test_numbers_hide_neither_marks_nor_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr(front, "save_figure", lambda figure, *_, **__: figures.append(figure))
+    uniform = random.Random(1).uniform
+    rows = [row(f"{n}", uniform(0.74, 0.755), uniform(2e5, 5e5), uniform(3, 60)) for n in range(16)]
+    # Equal systems share a mark, and have a number each.
+    tabulated(tmp_path, [*rows, rows[0] | {"system": "twin"}])
+    plot_front(tmp_path / "front.csv", [])
+    figures[0].draw_without_rendering()
+    for axes in figures[0].axes:
+        texts = [each.get_window_extent() for each in axes.texts if each.get_text().isdigit()]
+        lines = [np.asarray(line.get_xydata()) for line in axes.lines if line.get_marker() == "o"]
+        marks = axes.transData.transform([line[0] for line in lines if len(line)])
+        assert len(texts) == len(marks) == 17
+        assert not any(one.overlaps(other) for one, other in combinations(texts, 2))
+        assert not any(text.contains(*mark) for text in texts for mark in marks)

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
+from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import read_rows
@@ -16,6 +18,12 @@ Row = Mapping[str, str]
 _OURS, _PUBLISHED = "#0072b2", "#777777"
 # Published figures further below the lowest mark than this are left out, since they would squeeze the marks.
 _BELOW = 15
+# Sides of a mark on which its number can stand, how far from it, in points, and the mark's size.
+_SIDES = [
+    np.array(side) for side in ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1.2), (0, -1.2), (1.2, 0), (-1.2, 0))
+]
+_DISTANCES = (8, 13, 18)
+_MARK = np.array([7.0, 7.0])
 # Characters of a line below the picture.
 _LINE = 190
 
@@ -40,7 +48,7 @@ def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
     for axes, column in zip(panels, names, strict=True):
         for row in published:
             axes.axhline(float(row["sts"]), color=_PUBLISHED, lw=0.8, ls=":", zorder=1)
-        _plot(axes, [row for row in measured if row[column]], column, numbers)
+        _plot(axes, [row for row in measured if row[column]], column)
     for row in published:
         label = f"{row['system']} {row['sts']}"
         panels[0].annotate(label, (0.01, float(row["sts"])), xycoords=("axes fraction", "data"), va="bottom",
@@ -63,7 +71,39 @@ def plot_front(table: str | Path, outputs: Sequence[str | Path]) -> None:
     if others:
         text = fill(f"published by other measures: {'; '.join(others)}", _LINE, break_on_hyphens=False)
         figure.supxlabel(text, x=0.01, ha="left", fontsize=7, color=_PUBLISHED)
+    # Where numbers have room depends on where the layout puts the marks.
+    figure.draw_without_rendering()
+    for axes, column in zip(panels, names, strict=True):
+        places = {
+            numbers[id(row)]: (float(row[column]), float(row["sts"])) for row in measured if row[column]
+        }
+        _number(axes, places)
     save_figure(figure, outputs, name="front")
+
+
+def _number(axes: Axes, places: Mapping[int, tuple[float, float]]) -> None:
+    """Write each mark's number beside it, where the least of it lies on other marks and numbers."""
+    points = 72 / axes.figure.dpi
+    marks = {number: points * axes.transData.transform(place) for number, place in places.items()}
+    taken = [(mark, _MARK) for mark in marks.values()]
+    for number, mark in marks.items():
+        size = np.array([4.5 * len(str(number)), 7.0])
+        middles = [mark + distance * side * (1, 0.9) for distance in _DISTANCES for side in _SIDES]
+
+        def hidden(middle: Float64, size: Float64 = size) -> float:
+            return sum(_overlap(middle, size, *other) for other in taken)
+
+        middle = min(middles, key=hidden)
+        taken.append((middle, size))
+        offset = (middle - mark).tolist()
+        axes.annotate(str(number), places[number], offset, textcoords="offset points", fontsize=7,
+                      ha="center", va="center")  # fmt: skip
+
+
+def _overlap(middle: Float64, size: Float64, other: Float64, other_size: Float64) -> float:
+    """The common area of two rectangles, of which the middles and the sizes are given."""
+    common = (size + other_size) / 2 - np.abs(middle - other)
+    return float(np.prod(np.maximum(common, 0.0)))
 
 
 def _otherwise(row: Row) -> str:
@@ -72,7 +112,7 @@ def _otherwise(row: Row) -> str:
     return f"{row['system']}: {figure or row['note'].partition('; ')[2]}"
 
 
-def _plot(axes: Axes, rows: Sequence[Row], column: str, numbers: Mapping[int, int]) -> None:
+def _plot(axes: Axes, rows: Sequence[Row], column: str) -> None:
     best = sorted((row for row in rows if row["front"]), key=lambda row: float(row[column]))
     axes.plot(
         [float(row[column]) for row in best],
@@ -87,10 +127,6 @@ def _plot(axes: Axes, rows: Sequence[Row], column: str, numbers: Mapping[int, in
             [place] * 2, [float(row["sts_low"]), float(row["sts_high"])], color=_OURS, lw=0.6, alpha=0.3
         )
         axes.plot(place, score, "o", ms=6, mfc=_OURS if row["front"] else "white", mec=_OURS)
-        number = numbers[id(row)]
-        # Neighbours in the ranking lie close to each other, so their numbers stand on different sides.
-        side = ((6, 4), (-9, -11), (-9, 4), (6, -11))[number % 4]
-        axes.annotate(str(number), (place, score), side, textcoords="offset points", fontsize=7)
     axes.set_xscale("log")
     values = [float(row[column]) for row in rows]
     # In a wide range, one number for each power of ten is enough.
