@@ -126,6 +126,16 @@ def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     assert "part" not in models.about(of(model="en"))
 
 
+def test_the_runs_of_all_models_share_the_cores() -> None:
+    models = results().evaluations.models
+    run = of(model="fr", run="dropout-0.0-megabatch-10")
+    # Six models, two of them of a study, have two runs each.
+    assert [models.training_threads(run, cores) for cores in (None, 1, 23, 24, 1000)] == [1, 1, 1, 2, 8]
+    training = {**load("config")["training"], "engine": "autograd"}
+    # More threads would change the digits of autograd.
+    assert results(training=training).evaluations.models.training_threads(run, 1000) == 1
+
+
 def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:
     wildcards = of(model="en", run="dropout-0.0-megabatch-10")
     models = results().evaluations.models

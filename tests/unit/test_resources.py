@@ -35,6 +35,8 @@ SETTINGS = {
     "dropout": 0.0,
     "shuffle_window": 1_048_576,
     "early_stopping": None,
+    "engine": "auto",
+    "initial_vectors_penalty": 0.0,
 }
 OPEN = {"coarser": [10_000], "init": "cooccurrences", "epochs": 1, "dropout": 0.1, "size": 30_000}
 

@@ -246,6 +246,12 @@ def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, A
     return settings if unit == "subword" else {**settings, "character_coverage": 1.0}
 
 
+def trains_fused(architecture: "Architecture", training: Mapping[str, Any]) -> bool:
+    """Whether the fused engine trains an encoder: an average, unless the settings need or name autograd."""
+    able = architecture.averaged and not (training["initial_vectors_penalty"] or only_autograd(training))
+    return able and training["engine"] != "autograd"
+
+
 def only_autograd(training: Mapping[str, Any]) -> list[str]:
     """Names of the training settings whose values only the autograd engine knows."""
     return [name for name, value in _OF_KERNELS.items() if training.get(name, value) != value]

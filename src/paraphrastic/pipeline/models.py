@@ -9,7 +9,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json
-from paraphrastic.config.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic.config.architecture import architecture_of, trains_fused, vocabularies, vocabulary_settings
 from paraphrastic.config.comparison import (
     compared_settings,
     epochs_between_scores,
@@ -23,6 +23,8 @@ from paraphrastic.registry.download import MANUAL
 
 # The kinds of contaminated pairs that are left out of training, by setting.
 _DROPPED = {"none": [], "exact": ["exact"], "near": ["exact", "near"]}
+# Most threads of a training run; more have not been measured.
+_THREADS = 8
 # What there is not if a study names no model.
 _WITHOUT_MODEL = {
     "comparison": "there is no comparison",
@@ -70,6 +72,8 @@ class Models:
                     self.left_out[model] = file
                 else:
                     self.study_models.append((study, variant.name, model))
+        # The models that a whole run trains.
+        self.trained_models = {*config["models"], *(model for _, _, model in self.study_models)}
         # The kinds of contaminated pairs that are left out of training.
         self.dropped_kinds = _DROPPED[config["contamination"]["drop"]]
         # What follows from each model's definition; rules look it up by the model's name.
@@ -327,6 +331,16 @@ class Models:
     def inspected_corpora(self, wildcards: Wildcards) -> list[str]:
         """Return the names of the inspected model's corpora, one for each of its files of pairs."""
         return self._names_in_tables(self._study_model("inspection"))
+
+    def training_threads(self, wildcards: Wildcards, cores: int | None) -> int:
+        """Return the cores of each training run if those of all models run side by side, but at least one.
+
+        Autograd has one, since its digits depend on the number of threads.
+        """
+        if not trains_fused(architecture_of(self.definition(wildcards)), self.run(wildcards)):
+            return 1
+        runs = sum(len(self.derived[model]["runs"]) for model in self.trained_models)
+        return min(max(1, (cores or 1) // max(1, runs)), _THREADS)
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""

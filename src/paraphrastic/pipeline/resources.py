@@ -16,7 +16,7 @@ from paraphrastic.config.architecture import (
     Architecture,
     Part,
     architecture_of,
-    only_autograd,
+    trains_fused,
     vocabularies,
     vocabulary_settings,
 )
@@ -205,7 +205,7 @@ def training_need(definition: Mapping[str, Any], settings: Mapping[str, Any], si
     if settings["trained_dimension"]:
         weights, dimension = joined * settings["trained_dimension"] / dimension, settings["trained_dimension"]
     vector = vector_dimension(architecture, dimension)
-    fused = architecture.averaged and not only_autograd(settings)
+    fused = trains_fused(architecture, settings)
     pairs, megabatch, batch = size_mb * _PAIRS, settings["megabatch"], settings["batch_size"]
     tables = (3 if fused else 5) + (settings["early_stopping"] is not None)
     cuts = 1 + len(settings["coarser"])

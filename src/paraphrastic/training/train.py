@@ -23,7 +23,7 @@ from paraphrastic.base.devices import choose_device, choose_precision
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256
 from paraphrastic.base.threads import Workers
-from paraphrastic.config.architecture import Architecture, only_autograd
+from paraphrastic.config.architecture import Architecture, trains_fused
 from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
@@ -204,12 +204,10 @@ def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
 
 def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
     """Choose the engine that the settings ask for; `auto` is `fused` if that can train the encoder."""
-    fused = architecture.averaged and not (
-        settings.initial_vectors_penalty or only_autograd(asdict(settings))
-    )
+    fused = trains_fused(architecture, asdict(settings))
     if settings.engine == "fused" and not fused:
         raise ValueError("the fused engine trains one averaged part with the margin loss and no penalty")
-    return ("fused" if fused else "autograd") if settings.engine == "auto" else settings.engine
+    return "fused" if fused else "autograd"
 
 
 def build_engine(
