@@ -49,9 +49,9 @@ rule train_model:
         model=one_of(models.piece_models),
     conda:
         "../envs/train.yaml"
-    # The runs of a configuration share the cores. A profile can give them other threads (set-threads); results
-    # stay the same to the last digit.
-    threads: lambda wildcards: models.training_threads(wildcards, workflow.resource_settings.cores)
+    # The runs of a configuration share the cores of a machine. A profile can give them other threads
+    # (set-threads); results stay the same to the last digit.
+    threads: lambda wildcards: models.training_threads(wildcards, cores_here())
     resources:
         **needs("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).

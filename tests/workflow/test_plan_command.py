@@ -126,6 +126,18 @@ def test_a_configuration_that_is_no_yaml_is_named_with_its_line(
     assert run.stderr.count("\n") == 1
 
 
+def test_few_trainings_share_all_cores(pipeline: Path) -> None:
+    training = "results/training/fr/dropout-0.0-megabatch-10/model.safetensors"
+
+    def threads(cores: int) -> int:
+        told = planned(pipeline, "--cores", str(cores), "--all", "--by", "rule", "--targets", training)
+        row = next(row for row in told["rows"] if row["name"] == "train_model")
+        return round(row["core_hours"] / row["longest_hours"])
+
+    # The sample's configuration has twelve trainings.
+    assert (threads(11), threads(24)) == (1, 2)
+
+
 def test_a_plan_is_made_in_the_folder_of_the_pipeline(tmp_path: Path) -> None:
     run = subprocess.run(
         [sys.executable, "-m", "paraphrastic.cli", "plan"], cwd=tmp_path, text=True, capture_output=True

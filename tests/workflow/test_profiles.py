@@ -12,6 +12,7 @@ from paraphrastic.pipeline.resources import NEEDS
 
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"
+TRAINING = "results/training/fr/dropout-0.0-megabatch-10/model.safetensors"
 
 # A queue in which every job starts at once; a file keeps its exit status.
 SUBMIT = """#!/bin/sh
@@ -106,6 +107,18 @@ def test_a_failed_job_comes_again_with_more_memory(
     assert re.search("mem=1000mb|1000M", (second / "arguments").read_text())
 
 
+@pytest.mark.slow("trains a model")
+def test_a_training_has_one_core_of_a_cluster(pipeline: Path, queue: dict[str, str]) -> None:
+    before = ("datasets/fr/train.h5", "vocabulary/fr/sentencepiece.model", "testsets/sts.parquet")
+    first = snakemake(pipeline, "--", *(f"results/{name}" for name in before))
+    assert first.returncode == 0, first.stdout
+    # On one machine with as many cores, it would have eight.
+    run = run_in(pipeline, queue, "cluster-generic", "--cores", "100", target=TRAINING)
+    assert run.returncode == 0, run.stdout
+    (job,) = Path(queue["QUEUE"]).iterdir()
+    assert "select=1:ncpus=1:" in (job / "arguments").read_text()
+
+
 def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: dict[str, str]) -> None:
     # A job that read this file would fail.
     queue["BEFORE_JOB"] = "echo 'nonsense: 1' >>config/config.yaml"
@@ -115,7 +128,7 @@ def test_jobs_have_the_settings_that_the_run_began_with(pipeline: Path, queue: d
     assert "config: nonsense: unknown key" in again.stdout
 
 
-def run_in(folder: Path, queue: dict[str, str], profile: str) -> Run:
+def run_in(folder: Path, queue: dict[str, str], profile: str, *more: str, target: str = TARGET) -> Run:
     arguments = [
         "--profile",
         f"profiles/{profile}",
@@ -123,9 +136,10 @@ def run_in(folder: Path, queue: dict[str, str], profile: str) -> Run:
         "1",
         "--latency-wait",
         "5",
+        *more,
     ]
     return subprocess.run(
-        command(*arguments, "--", TARGET),
+        command(*arguments, "--", target),
         cwd=folder,
         env=queue,
         text=True,
