@@ -57,12 +57,6 @@ except InputError as error:
     raise WorkflowError(str(error)) from None
 
 
-def cores_here():
-    """Return the cores of a run on one machine; on a cluster 1, since other jobs have other nodes."""
-    alone = workflow.local_exec and not workflow.remote_exec
-    return workflow.resource_settings.cores if alone else 1
-
-
 def code_of(script, without=()):
     """Return the version of a rule's code: its script and the modules of the library that the script imports.
 

@@ -51,7 +51,7 @@ rule train_model:
         "../envs/train.yaml"
     # The runs of a configuration share the cores of a machine. A profile can give them other threads
     # (set-threads); results stay the same to the last digit.
-    threads: lambda wildcards: models.training_threads(wildcards, cores_here())
+    threads: models.training_threads(workflow)
     resources:
         **needs("train_model"),
         # If the device is `auto`, a profile says whether there is a GPU (set-resources).

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from catalogue import of, results
@@ -126,14 +127,22 @@ def test_a_run_has_the_settings_of_the_sweep_or_of_the_filter_study() -> None:
     assert "part" not in models.about(of(model="en"))
 
 
+def machine(cores: int | None, **more: bool) -> SimpleNamespace:
+    """A workflow of Snakemake."""
+    settings = SimpleNamespace(cores=cores)
+    return SimpleNamespace(resource_settings=settings, **{"local_exec": True, "remote_exec": False, **more})
+
+
 def test_the_runs_of_all_models_share_the_cores() -> None:
     models = results().evaluations.models
     run = of(model="fr", run="dropout-0.0-megabatch-10")
     # Six models, two of them of a study, have two runs each.
-    assert [models.training_threads(run, cores) for cores in (None, 1, 23, 24, 1000)] == [1, 1, 1, 2, 8]
+    assert [models.training_threads(machine(n))(run) for n in (None, 1, 23, 24, 1000)] == [1, 1, 1, 2, 8]
+    for elsewhere in ({"local_exec": False}, {"remote_exec": True}):
+        assert models.training_threads(machine(1000, **elsewhere))(run) == 1
     training = {**load("config")["training"], "engine": "autograd"}
     # More threads would change the digits of autograd.
-    assert results(training=training).evaluations.models.training_threads(run, 1000) == 1
+    assert results(training=training).evaluations.models.training_threads(machine(1000))(run) == 1
 
 
 def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -> None:

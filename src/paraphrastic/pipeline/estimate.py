@@ -32,6 +32,8 @@ _SETTINGS = {
     "dropout": 0.0,
     "shuffle_window": 1 << 20,
     "early_stopping": None,
+    "engine": "auto",
+    "initial_vectors_penalty": 0.0,
 }
 _DEFINITION = {
     "encoder": {"parts": [{}], "transformer": None},

@@ -3,7 +3,7 @@
 As in `corpora`, a method that takes `wildcards` serves a rule as an input or params function.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -332,15 +332,20 @@ class Models:
         """Return the names of the inspected model's corpora, one for each of its files of pairs."""
         return self._names_in_tables(self._study_model("inspection"))
 
-    def training_threads(self, wildcards: Wildcards, cores: int | None) -> int:
-        """Return the cores of each training run if those of all models run side by side, but at least one.
+    def training_threads(self, workflow: Any) -> Callable[[Wildcards], int]:
+        """Return a function for the threads of a training run, of which those of all models share the cores.
 
-        Autograd has one, since its digits depend on the number of threads.
+        Autograd has one, since its digits depend on the number of threads. On a cluster, each run has one.
         """
-        if not trains_fused(architecture_of(self.definition(wildcards)), self.run(wildcards)):
-            return 1
-        runs = sum(len(self.derived[model]["runs"]) for model in self.trained_models)
-        return min(max(1, (cores or 1) // max(1, runs)), _THREADS)
+
+        def threads(wildcards: Wildcards) -> int:
+            fused = trains_fused(architecture_of(self.definition(wildcards)), self.run(wildcards))
+            if not fused or workflow.remote_exec or not workflow.local_exec:
+                return 1
+            runs = sum(len(self.derived[model]["runs"]) for model in self.trained_models)
+            return min(max(1, (workflow.resource_settings.cores or 1) // max(1, runs)), _THREADS)
+
+        return threads
 
     def compared_run(self, wildcards: Wildcards) -> Json:
         """Return the settings of a compared training: the model's own, or those of the paper's recipe."""
