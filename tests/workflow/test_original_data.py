@@ -77,7 +77,7 @@ def test_files_that_do_not_fit_are_one_line(theirs: Path) -> None:
     run = snakemake(theirs, *RUN, CARD)
     assert run.returncode != 0
     said = [line for line in run.stdout.splitlines() if line.startswith("error in ")]
-    assert len(said) == 1
+    assert len(said) == 1, run.stdout
     cause = f"is not one of the vocabulary's {len(lines) - 1} rows"
     assert said[0].startswith("error in import_dataset: theirs/train.final.h5: data, row ")
     assert said[0].endswith(cause)
