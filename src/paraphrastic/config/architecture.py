@@ -246,7 +246,7 @@ def vocabulary_settings(definition: Mapping[str, Any], unit: str) -> dict[str, A
     return settings if unit == "subword" else {**settings, "character_coverage": 1.0}
 
 
-def trains_fused(architecture: "Architecture", training: Mapping[str, Any]) -> bool:
+def trains_fused(architecture: Architecture, training: Mapping[str, Any]) -> bool:
     """Whether the fused engine trains an encoder: an average, unless the settings need or name autograd."""
     able = architecture.averaged and not (training["initial_vectors_penalty"] or only_autograd(training))
     return able and training["engine"] != "autograd"

@@ -333,7 +333,7 @@ class Models:
         return self._names_in_tables(self._study_model("inspection"))
 
     def training_threads(self, workflow: Any) -> Callable[[Wildcards], int]:
-        """Return a function for the threads of a training run, of which those of all models share the cores.
+        """Return a function for the threads of a training run; the runs of all models share the cores.
 
         Autograd has one, since its digits depend on the number of threads. On a cluster, each run has one.
         """

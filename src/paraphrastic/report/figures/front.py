@@ -89,11 +89,8 @@ def _number(axes: Axes, places: Mapping[int, tuple[float, float]]) -> None:
     for number, mark in marks.items():
         size = np.array([4.5 * len(str(number)), 7.0])
         middles = [mark + distance * side * (1, 0.9) for distance in _DISTANCES for side in _SIDES]
-
-        def hidden(middle: Float64, size: Float64 = size) -> float:
-            return sum(_overlap(middle, size, *other) for other in taken)
-
-        middle = min(middles, key=hidden)
+        hidden = [sum(_overlap(middle, size, *other) for other in taken) for middle in middles]
+        middle = middles[hidden.index(min(hidden))]
         taken.append((middle, size))
         offset = (middle - mark).tolist()
         axes.annotate(str(number), places[number], offset, textcoords="offset points", fontsize=7,
