@@ -343,7 +343,7 @@ class Models:
             if not fused or workflow.remote_exec or not workflow.local_exec:
                 return 1
             runs = sum(len(self.derived[model]["runs"]) for model in self.trained_models)
-            return min(max(1, (workflow.resource_settings.cores or 1) // max(1, runs)), _THREADS)
+            return min(max(1, (workflow.resource_settings.cores or 1) // runs), _THREADS)
 
         return threads
 
