@@ -138,5 +138,5 @@ def test_corpora_and_models_prepare_odd_text_alike(
     config = {**model.config, "segmentation": segmentation, "folding": folding, "lowercase": True}
     own = AverageEncoder(model.embeddings, model.known, model.unknown, model.processor, config)
     in_corpus = pq.read_table(tmp_path / "selected.parquet")["source"].to_pylist()
-    assert in_corpus == collapse_spaces(own._prepare(odd))
+    assert in_corpus == collapse_spaces(own._prepare(odd, language))
     assert in_corpus != odd

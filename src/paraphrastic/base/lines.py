@@ -100,11 +100,11 @@ def read_lines(stream: BinaryIO, label: str) -> Iterator[str | Undecodable]:
     """
     # Two extra bytes are kept: even if the last one is a carriage return, a cut line is still too long.
     for data in _whole_lines(stream, label, keep=MAX_LINE_BYTES + 2):
-        yield from _decode(data)
+        yield from _decode_bounded(_without_returns(data))
 
 
 def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]:
-    """Batches of UTF-8 lines, split as in `read_lines`, but otherwise unchanged and of any length.
+    """Batches of lines as `read_lines` has them, but of any length.
 
     Args:
         stream: the text.
@@ -112,17 +112,16 @@ def read_batches(stream: BinaryIO, label: str, size: int) -> Iterator[list[str]]
         size: number of lines in a batch, at most.
 
     Raises:
-        InputError: a line is not UTF-8 (with its number), or the byte order mark is of another encoding.
+        InputError: a line is not UTF-8 or has a NUL character (the message has its number), or the byte order
+            mark is of another encoding.
     """
     number = 1
     for data in _whole_lines(stream, label):
-        try:
-            lines = data.decode("utf-8").split("\n")
-        except UnicodeDecodeError as error:
-            number += data.count(b"\n", 0, error.start)
-            raise InputError(f"{label}:{number}: {_not_utf8(error)}") from None
-        if b"\r" in data:
-            lines = [line.removesuffix("\r") for line in lines]
+        lines = []
+        for place, line in enumerate(_decode(_without_returns(data)), start=number):
+            if isinstance(line, Undecodable):
+                raise InputError(f"{label}:{place}: {line.cause}")
+            lines.append(line)
         for start in range(0, len(lines), size):
             yield lines[start : start + size]
         number += len(lines)
@@ -155,12 +154,21 @@ def _whole_lines(stream: BinaryIO, label: str, *, keep: int | None = None) -> It
         yield last
 
 
-def _decode(data: bytes) -> Sequence[str | Undecodable]:
+def _without_returns(data: bytes) -> bytes:
+    """Whole lines without the carriage returns at their ends."""
+    return data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+
+
+def _decode_bounded(data: bytes) -> Sequence[str | Undecodable]:
     """Split `data` into lines, of which only the first can be too long."""
-    data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
     first, newline, others = data.partition(b"\n") if len(data) > MAX_LINE_BYTES else (b"", b"", b"")
     if len(first) > MAX_LINE_BYTES:
         return [Undecodable(TOO_LONG), *(_decode(others) if newline else ())]
+    return _decode(data)
+
+
+def _decode(data: bytes) -> Sequence[str | Undecodable]:
+    """Split `data` into lines, in which control characters become spaces."""
     data = _C1_CONTROL.sub(b" ", data.translate(_BLANK_CONTROL_BYTES))
     if b"\0" not in data:
         with suppress(UnicodeDecodeError):

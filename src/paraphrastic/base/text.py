@@ -1,18 +1,34 @@
-"""Preparation of raw text for a model: unify characters, lower-case, separate Chinese words.
+"""Preparation of raw text for a model: leave out what nobody sees, unify characters, lower-case, cut Chinese.
 
 Models in use need this too, so the top of the module imports only the standard library.
 """
 
 import functools
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 
-# A Chinese character. A text that has one counts as Chinese if its language is not stated.
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
+_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+# Kana, Bopomofo and Hangul, which tell Japanese and Korean from Chinese.
+_NOT_CHINESE = re.compile(
+    "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d\u1100-\u11ff\uac00-\ud7a3]"
+)
+_HAN_OR_WORD = re.compile(f"([{_HAN}])|[^\\W\\d_{_HAN}]+")
+# Code points that become spaces, as first and last: control characters, as `lines.read_lines` has it, and the
+# zero-width space, which stands between words.
+SEPARATORS = ((0x00, 0x1F), (0x7F, 0x9F), (0x200B, 0x200B))
+# Those that nobody sees, such as the soft hyphen, marks of direction and variation selectors. They have
+# Unicode's property Default_Ignorable_Code_Point, as has the zero-width space.
+INVISIBLE = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
+    (0x200C, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0xE0000, 0xE0FFF),
+)  # fmt: skip
 _ARABIC_MARKS = [*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0660), 0x0670, *range(0x06D6, 0x06EE)]
 # By language and mode, for `str.translate`. Three code points among the marks are signs, not marks.
 _FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
@@ -31,14 +47,14 @@ def prepare_text(
     folding: Mapping[str, str] | None = None,
     lowercase: bool = False,
 ) -> list[str]:
-    """Prepare raw text for a model, in training and in use: fold, then lower-case, then segment it.
+    """Prepare raw text for a model, in training and in use: clean, fold, then lower-case, then segment it.
 
     The original lower-cases Chinese before jieba sees it, which matters to words such as *T恤*.
-    White space stays unchanged, since sentencepiece collapses it.
+    Spaces stay as they are, since sentencepiece collapses them.
 
     Args:
         texts: texts in one language.
-        language: code of that language. Without one, texts with a Chinese character count as Chinese.
+        language: code of that language. Without one, `is_chinese` decides which texts are segmented.
         segmentation: mode of `segment` by language.
         folding: mode of `fold` by language.
         lowercase: whether to lower-case the texts, according to Unicode.
@@ -46,17 +62,69 @@ def prepare_text(
     Raises:
         InputError: a language has no segmenter with this mode, or the segmenter is not installed.
     """
-    texts = fold(texts, folding or {})
+    texts = fold(visible(texts), folding or {})
     if lowercase:
         texts = [text.lower() for text in texts]
     for code, mode in (segmentation or {}).items():
         if language is None:
-            rows = [row for row, text in enumerate(texts) if HAN.search(text)]
+            rows = [row for row, text in enumerate(texts) if is_chinese(text)]
         else:
             rows = list(range(len(texts))) if code == language else []
         for row, text in zip(rows, segment([texts[row] for row in rows], code, mode), strict=True):
             texts[row] = text
     return texts
+
+
+def visible(texts: Sequence[str]) -> list[str]:
+    """The texts as a reader sees them.
+
+    Control characters and the zero-width space become spaces. Other invisible characters (`INVISIBLE`) are
+    left out.
+    """
+    usual = [text.isascii() and text.isprintable() for text in texts]
+    if all(usual) or not _any_unusual("".join(texts)):
+        return list(texts)
+    separator, invisible = _class(SEPARATORS), _class(INVISIBLE)
+    return [
+        text if plain else invisible.sub("", separator.sub(" ", text))
+        for text, plain in zip(texts, usual, strict=True)
+    ]
+
+
+def _any_unusual(text: str) -> bool:
+    """Whether `visible` would change a text; this is several times as fast as a regular expression."""
+    import numpy as np
+
+    return bool(_unusual()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any())
+
+
+@functools.cache
+def _unusual() -> Any:
+    """Which code points `visible` changes, bool [0x110000]."""
+    import numpy as np
+
+    found = np.zeros(sys.maxunicode + 1, np.bool_)
+    for first, last in (*SEPARATORS, *INVISIBLE):
+        found[first : last + 1] = True
+    return found
+
+
+@functools.cache
+def _class(ranges: Sequence[tuple[int, int]]) -> re.Pattern[str]:
+    """A regular expression for one character of these."""
+    return re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in ranges)}]")
+
+
+def is_chinese(text: str) -> bool:
+    """Guess whether a text is in Chinese.
+
+    It then has at least as many Chinese characters as words in other scripts, and neither kana nor Hangul.
+    """
+    if text.isascii() or _NOT_CHINESE.search(text):
+        return False
+    found = _HAN_OR_WORD.findall(text)
+    chinese = len(found) - found.count("")
+    return 0 < chinese >= found.count("")
 
 
 def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import HAN
+from paraphrastic.base.text import is_chinese
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 
@@ -155,7 +155,7 @@ def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], foun
             apart.append(place)
         else:
             found.different.append(line)
-            if model.config["segmentation"].get("zh") and HAN.search(text):
+            if model.config["segmentation"].get("zh") and is_chinese(text):
                 found.segmented.append(line)
         if not average and not ours.has_text[place]:
             apart.append(place)

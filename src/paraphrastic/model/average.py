@@ -94,9 +94,9 @@ class AverageEncoder(PieceEncoder):
         own = {"embeddings": embeddings, "known": self.known, "unknown": self.unknown}
         return own if self.weights is None else {**own, "weights": self.weights}
 
-    def spelled(self, sentences: Sequence[str]) -> list[str]:
+    def spelled(self, sentences: Sequence[str], *, language: str | None = None) -> list[str]:
         """Raw sentences in the form in which sentencepiece receives them."""
-        return spell(self._prepare(sentences), self.unit)
+        return spell(self._prepare(sentences, language), self.unit)
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> Pieces:
         return self._cutter.cut(texts)

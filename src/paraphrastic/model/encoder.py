@@ -10,6 +10,8 @@ import numpy.typing as npt
 import sentencepiece
 
 from paraphrastic.base.arrays import Float32, Float64
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
 from paraphrastic.model.kernels import cosine_rows
@@ -83,13 +85,15 @@ class SentenceEncoder(ABC):
 
         Args:
             sentences: raw text, which is prepared as in training.
-            language: language of the sentences. Only a model that keeps its languages apart needs it.
+            language: language of the sentences. A model that keeps its languages apart needs it, and one that
+                was trained on segmented Chinese otherwise guesses which sentences are Chinese.
             threads: CPU threads; None uses all available cores. Vectors do not depend on the number.
             normalize: scale vectors to length 1, so that dot products are cosines; zero vectors stay zero.
             dtype: type of the vectors, float32 or float16.
 
         Raises:
-            InputError: the model needs a language, and it is missing or not one of the model's.
+            InputError: the model needs a language, and it is missing or not one of the model's; or a sentence
+                has a NUL character, which no text contains.
             TypeError: a sentence is not a string.
         """
         if isinstance(sentences, str):
@@ -111,16 +115,16 @@ class SentenceEncoder(ABC):
         """The first stage of `embed_raw_text`; `embed_tokens` is the second one."""
         self._check_language(language)
         try:
-            return self._tokens(self._prepare(sentences), language)
+            return self._tokens(self._prepare(sentences, language), language)
         except UnicodeEncodeError:
             # Each lone surrogate becomes U+FFFD, and a pair of them the character that it stands for.
             whole = [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in sentences]
-            return self._tokens(self._prepare(whole), language)
+            return self._tokens(self._prepare(whole, language), language)
 
-    def _prepare(self, sentences: Sequence[str]) -> list[str]:
-        """Prepare raw text as in training: segment Chinese into words, fold characters, lower-case."""
+    def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
+        """Prepare raw text as training did; see `prepare_text`."""
         settings = {key: self.config[key] for key in ("segmentation", "folding", "lowercase")}
-        return prepare_text(sentences, **settings)
+        return prepare_text(sentences, language=language, **settings)
 
     def score_raw_text(
         self,
@@ -184,10 +188,13 @@ class PieceEncoder(SentenceEncoder):
 
 
 def _check_strings(sentences: Sequence[Any], place: str) -> None:
-    """Refuse anything but strings; `place` is a format string that says where sentence number {} is."""
+    """Refuse anything but strings of text; `place` is a format string that says where sentence {} is."""
     for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
         if not isinstance(text, str):
             raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
+    for index, text in enumerate(sentences):
+        if "\0" in text:
+            raise InputError(f"a sentence ({place.format(index)}) {HAS_NUL}")
 
 
 def cosines(first: Float32, second: Float32) -> Float64:

@@ -251,10 +251,10 @@ class TransformerEncoder(SentenceEncoder):
             digest.update(tensor.detach().cpu().contiguous().numpy().data)
         return digest.hexdigest()
 
-    def _prepare(self, sentences: Sequence[str]) -> list[str]:
+    def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
         # The tokenizer lower-cases text itself.
         settings = {key: self.config[key] for key in ("segmentation", "folding")}
-        return prepare_text(sentences, **settings)
+        return prepare_text(sentences, language=language, **settings)
 
     def _tokens(self, texts: Sequence[str], language: str | None) -> Tokens:
         return cut_into_tokens(self.tokenizer, texts)
