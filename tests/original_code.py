@@ -112,6 +112,15 @@ class Original:
             if not self.arguments["share_encoder"]:
                 self.module.lstm_fr = torch.nn.LSTM(dim, width, bidirectional=True, batch_first=True)
 
+    def with_rows(self, spellings: Sequence[str], vectors: np.ndarray, *, second: bool = False) -> None:
+        """Add rows for pieces that the training text lacks, as an import does."""
+        own = second and not self.arguments["share_vocab"]
+        vocab = self.vocab_fr if own else self.vocab
+        module = self.module.embedding_fr if own else self.module.embedding
+        vocab |= {spelling: len(vocab) + place for place, spelling in enumerate(spellings)}
+        table = torch.cat([module.weight.detach(), torch.from_numpy(vectors)])
+        module.weight = torch.nn.Parameter(table)
+
     def rows(self, sentence: str, vocab: dict[str, int]) -> list[int]:
         lower = self.arguments.get("lower_case", 1)
         text = " ".join(pieces_of(self.processor, sentence.lower() if lower else sentence)).strip()

@@ -9,6 +9,7 @@ import sentencepiece
 from small_corpus import sentence_pairs, write_pairs, write_training_data
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.model.sentencepiece_models import ordinary_pieces
 from paraphrastic.training import dataset
 from paraphrastic.training.dataset import PAIRS_PER_BLOCK, PairDataset, UnitVocabulary, encode_dataset
 from paraphrastic.training.fingerprints import fingerprints
@@ -63,8 +64,12 @@ def test_rows_follow_first_appearance_and_decode_to_the_sentences(tmp_path: Path
         for sentence in pair:
             met = list(dict.fromkeys([*met, *processor.encode(sentence)]))
     with PairDataset(dataset) as data:
-        assert data.units[0].pieces.tolist() == met
-        assert data.units[0].n_rows == len(met) + 1
+        pieces = data.units[0].pieces.tolist()
+        assert pieces[: len(met)] == met
+        # Pieces that are only parts of others in the data have rows, too.
+        assert len(pieces) > len(met)
+        assert sorted(pieces) == ordinary_pieces(processor)
+        assert data.units[0].n_rows == len(pieces) + 1
         for side, sentences in enumerate(data.read(0, len(data))):
             decoded = [processor.decode(data.units[0].pieces[rows].tolist()) for rows in listed(sentences)]
             assert decoded == [pair[side] for pair in pairs]
@@ -146,10 +151,12 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
                 assert [
                     row_of.setdefault(piece, row) for piece, row in zip(pieces, rows, strict=True)
                 ] == rows
-        assert len(set(row_of.values())) == len(row_of) == unit.n_rows - 2
+        assert len(set(row_of.values())) == len(row_of)
         spelled = [{p.id_to_piece(i): i for i in range(p.get_piece_size())} for p in processors]
         both = sorted((spelled[0][piece], spelled[1][piece]) for piece in set(spelled[0]) & set(spelled[1]))
         assert sorted(map(tuple, unit.alike.tolist())) == both
+        spellings = {p.id_to_piece(i) for p in processors for i in ordinary_pieces(p)}
+        assert unit.n_rows - 2 == len(spellings) > len(row_of)
         assert 3 < len(both) < 60
         # The data set still has two languages.
         assert len(unit.sizes) == 2
@@ -235,7 +242,7 @@ def test_groups_of_pairs_reach_training(tmp_path: Path) -> None:
             assert taken.lengths.tolist() == [1, 2, 3]
 
 
-def test_unseen_pieces_have_rows_only_if_they_are_kept(tmp_path: Path) -> None:
+def test_unseen_words_have_rows(tmp_path: Path) -> None:
     write_pairs(tmp_path / "pairs.parquet", sentence_pairs(50))
     words = tmp_path / "words.model"
     train_vocabulary(
@@ -249,14 +256,10 @@ def test_unseen_pieces_have_rows_only_if_they_are_kept(tmp_path: Path) -> None:
         unknown="omit",
     )
     few = write_pairs(tmp_path / "few.parquet", [("the dog", "the cat")])
-    spelled = {}
-    for keep in (False, True):
-        output = tmp_path / f"{keep}.h5"
-        encode_dataset(few, [UnitVocabulary("word", (words,), 100, keep_unseen=keep)], output, threads=1)
-        processor = sentencepiece.SentencePieceProcessor(model_file=str(words))
-        with PairDataset(output) as data:
-            spelled[keep] = [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()]
-    assert len(spelled[False]) == 3
-    assert spelled[True][:3] == spelled[False]
-    assert {"▁river", "▁kleine"} <= {*spelled[True]} - {*spelled[False]}
-    assert len(set(spelled[True])) == len(spelled[True])
+    encode_dataset(few, [UnitVocabulary("word", (words,), 100)], tmp_path / "few.h5", threads=1)
+    processor = sentencepiece.SentencePieceProcessor(model_file=str(words))
+    with PairDataset(tmp_path / "few.h5") as data:
+        spelled = [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()]
+    assert set(spelled[:3]) == {"▁the", "▁dog", "▁cat"}
+    assert {"▁river", "▁kleine"} <= {*spelled[3:]}
+    assert len(set(spelled)) == len(spelled)

@@ -208,15 +208,3 @@ def test_trainings_are_compared_on_the_pairs_of_one_model() -> None:
     fewer = results(comparison={"model": "en", "epochs": 2}).evaluations.models
     assert fewer.compared_run(of(model="en", recipe="own"))["epochs"] == 2
     assert fewer.epochs_between_scores(of(model="en")) == 2 / 10
-
-
-@pytest.mark.parametrize("only", [True, False])
-def test_all_words_with_vectors_have_rows_if_the_vocabulary_has_no_others(*, only: bool) -> None:
-    definitions = load("config")["definitions"]
-    definitions["en"] |= {
-        "encoder": {"parts": [{"kind": "average", "unit": "word"}, {"kind": "average", "unit": "trigram"}]},
-        "vocabulary": {"only_initial_vectors": only},
-        "training": {"initial_vectors": "paragram_phrase"},
-    }
-    words, trigrams = results(definitions=definitions).evaluations.models.derived["en"]["units"]
-    assert (words["keep_unseen"], trigrams["keep_unseen"]) == (only, False)

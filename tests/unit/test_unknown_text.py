@@ -23,11 +23,12 @@ from paraphrastic.config.architecture import (
     vocabularies,
     vocabulary_settings,
 )
+from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.sentencepiece_models import byte_pieces
+from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, ordinary_pieces
+from paraphrastic.model.unseen import UNSEEN
 from paraphrastic.training.beginning import TrainingInputs, untrained_model
 from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
-from paraphrastic.training.encoder import UNSEEN_BYTE
 from paraphrastic.training.train import train_model
 from paraphrastic.training.vocabulary import load_sentencepiece, train_vocabulary
 
@@ -60,8 +61,7 @@ def make(
         models.append(folder / f"{name}.model")
         train_vocabulary(pairs, models[-1], unit=unit, sides=sides, **own)
         before = units[unit].models if unit in units else ()
-        shared, kept = own["unknown"] == "shared", unit == "word" and "vectors" in settings
-        units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, shared, kept)
+        units[unit] = UnitVocabulary(unit, (*before, models[-1]), longest, own["unknown"] == "shared")
     architecture = architecture_of(definition)
     data = folder / "train.h5"
     encode_dataset(pairs, list(units.values()), data, tables=architecture.tables, threads=1)
@@ -132,11 +132,14 @@ def test_spellings_have_the_rows_that_the_original_gives_them(tmp_path: Path) ->
     theirs = original_code.vocabulary_of(plain, text)
     processor = load_sentencepiece(inputs.sentencepiece[0])
     with PairDataset(inputs.dataset) as data:
-        assert [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()] == list(theirs)
+        ours = [processor.id_to_piece(piece) for piece in data.units[0].pieces.tolist()]
+        assert ours[: len(theirs)] == list(theirs)
+        # Pieces that the text lacks come last, and training leaves them alone.
+        assert len(ours) > len(theirs)
         source, target = data.read(0, len(data))
-    ours = [side.part(row, row + 1).tokens.tolist() for row in range(len(PLAIN)) for side in (source, target)]
+    rows = [side.part(row, row + 1).tokens.tolist() for row in range(len(PLAIN)) for side in (source, target)]
     pieces = [original_code.pieces_of(load_sentencepiece(plain), sentence) for sentence in text]
-    assert ours == [[theirs[piece] for piece in each] for each in pieces]
+    assert rows == [[theirs[piece] for piece in each] for each in pieces]
     assert "1984" in theirs
 
 
@@ -247,9 +250,37 @@ def test_bytes_that_were_never_seen_weigh_less(tmp_path: Path) -> None:
     seen, unseen = ([p for p in pieces[rows].tolist() if p in bytes_] for rows in (counts > 0, counts == 0))
     assert len(seen) >= 2
     assert len(seen) + len(unseen) == 256
-    other = np.median(lengths[sorted(set(pieces.tolist()) - bytes_)])
-    assert np.median(lengths[unseen]) / other == pytest.approx(UNSEEN_BYTE, rel=0.2)
+    other = np.median(lengths[sorted(set(pieces[counts > 0].tolist()) - bytes_)])
+    assert np.median(lengths[unseen]) / other == pytest.approx(UNSEEN, rel=0.2)
     assert np.median(lengths[seen]) / other == pytest.approx(1, rel=0.4)
+    letters = sorted(set(pieces[counts == 0].tolist()) - bytes_)
+    assert np.median(lengths[letters]) / other == pytest.approx(UNSEEN, rel=0.5)
+
+
+@pytest.mark.parametrize("definition", shipped())
+def test_every_character_of_the_vocabulary_counts_even_alone(
+    tmp_path: Path, definition: dict[str, Any]
+) -> None:
+    given = {}
+    if definition["vocabulary"]["only_initial_vectors"]:
+        given["vectors"] = tmp_path / "vectors.txt"
+        words = dict.fromkeys(word for text in spell(PLAIN, "word") for word in text.split())
+        given["vectors"].write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8")
+    # Digits and some letters are parts of longer pieces only.
+    few = [*PLAIN[:450], *["on 5 june 1995 she died", "year 2019 was the best of 19 years"] * 25]
+    model = untrained(tmp_path, make(tmp_path, few, definition, **given))
+    languages = model.config["languages"]
+    processors = [model.processor]
+    if isinstance(model, CompositeEncoder):
+        processors = [cutter.processor for cutter in model._cutters.values()]
+    pieces = {p.id_to_piece(i).removeprefix(SPACE) for p in processors for i in ordinary_pieces(p)}
+    characters = sorted(piece for piece in pieces if len(piece) == 1 and piece != SPACE)
+    if architecture_of(definition).units != ("trigram",):
+        assert characters
+    texts = ["people died", *(f"{character} people died" for character in characters)]
+    for language in languages:
+        vectors = model.embed_raw_text(texts, language=language)
+        assert len(np.unique(vectors.round(5), axis=0)) == len(texts)
 
 
 def test_words_without_a_vector_can_share_one(tmp_path: Path) -> None:

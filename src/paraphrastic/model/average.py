@@ -19,6 +19,7 @@ from paraphrastic.model.encoder import PieceEncoder, Vectors
 from paraphrastic.model.files import AVERAGE, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
 from paraphrastic.model.pieces import Cutter, Pieces
+from paraphrastic.model.unseen import add_unseen_rows
 
 
 class AverageEncoder(PieceEncoder):
@@ -27,7 +28,8 @@ class AverageEncoder(PieceEncoder):
     Args:
         embeddings: float32, float16 or int8 [pieces, dim], one row per sentencepiece piece, in their order;
             or uint8 with entries of 2 or 4 bits (see the module), which become int8.
-        known: bool [pieces], false for pieces that did not occur in training; they do not count.
+        known: bool [pieces], false for pieces without a row. Those that text is cut into get one
+            (`unseen.add_unseen_rows`), and the others do not count.
         unknown: float32 [dim], the vector of a sentence that has text but no known piece.
         processor: the sentencepiece model.
         config: the content of `config.json`.
@@ -68,15 +70,14 @@ class AverageEncoder(PieceEncoder):
                 f"but {SENTENCEPIECE} has {pieces} pieces"
             )
         super().__init__(processor, config)
-        self.embeddings = embeddings
-        self.known = known
+        rows = add_unseen_rows(embeddings, known, self.processor, weights)
+        self.embeddings, self.known, self.weights = rows
         self.unknown = unknown
-        self.weights = weights
-        self._factors = np.ones(pieces, np.float32) if weights is None else weights
+        self._factors = np.ones(pieces, np.float32) if self.weights is None else self.weights
         self.unit: str = config.get("unit", "subword")
         if self.unit not in UNITS:
             raise InputError(f"unit is {self.unit!r}, which is not one of {', '.join(UNITS)}")
-        self._cutter = Cutter(self.processor, known, self.unit)
+        self._cutter = Cutter(self.processor, self.known, self.unit)
 
     @property
     def dim(self) -> int:

@@ -31,6 +31,7 @@ from paraphrastic.model.files import COMPOSITE, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
 from paraphrastic.model.sentencepiece_models import with_unknown_pieces
+from paraphrastic.model.unseen import add_unseen_rows
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 
@@ -65,7 +66,7 @@ class CompositeEncoder(PieceEncoder):
             raise InputError(f"the architecture in its configuration is not valid: {error}") from None
         separate = self.architecture.separate
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
-        self._tensors = tensors
+        self._tensors = dict(tensors)
         # By unit and language; the language is None if the languages share tables.
         self._cutters: dict[tuple[str, str | None], Cutter] = {}
         processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
@@ -74,8 +75,9 @@ class CompositeEncoder(PieceEncoder):
             name = tensor_name(f"sentencepiece.{unit}", language if separate else None)
             if name not in processors:
                 processors[name] = self._read_processor(name) if processors else self.processor
-            known = tensors[tensor_name(f"known.{unit}", language)]
-            self._cutters[unit, language] = Cutter(processors[name], known, unit)
+            self._cutters[unit, language] = Cutter(
+                processors[name], self._add_unseen(processors[name], unit, language), unit
+            )
         self._parts = {language: list(self._read_parts(language)) for language in self.languages}
 
     def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
@@ -84,6 +86,19 @@ class CompositeEncoder(PieceEncoder):
         except RuntimeError as error:
             raise InputError(f"{name} is not a sentencepiece model: {error}") from None
         return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
+
+    def _add_unseen(
+        self, processor: sentencepiece.SentencePieceProcessor, unit: str, language: str | None
+    ) -> Bool:
+        """Give every piece of a unit a row in each of its parts; return which pieces have one, [pieces]."""
+        name = tensor_name(f"known.{unit}", language)
+        known: Bool = self._tensors[name]
+        for number, part in enumerate(self.architecture.parts):
+            table = tensor_name(f"{number}.embeddings", language)
+            if part.unit == unit and len(self._tensors[table]) == len(known) == processor.get_piece_size():
+                self._tensors[table], complete, _ = add_unseen_rows(self._tensors[table], known, processor)
+                self._tensors[name] = complete
+        return self._tensors[name]
 
     def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
         for number, part in enumerate(self.architecture.parts):

@@ -89,8 +89,6 @@ class Models:
             max_pieces = settings.pop("max_pieces")
             names[name] = {"unit": unit, "sides": list(sides), **settings}
             cut = {"max_pieces": max_pieces, "shared_unknown": settings["unknown"] == "shared"}
-            # All words of the file of vectors have one, also those that are not in the training text.
-            cut["keep_unseen"] = unit == "word" and definition["vocabulary"]["only_initial_vectors"]
             of_unit = units.setdefault(unit, {"unit": unit, "models": [], **cut})
             of_unit["models"].append(f"results/vocabulary/{data}/{name}.model")
         return {

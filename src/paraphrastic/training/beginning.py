@@ -16,7 +16,7 @@ from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import (
     initial_encoder,
     scale_by_frequency,
-    scale_unseen_bytes,
+    scale_unseen,
     use_word_vectors,
 )
 from paraphrastic.training.loop import Weights
@@ -116,7 +116,7 @@ def begin(pairs: PairDataset, inputs: TrainingInputs, threads: int) -> Beginning
 
         start_from_cooccurrences(encoder, pairs, seed=settings.seed, threads=threads)
     counts = pairs.counts()
-    scale_unseen_bytes(encoder, counts, pairs.units, processors)
+    scale_unseen(encoder, counts, pairs.units)
     if settings.init_sif is not None:
         scale_by_frequency(encoder, counts, settings.init_sif)
     units = pairs.units

@@ -9,7 +9,7 @@
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
 
 The file has one group for each unit of the model. The last row, `len(pieces)`, stands for a sentence without
-any known piece (the original's `UUUNKKK`), and for every unknown piece if they share a vector. If the
+any piece (the original's `UUUNKKK`), and for every unknown piece if they share a vector. If the
 languages have separate tables, one array holds both: the ids of target pieces follow those of source pieces,
 and each language has such a row at the end. If two vocabularies overlap, a piece that both spell alike has
 the source's id on either side. One more array lists these pieces:
@@ -58,14 +58,12 @@ class UnitVocabulary:
         models: one sentencepiece model for both sides, or one for each.
         max_pieces: sentences are truncated to this many pieces; None keeps them whole.
         shared_unknown: whether unknown pieces share a vector; otherwise they are left out.
-        keep_unseen: whether pieces that are not in the data have rows, too, as words with vectors do.
     """
 
     unit: str
     models: tuple[Path, ...]
     max_pieces: int | None
     shared_unknown: bool = False
-    keep_unseen: bool = False
 
 
 def encode_dataset(
@@ -80,10 +78,9 @@ def encode_dataset(
 ) -> None:
     """Segment `pairs` into pieces of every unit and write them as training data.
 
-    Pieces get their rows in the order in which they first appear (source before target); bytes that do not
-    appear, and other such pieces if they are kept, get the rows after that. A sentence without any known
-    piece becomes a single token: `len(pieces)`, or the row after that for a target whose side has a separate
-    table.
+    Pieces get their rows in the order in which they first appear (source before target); those that do not
+    appear get the rows after that. A sentence without any known piece becomes a single token: `len(pieces)`,
+    or the row after that for a target whose side has a separate table.
 
     Args:
         pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
@@ -167,9 +164,8 @@ class _UnitTokenizer:
             models = " or ".join(map(str, self.vocabulary.models))
             raise InputError(f"{pairs}: no sentence has a piece of {models}")
         for ids, processor in zip(self.ids, self.processors, strict=True):
-            self._number(ids[byte_pieces(processor)])
-            if self.vocabulary.keep_unseen:
-                self._number(ids[ordinary_pieces(processor)])
+            # A text in use may have them, even if they are only parts of longer pieces in the data.
+            self._number(ids[[*byte_pieces(processor), *ordinary_pieces(processor)]])
         for number, side in enumerate(SIDES):
             unknown, tokens = self.n_rows + number * (len(self.sizes) - 1), self.group[side]["tokens"]
             for start in range(0, len(tokens), TOKENS_PER_CHUNK):

@@ -16,6 +16,7 @@ from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.corpus.word_vectors import WordVectors
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.sentencepiece_models import UNKNOWN
+from paraphrastic.model.unseen import UNSEEN
 from paraphrastic.training.dataset import UnitTable
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
@@ -24,9 +25,6 @@ log = logging.getLogger(__name__)
 
 # Distance between the seeds of two parts.
 SEEDS = 1_000_003
-# Factor of the embeddings of bytes that were never seen. With 1, models lose 0.1 to 0.2 points on STS, and
-# with 0.25, 0.02; four such bytes then have half the length of another embedding.
-UNSEEN_BYTE = 0.25
 # sentencepiece puts this before a word.
 _START = "▁"
 
@@ -197,25 +195,16 @@ def scale_by_frequency(encoder: TrainableEncoder, counts: Sequence[Int64], a: fl
             part.table.data *= torch.from_numpy(scales.astype(np.float32))[:, None]
 
 
-def scale_unseen_bytes(
-    encoder: TrainableEncoder,
-    counts: Sequence[Int64],
-    units: Sequence[UnitTable],
-    processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
-) -> None:
-    """Multiply the rows of bytes that the training data do not have by `UNSEEN_BYTE`.
+def scale_unseen(encoder: TrainableEncoder, counts: Sequence[Int64], units: Sequence[UnitTable]) -> None:
+    """Multiply the rows of pieces that the training data do not have by `UNSEEN`.
 
-    Such rows keep their random embeddings. A character that was never seen has up to four of them, and they
-    should tell it from others without outweighing the words around it. For the arguments, see
-    `scale_by_frequency` and `use_word_vectors`.
+    Such rows keep their random embeddings. A character that was never seen has up to four of them, one for
+    each of its bytes, and they should tell it from others without outweighing the words around it. For the
+    arguments, see `scale_by_frequency` and `use_word_vectors`.
     """
     for part, place in zip(encoder.parts, encoder.inputs, strict=True):
-        unit = units[place]
-        pieces = [_found(int(piece), processors[unit.unit]) for piece in unit.pieces]
-        is_byte = np.array(
-            [*(processor.is_byte(piece) for processor, piece in pieces), *[False] * len(unit.sizes)]
-        )
-        part.get_parameter("table").data[torch.from_numpy(is_byte & (counts[place] == 0))] *= UNSEEN_BYTE
+        unseen = np.flatnonzero(counts[place][: len(units[place].pieces)] == 0)
+        part.get_parameter("table").data[torch.from_numpy(unseen)] *= UNSEEN
 
 
 def use_word_vectors(
