@@ -1,5 +1,6 @@
 """Test segmentation, folding and lower-casing, which prepare text for corpora and for models in use."""
 
+import sys
 import unicodedata
 import zipfile
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import unicode_text
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import collapse_spaces, fold, prepare_text, segment
+from paraphrastic.base.text import collapse_spaces, fold, is_chinese, prepare_text, segment, visible
 from paraphrastic.corpus.score import score_pairs
 from paraphrastic.corpus.select import select_pairs
 from paraphrastic.model.average import AverageEncoder
@@ -79,12 +80,42 @@ def test_lowercase_and_spaces():
     assert collapse_spaces([" a \u2028 b\tc ", "\u3000"]) == ["a b c", ""]
 
 
-def test_text_without_a_language_is_segmented_if_it_has_a_chinese_character():
-    texts = ["hi there，you", "你好，you"]
+def test_what_nobody_sees_is_left_out_and_control_characters_are_spaces():
+    regex = pytest.importorskip("regex", reason="regex is not installed")
+    every = list(map(chr, [*range(0xD800), *range(0xE000, sys.maxunicode + 1)]))
+    ignorable = regex.compile(r"\p{Default_Ignorable_Code_Point}")
+    for character, (found,) in zip(every, ([text] for text in visible(every)), strict=True):
+        if character == "\u200b" or unicodedata.category(character) == "Cc":
+            assert found == " ", hex(ord(character))
+        elif ignorable.match(character):
+            assert found == "", hex(ord(character))
+        else:
+            assert found == character
+    assert visible(["so\xadft", "", "a\x85\u2066b\u2069", "plain", "❤\ufe0f", "\ud800"]) == [
+        "soft", "", "a b", "plain", "❤", "\ud800",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我来到北京", True), ("我用Windows", True), ("今天 5 度", True), ("𠮷", True), ("", False),
+        ("12 %", False), ("don't 中", False), ("He wrote 中 on the wall", False), ("日本語です", False),
+        ("ｶﾀｶﾅ 漢字", False), ("中한국", False), ("ภาษา", False),
+    ],
+)  # fmt: skip
+def test_chinese_is_told_by_its_characters(text, expected):
+    assert is_chinese(text) is expected
+
+
+def test_text_without_a_language_is_segmented_if_it_is_chinese():
+    texts = ["hi there，you", "你好，you", "今日は図書館"]
     accurate = {"zh": "accurate"}
-    assert prepare_text(texts, segmentation=accurate) == ["hi there，you", "你好 ， you"]
-    assert prepare_text(texts, language="zh", segmentation=accurate) == ["hi there ， you", "你好 ， you"]
-    assert prepare_text(texts, language="en", segmentation=accurate) == texts
+    assert prepare_text(texts, segmentation=accurate) == ["hi there，you", "你好 ， you", "今日は図書館"]
+    chinese = prepare_text(texts, language="zh", segmentation=accurate)
+    assert chinese[:2] == ["hi there ， you", "你好 ， you"]
+    for language in ("en", "ja"):
+        assert prepare_text(texts, language=language, segmentation=accurate) == texts
 
 
 def test_text_is_lower_cased_before_it_is_segmented():
