@@ -122,9 +122,9 @@ example:
       --output kept.txt --threshold 0.6 --report dropped.tsv
 
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
-text apart from white space at the ends. All other lines, blank ones included, are written unchanged. A line
-of the report has the cosine, the number of the line that was left out, the number of the first kept line that
-it is close to, and both sentences.
+text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
+are written unchanged. A line of the report has the cosine, the number of the line that was left out, the
+number of the first kept line that it is close to, and both sentences.
 """,
     cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.lines(),
