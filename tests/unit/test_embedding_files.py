@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from small_corpus import sentence_pairs
 
-from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import read_batches
 from paraphrastic.cli import main
@@ -231,7 +230,8 @@ def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
         assert run("embed", folder, tmp_path / "in.txt", link) == 0
         assert link.is_symlink()
         assert np.load(file).shape[0] == 1
-    assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == ["not_yet.npy", "there.npy"]
+    names = ["not_yet.npy", "not_yet.npy.json", "there.npy", "there.npy.json"]
+    assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == names
 
 
 def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
@@ -262,15 +262,16 @@ def test_standard_streams_that_are_of_no_use(
 ) -> None:
     source = tmp_path / "in.tsv"
     source.write_text("the dog\tthe cat\n" * 2)
-    np.save(tmp_path / "v.npy", load_model(folder).embed_raw_text(["the dog"]))
+    (tmp_path / "v.txt").write_text("the dog\n")
+    assert run("embed", folder, tmp_path / "v.txt", tmp_path / "v.npy") == 0
     place = "-" if redirection == "<&-" else source
     words = [command, "--model", folder, "--input", place, "--output", "-"]
     words += ["--index", tmp_path / "v.npy"] if command == "search" else []
     line = shlex.join([sys.executable, "-c", PROGRAM, *map(str, words)])
-    run = subprocess.run(
+    ended = subprocess.run(
         ["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True, check=False, timeout=120
     )
-    assert (run.returncode, run.stderr) == (1, f"paraphrastic: error: {cause}\n")
+    assert (ended.returncode, ended.stderr) == (1, f"paraphrastic: error: {cause}\n")
 
 
 def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:

@@ -200,7 +200,8 @@ THREADS = counted("--threads", "number of threads (default: all cores)", availab
 
 def note(message: str) -> None:
     """Show a line that the user should read, on standard error."""
-    print(f"paraphrastic: {on_one_line(message)}", file=sys.stderr)
+    over_progress = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{over_progress}paraphrastic: {on_one_line(message)}", file=sys.stderr)
 
 
 @contextmanager

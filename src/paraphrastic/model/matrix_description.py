@@ -82,7 +82,7 @@ class MatrixDescription:
             dtype=vectors.dtype.name,
             normalized=normalized,
             version=version,
-            sample=base64.b64encode(_numbers(vectors[sampled_rows(len(vectors))])).decode(),
+            sample=base64.b64encode(_numbers(vectors[sampled_rows(len(vectors))]).tobytes()).decode(),
         )
 
     def describes(self, rows: int, sample: npt.NDArray[Any], *, is_exact: bool = True) -> bool:

@@ -2,7 +2,6 @@
 
 import os
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +24,9 @@ _SAME = 0.99
 
 
 def check_model(
-    matrix: Matrix, system: System, model: str | None, note: Callable[[str], None] | None
-) -> MatrixDescription | None:
-    """Return the description of a matrix; None, after a note, if nothing says which model made it.
+    matrix: Matrix, system: System, model: str | None
+) -> tuple[MatrixDescription | None, str | None]:
+    """Return the description of a matrix or, if nothing says which model made it, a note about that.
 
     A FAISS index, such as `vectors.faiss`, may have its own description, `vectors.faiss.json`. Otherwise, it
     has the one of `vectors.npy`, if it holds the same vectors.
@@ -36,7 +35,6 @@ def check_model(
         matrix: the rows.
         system: the system that embeds the queries.
         model: that system as `--model` takes it.
-        note: is called with what the user should know.
 
     Raises:
         InputError: the description is damaged, or names another model.
@@ -52,15 +50,11 @@ def check_model(
         if _describes(found, matrix):
             if (found.digest, found.preparation) != (system.digest, system.preparation):
                 raise InputError(_other_model(name, found, system, model))
-            return found
+            return found, None
         others.append(str(place))
-    if note:
-        cause = f"{others[0]} describes other vectors" if others else "there is no description beside it"
-        note(
-            f"{name}: {cause}, so it is not known which model made it; "
-            f"the result makes sense only if it was {system.label}"
-        )
-    return None
+    cause = f"{others[0]} describes other vectors" if others else "there is no description beside it"
+    doubt = f"{cause}, so it is not known which model made it"
+    return None, f"{name}: {doubt}; the result makes sense only if it was {system.label}"
 
 
 def _describes(found: MatrixDescription, matrix: Matrix) -> bool:
@@ -106,18 +100,20 @@ def check_sentences(matrix: Matrix, path: str, system: System, made: MatrixDescr
     """
     count = matrix.shape[0]
     few = np.random.default_rng(count).choice(count, min(_CHECKED_ROWS, count), replace=False)
-    wanted, sentences, lines = set(few.tolist()), {}, 0
-    for row, line in enumerate(read_sentences(path)):
+    wanted, lines = set(few.tolist()), 0
+    sentences: dict[int, str] = {}
+    for row, text in enumerate(read_sentences(path)):
         lines = row + 1
         if row in wanted:
-            sentences[row] = line
+            sentences[row] = text
     if lines != count:
         raise InputError(f"{path} has {lines} lines, but {matrix.name} has {count} rows")
     rows = matrix.some(list(sentences)) if matrix.is_exact else None
     if rows is None or not np.isfinite(rows).all():
         return
+    language = made.language if made else None
     try:
-        again = system.embed_finite(list(sentences.values()), made and made.language, name=path)
+        again = system.embed_finite(list(sentences.values()), language, name=path)
     except InputError:
         if made:
             raise

@@ -72,7 +72,7 @@ def search_files(
         tell = progress and partial(progress, "searching")
         matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
         dim = matrix.shape[1]
-        made = check_model(matrix, system, model, note)
+        made, doubt = check_model(matrix, system, model)
         if dim != system.dim:
             raise InputError(
                 f"{index} has vectors of {dim} dimensions, but those of {system.label} have {system.dim}"
@@ -82,6 +82,10 @@ def search_files(
         stream = read_sentences(queries)
         while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
             found = find(system.embed_finite(group, language, name=queries))
+            if doubt and note:
+                # Not earlier, because a fault of the matrix matters more.
+                note(doubt)
+                doubt = None
             texts = None if sentences is None else _chosen_lines(sentences, found.indices)
             for query, rank in np.argwhere(found.indices >= 0).tolist():
                 row = int(found.indices[query, rank])
