@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from faults import message
 from sentence_files import SENTENCES, search, write
 
 from paraphrastic.base.errors import InputError
@@ -271,6 +273,29 @@ def test_a_damaged_description_is_named(
     message = error_of(capsys)
     assert message.startswith(f"{beside}: ")
     assert message.endswith("; remove v.npy.json, or make the matrix again with `paraphrastic embed`")
+
+
+def test_the_page_on_troubleshooting(
+    folder: Path,
+    changed: Callable[..., Path],
+    corpus: Path,
+    index: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    beside = Path(f"{index}.json")
+    assert search(changed("other", model="other"), index, corpus, "-") == 1
+    entries = json.loads(beside.read_text())
+    beside.write_text(json.dumps({**entries, "digest": "of the earlier one"}))
+    assert search(folder, index, corpus, "-") == 1
+    beside.write_text(json.dumps(entries))
+    shuffled = write(tmp_path / "shuffled.txt", LINES[::-1])
+    assert search(folder, index, corpus, "-", "--sentences", shuffled) == 1
+    beside.unlink()
+    assert search(folder, index, corpus, tmp_path / "out.tsv") == 0
+    patterns = message("A matrix of another model").pattern.split("|")
+    for pattern, line in zip(patterns, capsys.readouterr().err.splitlines(), strict=True):
+        assert re.fullmatch(pattern, line)
 
 
 def test_numbers_that_are_not_finite_describe_nothing(index: Path) -> None:

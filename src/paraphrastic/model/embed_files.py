@@ -247,7 +247,7 @@ def _npy_output(
             write_header(file)
             file.flush()
         if seekable and Path(file.name).is_file():
-            describe(np.load(file.name, mmap_mode="r"))
+            describe(np.load(file.name, mmap_mode="r", allow_pickle=False))
         if not seekable:
             file.seek(0)
             shutil.copyfileobj(file, output)
