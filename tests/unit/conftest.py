@@ -1,9 +1,10 @@
 """Fixtures of the unit tests."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from small_corpus import PAIRS, write_training_data
@@ -13,6 +14,7 @@ from web_server import Server
 from original_code import SENTENCES, Original, train_sentencepiece
 from paraphrastic import load_model
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.folder import save_model
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +39,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def model(folder: Path) -> AverageEncoder:
     return load_model(folder)
+
+
+@pytest.fixture
+def changed(model: AverageEncoder, tmp_path: Path) -> Callable[..., Path]:
+    """A function that saves a model of the same dimension in a folder of this name."""
+
+    def save(name: str, **config: object) -> Path:
+        embeddings = model.embeddings[::-1] if "model" in config else model.embeddings
+        entries = {**model.config, **config}
+        made = AverageEncoder(
+            np.ascontiguousarray(embeddings), model.known, model.unknown, model.processor, entries
+        )
+        save_model(made, tmp_path / name)
+        return tmp_path / name
+
+    return save
 
 
 @pytest.fixture(params=["cpu", "cuda"])

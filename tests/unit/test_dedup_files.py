@@ -9,6 +9,7 @@ import pytest
 from sentence_files import SENTENCES, dedup, write
 from test_duplicates import plainly as near_plainly
 
+from paraphrastic.base.text import visible
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.neighbours import dedup_files
 
@@ -18,7 +19,10 @@ def test_near_duplicates_are_left_out(
 ) -> None:
     first, second = SENTENCES[0], SENTENCES[2]
     text = f"\ufeff{first}\r\n\n{second}\n  {first}\n \t\n{second} {second}\n\u2028\n"
-    text += "".join(f"{sentence}\n" for sentence in SENTENCES) + f"{second}\x00\t\n\n{first}"
+    text += (
+        "".join(f"{sentence}\n" for sentence in SENTENCES)
+        + f"{second}\x0b\t\n\n\u200b\n{first}\u00ad\n\u200b\n{first}"
+    )
     lines = text.encode().split(b"\n")
     source = tmp_path / "in.txt"
     source.write_bytes(b"\n".join(lines))
@@ -31,7 +35,7 @@ def test_near_duplicates_are_left_out(
     kept, report = outputs[0]
 
     raw = [line + b"\n" for line in lines[:-1]] + lines[-1:]
-    texts = [line.removeprefix(b"\xef\xbb\xbf").decode().strip() for line in lines]
+    texts = [text.strip() for text in visible([line.decode() for line in lines])]
     different = list(dict.fromkeys(filter(None, texts)))
     originals = near_plainly(model.embed_raw_text(different), 0.8)
     kept_texts = {text for text, original in zip(different, originals, strict=True) if original == -1}
@@ -52,6 +56,27 @@ def test_near_duplicates_are_left_out(
     summary = f"paraphrastic: lines kept: {len(expected)}, left out: {len(left_out)}\n"
     assert capsys.readouterr().err == summary * 3
     assert 20 < len(left_out) < 300
+
+    # What was kept is kept again.
+    assert dedup(folder, tmp_path / "out.txt", tmp_path / "again.txt", "--threshold", "0.8") == 0
+    assert (tmp_path / "again.txt").read_bytes() == kept
+
+
+def test_lines_are_written_as_they_were_read(folder: Path, tmp_path: Path) -> None:
+    lines = [
+        "a\x0bdog",
+        "a dog",
+        "the\u0085house\u00ad\r",
+        "the house",
+        "\u200b",
+        "\u200b",
+        "was\rred",
+        "a\tdog",
+    ]
+    source = write(tmp_path / "in.txt", lines)
+    assert dedup(folder, source, tmp_path / "out.txt", "--threshold", "1") == 0
+    kept = "a\x0bdog\nthe\u0085house\u00ad\r\n\u200b\n\u200b\nwas\rred\n"
+    assert (tmp_path / "out.txt").read_bytes() == kept.encode()
 
 
 def test_the_report_has_the_vectors_cosines(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from small_corpus import sentence_pairs
 
-from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import read_batches
 from paraphrastic.cli import main
@@ -30,7 +29,7 @@ def run(command: str, folder: Path, source: object, output: object, *options: st
     return main([command, *places, *options])
 
 
-SENTENCES = ["the dog", "", "  ", "das kleine haus\u2028", "a\x00b", "the\tdog", "é" * 100, "the old car "]
+SENTENCES = ["the dog", "", "  ", "das kleine haus\u2028", "a\x0bb", "the\tdog", "é" * 100, "the old car "]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -81,6 +80,49 @@ def test_a_line_that_is_not_utf8_is_named(
     assert run("embed", folder, tmp_path / "in.txt", tmp_path / "out.npy") == 1
     assert f"{tmp_path}/in.txt:400001: not UTF-8" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["in.txt"]
+
+
+@pytest.mark.parametrize("command", ["embed", "score", "search", "search --sentences", "dedup"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_line_with_a_nul_character_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, encoding: str
+) -> None:
+    bad, good, output = tmp_path / "bad.txt", tmp_path / "good.txt", tmp_path / "out.tsv"
+    bad.write_bytes("the dog\tthe\0cat\n".encode(encoding))
+    good.write_text("the dog\n")
+    source, options = bad, []
+    if command.startswith("search"):
+        assert run("embed", folder, good, tmp_path / "v.npy") == 0
+        options = ["--index", str(tmp_path / "v.npy")]
+    if command.endswith("--sentences"):
+        source, options = good, [*options, "--sentences", str(bad)]
+    assert run(command.split()[0], folder, source, output, *options) == 1
+    message = f"paraphrastic: error: {bad}:1: contains a NUL character, which is not valid in text\n"
+    assert capsys.readouterr().err == message
+    assert not output.exists()
+
+
+def test_control_characters_are_spaces(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
+    odd = "".join(map(chr, [*range(1, 9), 11, 12, *range(14, 32), *range(127, 160)]))
+    lines, plain = [f"the{each}dog" for each in odd], ["the dog"] * len(odd)
+    (tmp_path / "odd.txt").write_bytes("\n".join(lines).encode())
+    (tmp_path / "odd.tsv").write_bytes("\n".join(f"{line}\tthe cat" for line in lines).encode())
+    expected = model.embed_raw_text(plain)
+    np.testing.assert_array_equal(model.embed_raw_text(lines), expected)
+    assert run("embed", folder, tmp_path / "odd.txt", tmp_path / "out.npy") == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected)
+    scores = model.score_raw_text([(line, "the cat") for line in plain])
+    assert model.score_raw_text([(line, "the cat") for line in lines]) == scores
+    assert run("score", folder, tmp_path / "odd.tsv", tmp_path / "out.tsv") == 0
+    rows = (tmp_path / "out.tsv").read_text(encoding="utf-8").split("\n")[:-1]
+    assert rows == [f"{scores[0]:.6f}\tthe dog\tthe cat"] * len(odd)
+
+
+def test_a_nul_character_in_a_string(model: AverageEncoder) -> None:
+    with pytest.raises(InputError, match=r"^a sentence \(number 1\) contains a NUL character"):
+        model.embed_raw_text(["the dog", "the\0dog"])
+    with pytest.raises(InputError, match=r"^a sentence \(the second of pair 1\) contains a NUL character"):
+        model.score_raw_text([("the dog", "the cat"), ("the dog", "the\0cat")])
 
 
 def test_compressed_files_and_standard_streams(
@@ -188,7 +230,8 @@ def test_a_link_stays_one(folder: Path, tmp_path: Path) -> None:
         assert run("embed", folder, tmp_path / "in.txt", link) == 0
         assert link.is_symlink()
         assert np.load(file).shape[0] == 1
-    assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == ["not_yet.npy", "there.npy"]
+    names = ["not_yet.npy", "not_yet.npy.json", "there.npy", "there.npy.json"]
+    assert sorted(path.name for path in (tmp_path / "sub").iterdir()) == names
 
 
 def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncoder, tmp_path: Path) -> None:
@@ -219,15 +262,16 @@ def test_standard_streams_that_are_of_no_use(
 ) -> None:
     source = tmp_path / "in.tsv"
     source.write_text("the dog\tthe cat\n" * 2)
-    np.save(tmp_path / "v.npy", load_model(folder).embed_raw_text(["the dog"]))
+    (tmp_path / "v.txt").write_text("the dog\n")
+    assert run("embed", folder, tmp_path / "v.txt", tmp_path / "v.npy") == 0
     place = "-" if redirection == "<&-" else source
     words = [command, "--model", folder, "--input", place, "--output", "-"]
     words += ["--index", tmp_path / "v.npy"] if command == "search" else []
     line = shlex.join([sys.executable, "-c", PROGRAM, *map(str, words)])
-    run = subprocess.run(
+    ended = subprocess.run(
         ["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True, check=False, timeout=120
     )
-    assert (run.returncode, run.stderr) == (1, f"paraphrastic: error: {cause}\n")
+    assert (ended.returncode, ended.stderr) == (1, f"paraphrastic: error: {cause}\n")
 
 
 def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:

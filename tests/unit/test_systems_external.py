@@ -200,7 +200,8 @@ def test_precomputed_vectors(tmp_path: Path) -> None:
     vectors = np.arange(8, dtype=np.float64).reshape(4, 2)
     encoder = open_system(write_vectors(tmp_path, "a dog\r\nein\u2028Hu\rnd\n\nNestlé \n".encode(), vectors))
     assert (encoder.label, encoder.dim, encoder.stages) == ("elsewhere", 2, None)
-    found = encoder.embed(["", "Nestlé ", "a dog", "ein\u2028Hu\rnd", "a dog"], "en")
+    # Test sets are read by the same rule, so control characters are spaces in them, too.
+    found = encoder.embed(["", "Nestlé ", "a dog", "ein\u2028Hu nd", "a dog"], "en")
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, vectors[[2, 3, 0, 1, 0]])
     assert encoder.embed([], None).shape == (0, 2)

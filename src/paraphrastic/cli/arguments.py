@@ -11,7 +11,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.threads import available_cores
 
 # An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
@@ -196,6 +196,12 @@ CONFIG_VALUES = several(
     "--config", "KEY=VALUE", "settings, as for snakemake", lambda text: named(text, "seed=2")
 )
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
+
+
+def note(message: str) -> None:
+    """Show a line that the user should read, on standard error."""
+    over_progress = "\r\033[K" if sys.stderr.isatty() else ""
+    print(f"{over_progress}paraphrastic: {on_one_line(message)}", file=sys.stderr)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """`paraphrastic embed`, `score`, `search`, `dedup` and `mine`: sentences as vectors, and near sentences."""
 
-import sys
+from pathlib import Path
 from typing import Any
 
 from paraphrastic.cli import arguments as cli
@@ -18,6 +18,7 @@ example:
       --output vectors.npy
 
 In Python, numpy.load("vectors.npy", mmap_mode="r") maps the file without reading it; row i is line i.
+The file vectors.npy.json beside it says which model made it.
 """,
     cli.model(default=_BY_LANGUAGE),
     cli.lines(),
@@ -33,9 +34,15 @@ def embed(model: str | None, language: str | None, **options: Any) -> None:
     from paraphrastic.model.embed_files import embed_file
     from paraphrastic.model.folder import choose_folder, open_folder
 
-    opened = open_folder(choose_folder(model, [language]))
+    folder = choose_folder(model, [language])
     with cli.counter("sentences") as counter:
-        embed_file(opened, language=language, **options, progress=counter)
+        embed_file(
+            open_folder(folder),
+            language=language,
+            name=model or Path(folder).name,
+            **options,
+            progress=counter,
+        )
 
 
 @cli.command(
@@ -67,9 +74,7 @@ def score(model: str | None, languages: tuple[str, str] | None, **options: Any) 
     with cli.counter("pairs") as counter:
         _, skipped = score_file(opened, languages=languages, **options, progress=counter)
     if skipped:
-        print(
-            f"paraphrastic: lines left out because they do not have two columns: {skipped}", file=sys.stderr
-        )
+        cli.note(f"lines left out because they do not have two columns: {skipped}")
 
 
 @cli.command(
@@ -84,13 +89,14 @@ example:
           --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --input - --output - --k 3
 
 A line of the output has the score (cosine), the line number of the query, the rank and the number of the row.
-With --sentences, the query and the sentence of the row follow. All numbers start at 1.
+With --sentences, the query and the sentence of the row follow. All numbers start at 1. A matrix that another
+model made is refused.
 """,
     cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.file(
         "--index",
         ".npy file of vectors, which may be larger than memory, or a FAISS index (.faiss); the vectors must "
-        "come from the same model",
+        "come from the same model, which the file that `embed` writes beside the matrix tells",
         required=True,
     ),
     cli.file("--sentences", "text to show in the output, whose line i is the sentence of row i"),
@@ -108,9 +114,18 @@ def search(model: str | None, language: str | None, threads: int, **options: Any
     from paraphrastic.neighbours.search_files import search_files
     from paraphrastic.systems.open import open_system
 
-    system = open_system(choose_folder(model, [language]), threads=threads)
+    folder = choose_folder(model, [language])
+    system = open_system(folder, threads=threads)
     with cli.progress() as progress:
-        search_files(system, language=language, **options, threads=threads, progress=progress)
+        search_files(
+            system,
+            language=language,
+            model=model or Path(folder).name,
+            **options,
+            threads=threads,
+            progress=progress,
+            note=cli.note,
+        )
 
 
 @cli.command(
@@ -122,9 +137,9 @@ example:
       --output kept.txt --threshold 0.6 --report dropped.tsv
 
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
-text apart from white space at the ends. All other lines, blank ones included, are written unchanged. A line
-of the report has the cosine, the number of the line that was left out, the number of the first kept line that
-it is close to, and both sentences.
+text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
+are written unchanged. A line of the report has the cosine, the number of the line that was left out, the
+number of the first kept line that it is close to, and both sentences.
 """,
     cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.lines(),
@@ -149,7 +164,7 @@ def dedup(model: str | None, language: str | None, threads: int, **options: Any)
     system = open_system(choose_folder(model, [language]), threads=threads)
     with cli.progress() as progress:
         kept, dropped = dedup_file(system, language=language, **options, threads=threads, progress=progress)
-    print(f"paraphrastic: lines kept: {kept}, left out: {dropped}", file=sys.stderr)
+    cli.note(f"lines kept: {kept}, left out: {dropped}")
 
 
 @cli.command(

@@ -17,6 +17,7 @@ from paraphrastic.base.files import atomic_output, unwritable_named
 from paraphrastic.base.lines import read_batches
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
+from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
 from paraphrastic.registry.archive import open_stream
 
 _MAX_FILE_BYTES = 1 << 50
@@ -35,9 +36,13 @@ def embed_file(
     batch: int = BLOCK_SENTENCES,
     dtype: npt.DTypeLike = np.float32,
     normalize: bool = False,
+    name: str | None = None,
     progress: OnSentences | None = None,
 ) -> int:
     """Embed a text file with one sentence per line; return the number of sentences.
+
+    A file beside the output, `vectors.npy.json` for `vectors.npy`, says which model made it; see
+    `MatrixDescription`. There is none for standard output, pipes and devices.
 
     Args:
         model: the encoder.
@@ -48,24 +53,52 @@ def embed_file(
         batch: sentences per block.
         dtype: type of the vectors, float32 or float16.
         normalize: scale vectors to length 1.
+        name: the model as `--model` takes it, for the description; None stands for its name.
         progress: called with the number of sentences done.
 
     Raises:
-        InputError: a file cannot be read or written or is not UTF-8; see also `embed_raw_text`.
+        InputError: a file cannot be read or written or is not UTF-8, or another file is in the description's
+            place; see also `embed_raw_text`.
     """
 
     def embed(sentences: list[str]) -> Vectors:
         return model.embed_raw_text(sentences, language=language, threads=1, dtype=dtype, normalize=normalize)
 
+    beside = _beside(output)
+    made = None
+
+    def describe(vectors: Vectors) -> None:
+        nonlocal made
+        if beside:
+            made = MatrixDescription.of(
+                model,
+                vectors,
+                model=name or model.config["model"],
+                language=language,
+                normalized=normalize,
+            )
+            # It describes the matrix that is about to be replaced.
+            beside.unlink(missing_ok=True)
+
     count = 0
     # The output is opened first, so that no work is lost if it cannot be written.
-    with _npy_output(output, model.dim, np.dtype(dtype)) as write, text_input(source) as stream:
+    with _npy_output(output, model.dim, np.dtype(dtype), describe) as write, text_input(source) as stream:
         for vectors in in_order(embed, read_batches(stream, source, batch), threads or available_cores()):
             write(vectors)
             count += len(vectors)
             if progress:
                 progress(count)
+    if beside and made:
+        made.write(beside)
     return count
+
+
+def _beside(output: str) -> Path | None:
+    """The place of the description of a matrix; None if the matrix is not a file."""
+    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+        return None
+    require_replaceable(description_path(output))
+    return description_path(output)
 
 
 def score_file(
@@ -184,8 +217,13 @@ def _standard(which: Literal["input", "output"]) -> BinaryIO:
 
 
 @contextmanager
-def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[[Vectors], None]]:
-    """Yield a function that appends rows to a `.npy` file, [n, dim]."""
+def _npy_output(
+    path: str, dim: int, dtype: np.dtype[Any], describe: Callable[[Vectors], None]
+) -> Iterator[Callable[[Vectors], None]]:
+    """Yield a function that appends rows to a `.npy` file, [n, dim].
+
+    If the file is a regular one, `describe` is called with all rows before the file gets its name.
+    """
     rows = 0
 
     def write_header(file: IO[bytes]) -> None:
@@ -207,6 +245,9 @@ def _npy_output(path: str, dim: int, dtype: np.dtype[Any]) -> Iterator[Callable[
             yield write
             file.seek(0)
             write_header(file)
+            file.flush()
+        if seekable and Path(file.name).is_file():
+            describe(np.load(file.name, mmap_mode="r", allow_pickle=False))
         if not seekable:
             file.seek(0)
             shutil.copyfileobj(file, output)

@@ -14,6 +14,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
+from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.sentencepiece_models import with_unknown_pieces
 
@@ -48,6 +49,20 @@ class SentenceEncoder(ABC):
     @abstractmethod
     def digest(self) -> str:
         """SHA-256 of everything that determines a sentence's vector."""
+
+    @property
+    def label(self) -> str:
+        """The kind of the encoder and the name of the model, for tables and messages."""
+        return f"{encoder_name(self.config)} {self.config['model']}"
+
+    @property
+    def preparation(self) -> dict[str, Any]:
+        """How text becomes units, which the digest does not cover: modes that change nothing are left out."""
+        modes = {
+            key: {language: mode for language, mode in self.config[key].items() if mode != "none"}
+            for key in ("segmentation", "folding")
+        }
+        return {"unit": self.config.get("unit"), "lowercase": self.config["lowercase"], **modes}
 
     @abstractmethod
     def _tokens(self, texts: Sequence[str], language: str | None) -> Any:

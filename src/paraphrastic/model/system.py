@@ -1,6 +1,6 @@
 """The common form of all systems that are evaluated, whoever made them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ class System:
         digest: digest of everything that determines a sentence's vector.
         embed: turns raw sentences into vectors.
         stages: the same in two stages; None if nothing is computed.
+        preparation: how a model of this project prepares text; see `SentenceEncoder.preparation`.
     """
 
     label: str
@@ -43,6 +44,7 @@ class System:
     digest: str
     embed: Embed
     stages: Stages | None = None
+    preparation: Mapping[str, Any] | None = None
 
     def embed_finite(self, sentences: Sequence[str], language: str | None, *, name: str) -> Float32:
         """Embed sentences of the data `name`: vectors, [n, dim]; an `InputError` if one is not finite."""

@@ -5,13 +5,13 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
 from paraphrastic.base.lines import clean, read_batches
+from paraphrastic.base.text import visible
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
 from paraphrastic.model.system import System
@@ -37,9 +37,10 @@ def dedup_file(
 ) -> tuple[int, int]:
     """Remove near duplicates in meaning from a text file; return how many lines were kept and left out.
 
-    A line is left out if an earlier kept line has the same text, ignoring white space around it, or a vector
-    whose cosine with this line's vector reaches the threshold. All other lines are written in their order,
-    byte for byte. Blank lines are not sentences and are kept.
+    A line is left out if an earlier kept line has the same text or a vector whose cosine with this line's
+    vector reaches the threshold. Texts are the same if they differ only in white space around them or in
+    characters that nobody sees (`base.text.visible`). All other lines are written in their order, byte for
+    byte, with any control or invisible characters that they have. Blank lines are not sentences and are kept.
 
     Vectors that take more than `MAX_VECTOR_BYTES` are held in 16 bits, which keeps cosines to four digits.
 
@@ -56,8 +57,8 @@ def dedup_file(
         progress: is called now and then with the current task and the share of it that is done.
 
     Raises:
-        InputError: a file cannot be read or written or is not UTF-8, the threshold is out of bounds, or a
-            vector is not finite.
+        InputError: a file cannot be read or written, is not UTF-8 or has a NUL character, the threshold is
+            out of bounds, or a vector is not finite.
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
@@ -127,12 +128,15 @@ def _read(
 ) -> tuple[list[str], list[int], list[int]]:
     """Return the different texts, their first lines' numbers, and each line's text by index or `_BLANK`."""
     places: dict[str, int] = {}
+    texts: list[str] = []
     first_lines: list[int] = []
     members: list[int] = []
     with opened() as stream:
-        for line in chain.from_iterable(read_batches(stream, name, BLOCK_SENTENCES)):
-            text = line.strip()
-            members.append(places.setdefault(text, len(places)) if text else _BLANK)
-            if len(places) > len(first_lines):
-                first_lines.append(len(members))
-    return list(places), first_lines, members
+        for lines in read_batches(stream, name, BLOCK_SENTENCES):
+            for line, seen in zip(lines, visible(lines), strict=True):
+                key = seen.strip()
+                members.append(places.setdefault(key, len(places)) if key else _BLANK)
+                if len(places) > len(first_lines):
+                    texts.append(line.strip())
+                    first_lines.append(len(members))
+    return texts, first_lines, members

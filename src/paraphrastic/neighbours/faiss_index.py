@@ -1,5 +1,6 @@
 """Search with FAISS (Douze et al. 2024), an optional package."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class FaissFile(Matrix):
     """
 
     def __init__(self, path: str, threads: int) -> None:
-        faiss = load_faiss(threads)
+        self._faiss = faiss = load_faiss(threads)
         self.name = path
         try:
             with Path(path).open("rb"):
@@ -69,6 +70,24 @@ class FaissFile(Matrix):
     def __getitem__(self, rows: slice) -> Float32:
         values: Float32 = self._index.reconstruct_n(rows.start, rows.stop - rows.start)
         return values
+
+    def some(self, rows: Sequence[int]) -> Float32 | None:
+        """Return the numbers of a few rows, as the index holds them; None if it holds none of them."""
+        index = self._index
+        if isinstance(index, self._faiss.IndexIDMap):
+            index = self._faiss.downcast_index(index.index)
+        lists = self._faiss.try_extract_index_ivf(index)
+        found = np.empty((len(rows), self.shape[1]), np.float32)
+        try:
+            if lists is not None:
+                lists.make_direct_map()
+            for place, row in enumerate(rows):
+                found[place] = index.reconstruct(row)
+        except RuntimeError:
+            return None
+        if lists is not None:
+            lists.make_direct_map(False)
+        return found
 
     def search(self, queries: Float32, k: int, min_score: float | None) -> Neighbours:
         """Return the nearest rows that the index finds, with the scores that it gives them.

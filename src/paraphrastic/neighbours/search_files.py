@@ -12,6 +12,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import clean
 from paraphrastic.model.embed_files import read_sentences, text_output
 from paraphrastic.model.system import System
+from paraphrastic.neighbours.matrix_model import check_model, check_sentences
 from paraphrastic.neighbours.matrix_search import QUERY_NUMBERS, search
 from paraphrastic.neighbours.mine_files import OnProgress
 from paraphrastic.neighbours.nearest import Neighbours
@@ -31,9 +32,11 @@ def search_files(
     k: int = 10,
     min_score: float | None = None,
     language: str | None = None,
+    model: str | None = None,
     with_faiss: bool = False,
     threads: int = 1,
     progress: OnProgress | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> int:
     """Find the rows of a matrix that are nearest to the sentences of a file; return how many were found.
 
@@ -50,13 +53,16 @@ def search_files(
         k: number of rows to find per query.
         min_score: rows with a lower score are left out.
         language: language of the queries, for a system that asks for it.
+        model: the system as `--model` takes it, for messages.
         with_faiss: whether to search with FAISS, which finds the same rows in a `.npy` file.
         threads: number of threads.
         progress: is called now and then with the current task and the share of it that is done.
+        note: is called with a line that the user should read: nothing says which model made the matrix.
 
     Raises:
-        InputError: a file cannot be read or written, dimensions differ, a row or a query is not finite, the
-            numbers of sentences and rows differ, or FAISS is needed but not installed.
+        InputError: a file cannot be read or written, another model made the matrix, dimensions differ, a row
+            or a query is not finite, the sentences are not those of the rows, or FAISS is needed but not
+            installed.
     """
     if sentences is not None and (sentences == "-" or Path(sentences).is_fifo()):
         raise InputError("the rows' sentences cannot come from a pipe, because they are read twice")
@@ -65,16 +71,21 @@ def search_files(
     with text_output(output) as file:
         tell = progress and partial(progress, "searching")
         matrix, find = _open_index(index, k, min_score, with_faiss, threads, tell)
-        rows, dim = matrix.shape
+        dim = matrix.shape[1]
+        made, doubt = check_model(matrix, system, model)
         if dim != system.dim:
             raise InputError(
                 f"{index} has vectors of {dim} dimensions, but those of {system.label} have {system.dim}"
             )
-        if sentences is not None and (lines := sum(1 for _ in read_sentences(sentences))) != rows:
-            raise InputError(f"{sentences} has {lines} lines, but {index} has {rows} rows")
+        if sentences is not None:
+            check_sentences(matrix, sentences, system, made)
         stream = read_sentences(queries)
         while group := list(islice(stream, max(1, QUERY_NUMBERS // dim))):
             found = find(system.embed_finite(group, language, name=queries))
+            if doubt and note:
+                # Not earlier, because a fault of the matrix matters more.
+                note(doubt)
+                doubt = None
             texts = None if sentences is None else _chosen_lines(sentences, found.indices)
             for query, rank in np.argwhere(found.indices >= 0).tolist():
                 row = int(found.indices[query, rank])

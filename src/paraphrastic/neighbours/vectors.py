@@ -1,6 +1,7 @@
 """Vectors that are compared by direction: rows of numbers in memory or in a file."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
@@ -65,14 +66,20 @@ class Matrix(ABC):
     Attributes:
         name: name of the file.
         shape: number of rows, and of numbers per row.
+        is_exact: whether the file holds the vectors unchanged.
     """
 
     name: str
     shape: tuple[int, ...]
+    is_exact: bool = True
 
     @abstractmethod
     def __getitem__(self, rows: slice) -> npt.NDArray[Any]:
         """Return the numbers of these rows."""
+
+    def some(self, rows: Sequence[int]) -> npt.NDArray[Any] | None:
+        """Return the numbers of a few rows, or None if the file cannot tell them one by one."""
+        return np.concatenate([np.empty((0, self.shape[1])), *(self[row : row + 1] for row in rows)])
 
 
 class VectorFile(Matrix):

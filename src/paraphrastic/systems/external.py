@@ -112,7 +112,8 @@ def open_vectors(sentences: Path, vectors: Path) -> System:
     """Open vectors that were computed elsewhere.
 
     A sentence has one vector, whatever its language. The file must contain every sentence of a test set just
-    as the test set spells it; embedding a sentence that is missing is an `InputError`.
+    as the test set spells it, except that control characters are spaces in both; embedding a sentence that is
+    missing is an `InputError`.
 
     Args:
         sentences: text file in UTF-8, one sentence per line.

@@ -12,7 +12,6 @@ from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
 from paraphrastic.base.threads import in_blocks
-from paraphrastic.config.architecture import encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
 from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, MODULES, TRANSFORMER
@@ -53,7 +52,7 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
         vectors = in_blocks(lambda rows: model.embed_tokens(*blocks[rows]), len(blocks), 1, threads)
         return np.concatenate([np.empty((0, model.dim), np.float32), *vectors])
 
-    label = f"{encoder_name(model.config)} {model.config['model']}"
+    label = model.label
     if device == "cpu":
         stages = Stages(prepare, embed_tokens)
     elif isinstance(model, AverageEncoder):
@@ -66,7 +65,7 @@ def system_of(model: SentenceEncoder, *, threads: int = 1, device: str = "cpu") 
             return model.embed_raw_text(sentences, language=language, threads=threads)
         return stages.embed(prepare(sentences, language))
 
-    return System(label, model.dim, model.digest, embed, stages)
+    return System(label, model.dim, model.digest, embed, stages, model.preparation)
 
 
 def averages_on(device: str, model: AverageEncoder) -> Callable[[Sequence[Pieces]], Float32]:

@@ -1,0 +1,185 @@
+"""The file beside a matrix of vectors that says which model made it: `vectors.npy.json` of `vectors.npy`."""
+
+import base64
+import binascii
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.base.arrays import Float64, Int64
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic.model.encoder import SentenceEncoder
+
+# The first entry of a description, by which it is told from other files, and the version of its format.
+_MARK, _FORMAT = "paraphrastic_matrix", 1
+# Rows that identify a matrix, and how many numbers of each: other ones in each row, where there are enough.
+_ROWS, _NUMBERS = 16, 8
+# Lowest cosine of the numbers in the description with those in the matrix: of one that holds the vectors as
+# they are, possibly in 16 bits, and of one that holds them roughly.
+_SAME, _ROUGHLY_SAME = 0.999, 0.8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixDescription:
+    """What is known about a matrix that `embed` wrote.
+
+    Attributes:
+        label: the kind and name of the model, as messages show it.
+        model: the model's folder or name, as `--model` takes it.
+        digest: the model's digest.
+        preparation: how the model prepares text.
+        language: the language that was named.
+        rows: number of rows, one per line of the text.
+        dimension: numbers per row.
+        dtype: type of the numbers.
+        normalized: whether the vectors have unit length.
+        version: version of this package.
+        sample: the direction of some rows, which shows whether the description belongs to a matrix.
+    """
+
+    label: str
+    model: str
+    digest: str
+    preparation: Mapping[str, Any]
+    language: str | None
+    rows: int
+    dimension: int
+    dtype: str
+    normalized: bool
+    version: str
+    sample: str
+
+    @classmethod
+    def of(
+        cls,
+        encoder: SentenceEncoder,
+        vectors: npt.NDArray[Any],
+        *,
+        model: str,
+        language: str | None,
+        normalized: bool,
+    ) -> Self:
+        """Describe vectors that an encoder made, [n, dim]."""
+        try:
+            version = metadata.version("paraphrastic")
+        except metadata.PackageNotFoundError:
+            version = "unknown"
+        return cls(
+            label=encoder.label,
+            model=model,
+            digest=encoder.digest,
+            preparation=encoder.preparation,
+            language=language,
+            rows=len(vectors),
+            dimension=vectors.shape[1],
+            dtype=vectors.dtype.name,
+            normalized=normalized,
+            version=version,
+            sample=base64.b64encode(_numbers(vectors[sampled_rows(len(vectors))]).tobytes()).decode(),
+        )
+
+    def describes(self, rows: int, sample: npt.NDArray[Any], *, is_exact: bool = True) -> bool:
+        """Whether a matrix with so many rows, of which these are the `sampled_rows`, is the one described."""
+        if (rows, sample.shape[1]) != (self.rows, self.dimension):
+            return False
+        own = np.frombuffer(base64.b64decode(self.sample), "<f2").astype(np.float64)
+        other = _numbers(sample).astype(np.float64)
+        if not own.any() or not other.any():
+            return not own.any() and not other.any()
+        with np.errstate(all="ignore"):
+            cosine = own @ other / np.sqrt((own @ own) * (other @ other))
+        return bool(cosine >= (_SAME if is_exact else _ROUGHLY_SAME))
+
+    def write(self, path: Path) -> None:
+        """Write the description."""
+        write_json(path, {_MARK: _FORMAT, **asdict(self)})
+
+
+def description_path(matrix: str | Path) -> Path:
+    """The place of a matrix's description; if the matrix is a link, beside the file that it leads to."""
+    return Path(f"{os.path.realpath(matrix) if Path(matrix).is_symlink() else matrix}.json")
+
+
+def read_description(path: Path) -> MatrixDescription | None:
+    """Read a description; None if there is none, or another program's file is there.
+
+    Raises:
+        InputError: the file cannot be read, or the description is damaged.
+    """
+    if not path.exists():
+        return None
+    try:
+        content = read_json(path)
+    except InputError as error:
+        raise InputError(f"{error}; {_remedy(path)}") from None
+    if not isinstance(content, dict) or _MARK not in content:
+        return None
+    if content[_MARK] != _FORMAT:
+        raise InputError(f"{path}: written by another version of paraphrastic; {_remedy(path)}")
+    kinds = {field.name: field.type for field in fields(MatrixDescription)}
+    if not all(name in content and _is_of(content[name], kind) for name, kind in kinds.items()):
+        raise InputError(f"{path}: damaged: entries are missing or of another type; {_remedy(path)}")
+    found = MatrixDescription(**{name: content[name] for name in kinds})
+    if not _is_sample(found):
+        raise InputError(f"{path}: damaged: `sample` does not fit `rows` and `dimension`; {_remedy(path)}")
+    return found
+
+
+def require_replaceable(path: Path) -> None:
+    """Refuse to write a description over a file that is not one."""
+    try:
+        fits = read_description(path) is not None or not path.exists()
+    except InputError:
+        fits = False
+    if not fits:
+        raise InputError(
+            f"{path}: is in the way: the description of the matrix goes there, but this file is not one; "
+            "move it away, or choose another output"
+        )
+
+
+def sampled_rows(rows: int) -> Int64:
+    """The rows that identify a matrix, spread evenly."""
+    return np.linspace(0, max(0, rows - 1), min(_ROWS, rows)).astype(np.int64)
+
+
+def unit_rows(vectors: npt.ArrayLike) -> Float64:
+    """Rows of length 1, [n, dim]; zero stays zero."""
+    values = np.asarray(vectors, np.float64)
+    with np.errstate(all="ignore"):
+        values = values / np.maximum(np.abs(values).max(axis=1, keepdims=True, initial=0), 1e-300)
+        return np.asarray(values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), 1e-300))
+
+
+def _numbers(sample: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
+    """The numbers of the sampled rows that a description holds."""
+    units = unit_rows(sample)
+    count, dim = units.shape
+    columns = (np.arange(count)[:, None] * _NUMBERS + np.arange(_NUMBERS)) % max(1, dim)
+    return np.take_along_axis(units, columns, axis=1).astype("<f2").ravel()
+
+
+def _is_of(value: Any, kind: Any) -> bool:
+    """Whether a value of JSON is of an attribute's type."""
+    if kind is int:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, dict if kind == Mapping[str, Any] else kind)
+
+
+def _is_sample(found: MatrixDescription) -> bool:
+    try:
+        content = base64.b64decode(found.sample, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return len(content) == 2 * _NUMBERS * min(_ROWS, found.rows)
+
+
+def _remedy(path: Path) -> str:
+    return f"remove {path.name}, or make the matrix again with `paraphrastic embed`"

@@ -1,0 +1,136 @@
+"""Check that a matrix which is searched comes from the model that embeds the queries."""
+
+import os
+import shlex
+from pathlib import Path
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.embed_files import read_sentences
+from paraphrastic.model.matrix_description import (
+    MatrixDescription,
+    description_path,
+    read_description,
+    sampled_rows,
+    unit_rows,
+)
+from paraphrastic.model.system import System
+from paraphrastic.neighbours.vectors import Matrix
+
+# Number of rows whose sentences are embedded again, and the lowest cosine of a row with the new vector.
+_CHECKED_ROWS = 16
+_SAME = 0.99
+
+
+def check_model(
+    matrix: Matrix, system: System, model: str | None
+) -> tuple[MatrixDescription | None, str | None]:
+    """Return the description of a matrix or, if nothing says which model made it, a note about that.
+
+    A FAISS index, such as `vectors.faiss`, may have its own description, `vectors.faiss.json`. Otherwise, it
+    has the one of `vectors.npy`, if it holds the same vectors.
+
+    Args:
+        matrix: the rows.
+        system: the system that embeds the queries.
+        model: that system as `--model` takes it.
+
+    Raises:
+        InputError: the description is damaged, or names another model.
+    """
+    name = matrix.name
+    places = [description_path(name)]
+    if name.endswith(".faiss"):
+        places.append(description_path(Path(name).with_suffix(".npy")))
+    others = []
+    for place in places:
+        if (found := read_description(place)) is None:
+            continue
+        if _describes(found, matrix):
+            if (found.digest, found.preparation) != (system.digest, system.preparation):
+                raise InputError(_other_model(name, found, system, model))
+            return found, None
+        others.append(str(place))
+    cause = f"{others[0]} describes other vectors" if others else "there is no description beside it"
+    doubt = f"{cause}, so it is not known which model made it"
+    return None, f"{name}: {doubt}; the result makes sense only if it was {system.label}"
+
+
+def _describes(found: MatrixDescription, matrix: Matrix) -> bool:
+    if matrix.shape != (found.rows, found.dimension):
+        return False
+    sample = matrix.some(sampled_rows(found.rows).tolist())
+    return sample is not None and found.describes(found.rows, sample, is_exact=matrix.is_exact)
+
+
+def _other_model(name: str, found: MatrixDescription, system: System, model: str | None) -> str:
+    """The message about a matrix of another model."""
+    if model is not None and _is_same_place(found.model, model):
+        changed = f"made by {found.label} before the model in {model} changed"
+        return f"{name}: {changed}; make it again with `paraphrastic embed`"
+    again = f"--model {shlex.quote(model)}" if model else "this model"
+    label = found.label
+    if label == system.label:
+        label += f" of --model {shlex.quote(found.model)}"
+    return (
+        f"{name}: made by the model {label}, but {system.label} embeds the sentences to search for; "
+        f"give --model {shlex.quote(found.model)}, or make the matrix again with {again}"
+    )
+
+
+def _is_same_place(first: str, second: str) -> bool:
+    return first == second or os.path.realpath(first) == os.path.realpath(second)
+
+
+def check_sentences(matrix: Matrix, path: str, system: System, made: MatrixDescription | None) -> None:
+    """Check that line i of a text is the sentence of row i: by their number, and by embedding some again.
+
+    If nothing says which model made the matrix, it may be another one, or have been told another language, so
+    it is enough that one row agrees.
+
+    Args:
+        matrix: the rows.
+        path: the text.
+        system: the system that embeds the queries.
+        made: the description of the matrix, if it has one.
+
+    Raises:
+        InputError: the numbers of lines and rows differ, or sentences and rows do not belong together.
+    """
+    count = matrix.shape[0]
+    few = np.random.default_rng(count).choice(count, min(_CHECKED_ROWS, count), replace=False)
+    wanted, lines = set(few.tolist()), 0
+    sentences: dict[int, str] = {}
+    for row, text in enumerate(read_sentences(path)):
+        lines = row + 1
+        if row in wanted:
+            sentences[row] = text
+    if lines != count:
+        raise InputError(f"{path} has {lines} lines, but {matrix.name} has {count} rows")
+    rows = matrix.some(list(sentences)) if matrix.is_exact else None
+    if rows is None or not np.isfinite(rows).all():
+        return
+    language = made.language if made else None
+    try:
+        again = system.embed_finite(list(sentences.values()), language, name=path)
+    except InputError:
+        if made:
+            raise
+        return
+    has_text = again.any(axis=1) | rows.any(axis=1)
+    cosines = (unit_rows(rows) * unit_rows(again)).sum(axis=1)
+    differ = has_text & (cosines < _SAME)
+    if not differ.any() or (made is None and (differ != has_text).any()):
+        return
+    first = int(differ.argmax())
+    line, cosine = list(sentences)[first] + 1, f"their cosine is {cosines[first]:.2f}"
+    if made:
+        raise InputError(
+            f"{path}:{line}: is not the sentence of row {line} of {matrix.name} ({cosine}); "
+            "give the text that the matrix was made of, with its lines in that order"
+        )
+    raise InputError(
+        f"{path}:{line}: {system.label} embeds it otherwise than row {line} of {matrix.name} ({cosine}), and "
+        "likewise all other lines looked at; give the model and the text that the matrix was made of"
+    )
