@@ -22,6 +22,7 @@ from unicode_text import ODD
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.text import visible
 from paraphrastic.cli import main
 from paraphrastic.interop import export, formats
 from paraphrastic.interop.compression import with_dtype
@@ -228,6 +229,8 @@ def test_the_card_shows_how(model: AverageEncoder, tmp_path: Path, form: str, mo
         names: dict[str, Any] = {}
         exec(compile(example, form, "exec"), names)
         vector = names["vector"] if form == "glove" else names["vectors"][0]
+    if form == "glove":
+        assert [names["clean"](text) for text in ODD] == visible(ODD)
     expected = model.embed_raw_text(["This is a test."])[0]
     assert cosines(vector[None], expected[None])[0] > 1 - 1e-6
 

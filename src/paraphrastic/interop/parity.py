@@ -84,8 +84,8 @@ class Parity:
             reason = ""
             if self.segmented:
                 reason = (
-                    f", including Chinese ones ({len(self.segmented):,}), in which jieba finds the words for the "
-                    "model but not for the export"
+                    f", including Chinese ones ({len(self.segmented):,}), in which jieba finds the words for "
+                    "the model but not for the export"
                 )
             faults.append(
                 f"{len(self.different):,} of {self.sentences:,} sentences are cut into different pieces"
@@ -93,8 +93,9 @@ class Parity:
             )
         if self.apart:
             faults.append(
-                f"in {len(self.apart):,} of {self.sentences:,}, the vector, scaled to length 1, is farther than "
-                f"{self.tolerance:g} from the model's, at most {self.largest:.2g} (line {_lines(self.apart)})"
+                f"in {len(self.apart):,} of {self.sentences:,}, the vector, scaled to length 1, is farther "
+                f"than {self.tolerance:g} from the model's, at most {self.largest:.2g} "
+                f"(line {_lines(self.apart)})"
             )
         if faults:
             raise InputError(f"{text}: {name} does not agree with the model: {'; '.join(faults)}")
@@ -112,8 +113,8 @@ class Parity:
             ("with identical pieces", f"{100 * self.identical / self.sentences:.4g} %"),
             ("compared vectors", f"{self.vectors:,}"),
             (
-                "largest distance of vectors of length 1",
-                f"{self.largest:.2g} (tolerated: {self.tolerance:g})",
+                "largest distance of vectors",
+                f"{self.largest:.2g} at length 1 (tolerated: {self.tolerance:g})",
             ),
         ]
         if self.reordered:
