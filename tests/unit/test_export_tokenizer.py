@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 import sentencepiece
-from unicode_text import texts
+from unicode_text import ODD, texts
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.text import fold
+from paraphrastic.base.text import prepare_text
 from paraphrastic.base.units import spell
 from paraphrastic.interop.parity import TEXT
 from paraphrastic.interop.tokenizer import tokenizer_json
@@ -27,11 +27,13 @@ PLAIN = {"folding": {}, "lowercase": False, "unit": "subword"}
 LOWER = {**PLAIN, "lowercase": True}
 
 
-def trained(**options: Any) -> sentencepiece.SentencePieceProcessor:
+def trained(
+    sentences: Sequence[str] = SENTENCES[:-8], **options: Any
+) -> sentencepiece.SentencePieceProcessor:
     model = io.BytesIO()
     settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99, **options}
-    # The last sentences are left out because they are a long text and rare characters.
-    lines = [line.lower() for line in SENTENCES[:-8]] * 3
+    # The last of `SENTENCES` are left out because they are a long text and rare characters.
+    lines = [line.lower() for line in sentences] * 3
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **settings
     )
@@ -39,8 +41,8 @@ def trained(**options: Any) -> sentencepiece.SentencePieceProcessor:
 
 
 def prepared(sentences: Sequence[str], config: dict[str, Any]) -> list[str]:
-    found = fold(sentences, config["folding"]) if config["folding"] else list(sentences)
-    return spell([text.lower() if config["lowercase"] else text for text in found], config["unit"])
+    settings = {name: config[name] for name in ("folding", "lowercase")}
+    return spell(prepare_text(sentences, **settings), config["unit"])
 
 
 def cut(
@@ -88,7 +90,7 @@ KINDS = {
 def test_any_text_has_the_same_pieces(kind: str) -> None:
     options, config = KINDS[kind]
     processor = trained(**options)
-    sentences = [*SENTENCES, *texts(800, SENTENCES, seed=len(kind))]
+    sentences = [*SENTENCES, *ODD, *texts(800, SENTENCES, seed=len(kind))]
     if "byte_fallback" in options:
         # Libraries with a newer Unicode lower-case letters that this Python does not know.
         sentences = [text for text in sentences if "Cn" not in map(unicodedata.category, text)]
@@ -162,6 +164,17 @@ def test_a_letter_that_is_looked_up_alone_has_no_unknown_ones_beside_it() -> Non
     assert len(sentences) > 5
     for text, ours, theirs in zip(sentences, *cut(extended, LOWER, sentences), strict=True):
         assert theirs == ours, ascii(text)
+
+
+def test_a_final_sigma_is_one_in_bytes_and_in_spellings_too() -> None:
+    # No piece has a sigma, but its bytes have pieces, or a spelling has it.
+    plain = trained(SENTENCES[:20])
+    spelled = with_unknown_pieces(add_unknown_pieces(plain, ["σς", "οδος"]), lowercase=True)
+    in_bytes = trained(SENTENCES[:20], byte_fallback=True, vocab_size=600)
+    for processor in (spelled, in_bytes):
+        ours, theirs = cut(processor, LOWER, ["ΣΣ", "σς", "ΟΔΟΣ", "ΑΣ."])
+        assert theirs == ours
+        assert ours[0] == ours[1] != [processor.unk_id()]
 
 
 REFUSED = {

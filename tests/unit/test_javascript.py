@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import safetensors
+import safetensors.numpy
 from small_models import LONG, model_of
 from test_export_tokenizer import SENTENCES
-from unicode_text import texts
+from unicode_text import ODD, texts
 
 from browser import Browser
 from paraphrastic import load_model
@@ -129,18 +131,47 @@ def test_ties_spaces_and_strange_characters_are_cut_alike(name: str, tmp_path: P
     model = open_folder(name)
     assert isinstance(model, AverageEncoder)
     generator = random.Random(0)
-    parts = ["a", "ab", "ha", "0", "-", "e é", "日本", "ا", "İI", "Σ ς", "▁x", "😀", "\0a", "ﬁ", "\u0301e",
-             "\u200b ", " \t", "क्ष", "<0x41>", "\ud800", "\x85", "\u3000"]  # fmt: skip
+    parts = ["a", "ab", "ha", "0", "-", "e é", "日本", "ا", "İI", "Σ ς", "▁x", "😀", "\1a", "ﬁ", "\u0301e",
+             "\u00ad", "\u200b ", " \t", "क्ष", "<0x41>", "\ud800", "\x85", "\u3000"]  # fmt: skip
     repeated = [
         "".join(generator.choices([part, part, part, *"aehilnorst 0 "], k=generator.randint(1, 60)))
         for part in parts
         for _ in range(40)
     ]
+    # Python refuses NUL characters.
+    generated = [text.replace("\0", "\1") for text in texts(2000, SENTENCES)]
     # Letters that are newer than one of the two programs' Unicode may have another lower case.
-    found = compared(
-        model, tmp_path, [*repeated, *SENTENCES, LONG, "", " ", "\u0001", *texts(2000, SENTENCES)]
-    )
+    found = compared(model, tmp_path, [*repeated, *SENTENCES, LONG, "", " ", "\u0001", *generated])
     assert found.sentences - found.identical == len(found.ties) < 20
+
+
+@needs_node
+@pytest.mark.parametrize("name", SHIPPED)
+def test_odd_text_is_prepared_alike(name: str, tmp_path: Path) -> None:
+    model = open_folder(name)
+    assert isinstance(model, AverageEncoder)
+    found = compared(model, tmp_path, ODD)
+    assert found.identical == found.vectors == len(ODD)
+    # Python refuses this character.
+    same = run(tmp_path, "return ['a\\0b', 'a b', 'a\\u00adb', 'ab'].map((text) => model.pieces(text));")
+    assert same == [same[1], same[1], same[3], same[3]]
+
+
+@needs_node
+def test_models_that_were_exported_before_text_was_cleaned_still_load(tmp_path: Path) -> None:
+    model = model_of()
+    write_javascript(model, tmp_path)
+    path = tmp_path / "model.safetensors"
+    with safetensors.safe_open(path, "np") as file:
+        metadata = file.metadata()
+    settings = json.loads(metadata["settings"])
+    del settings["cleaning"]
+    tensors = safetensors.numpy.load_file(path)
+    safetensors.numpy.save_file(tensors, path, {**metadata, "settings": json.dumps(settings)})
+    in_node_there = in_node(model, tmp_path)
+    np.testing.assert_allclose(
+        in_node_there.embed(SENTENCES[:20]), model.embed_raw_text(SENTENCES[:20]), atol=1e-6
+    )
 
 
 @needs_node

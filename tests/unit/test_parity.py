@@ -9,6 +9,7 @@ from small_models import model_of
 from test_export_tokenizer import SENTENCES
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import prepare_text
 from paraphrastic.interop.parity import TEXT, Other, compare
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.sentencepiece_models import read_model_proto
@@ -20,7 +21,7 @@ def model() -> AverageEncoder:
 
 
 def other_of(model: AverageEncoder, **changed: Any) -> Other:
-    tokens = {"cut": lambda texts: model.processor.encode([text.lower() for text in texts])}
+    tokens = {"cut": lambda texts: model.processor.encode(prepare_text(texts, lowercase=True))}
     return Other(**{**tokens, "embed": model.embed_raw_text, "tolerance": 1e-5, "unknown": True, **changed})
 
 
@@ -32,14 +33,18 @@ def test_differences_are_found(model: AverageEncoder) -> None:
         vectors[5, 3] = np.nan
         return vectors
 
-    def shifted(texts: Sequence[str]) -> Any:
-        vectors = model.embed_raw_text(texts)
-        return np.vstack([vectors[:-1], vectors[:1]]) if len(texts) < 1024 else vectors
+    def turned(texts: Sequence[str]) -> Any:
+        # All cosines among these vectors are the same as here.
+        return model.embed_raw_text(texts)[:, ::-1]
 
-    assert compare(model, other_of(model), sentences).apart == []
+    longer = other_of(model, embed=lambda texts: 3 * model.embed_raw_text(texts))
+    assert compare(model, longer, sentences).apart == []
     # These lines are in the first and the second block.
-    assert compare(model, other_of(model, embed=with_nan), sentences).apart == [5, 6, 1029, 1030]
-    assert compare(model, other_of(model, embed=shifted), sentences).apart == [1499]
+    assert compare(model, other_of(model, embed=with_nan), sentences).apart == [6, 1030]
+    assert compare(model, other_of(model, embed=turned), ["the human", "", "free"]).apart == [1, 3]
+    one = compare(model, other_of(model), ["the human"])
+    one.check("text", "the library")
+    assert one.vectors == 1
     reverse = other_of(model, cut=lambda texts: [ids[::-1] for ids in other_of(model).cut(texts)])
     assert len(compare(model, reverse, sentences).reordered) == 1500
     without = other_of(model, cut=lambda texts: [ids[1:] for ids in other_of(model).cut(texts)])
@@ -48,17 +53,41 @@ def test_differences_are_found(model: AverageEncoder) -> None:
         compare(model, other_of(model, embed=lambda texts: np.zeros((len(texts), 3))), SENTENCES[:30])
 
 
-def test_equal_scores_are_no_difference() -> None:
+def test_equal_scores_are_no_difference_if_the_text_is_the_same() -> None:
     model = model_of()
-    pieces = {piece: model.processor.piece_to_id(piece) for piece in ("▁the", "▁all", "▁and")}
+    the, other, *letters = ids = model.processor.piece_to_id(["▁the", "▁all", "▁", "t", "h", "e"])
     proto = read_model_proto(model.processor.serialized_model_proto())
-    proto.pieces[pieces["▁all"]].score = proto.pieces[pieces["▁the"]].score + 1e-9
+    proto.pieces[other].score = proto.pieces[the].score + 1e-9
+    for letter in letters:
+        proto.pieces[letter].score = proto.pieces[the].score / len(letters)
     model.processor.load_from_serialized_proto(proto.SerializeToString())
-    for name in ("▁the", "▁all", "▁and"):
-        model.known[pieces[name]] = True
-    for piece, ties, different in (("▁all", [1], []), ("▁and", [], [1])):
-        found = compare(model, other_of(model, cut=lambda texts, p=piece: [[pieces[p]]]), ["the"])
+    model.known[ids] = True
+    equal = letters if model.processor.encode("the") == [the] else [the]
+    for pieces, ties, different in ((equal, [1], []), ([other], [], [1]), ([*equal, the], [], [1])):
+        found = compare(model, other_of(model, cut=lambda texts, p=pieces: [p]), ["the"])
         assert (found.ties, found.different) == (ties, different)
+
+
+def test_other_bytes_are_no_tie() -> None:
+    model = model_of(byte_fallback=True, vocab_size=1156)
+    model.known[:] = True
+    wrong = other_of(
+        model, cut=lambda texts: model.processor.encode([text.replace("犭", "犮") for text in texts])
+    )
+    assert compare(model, wrong, ["犭", "犭 the"]).different == [1, 2]
+
+
+def test_a_comparison_of_nothing_fails() -> None:
+    model = model_of()
+    zero = other_of(model, unknown=False, cut=lambda texts: model.processor.encode(texts))
+    with pytest.raises(InputError) as error:
+        compare(model, zero, ["", "狗", " "]).check("the text", "the library")
+    assert str(error.value) == (
+        "the text: has no sentence whose vector can be compared with the library (without text: 2 (line "
+        "1, 3); with unknown pieces only, which are zero there: 1 (line 2)); give a text with other sentences"
+    )
+    with pytest.raises(InputError, match="contains no sentence"):
+        compare(model, zero, []).check("the text", "the library")
 
 
 def test_the_text_that_comes_with_the_package_is_of_many_scripts() -> None:

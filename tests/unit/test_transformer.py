@@ -1,6 +1,7 @@
 """Test Transformers with tiny ones of random weights: training, folders, other libraries, and bad input."""
 
 import math
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +16,17 @@ from small_corpus import sentence_pairs
 from tiny_transformer import write_bert
 from torch import nn
 from training_runs import CONFIG, SETTINGS, history
-from transformers import AutoModel, AutoTokenizer, get_linear_schedule_with_warmup
+from transformers import AutoModel, AutoTokenizer, BertTokenizer, get_linear_schedule_with_warmup
+from unicode_text import ODD
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.base.text import prepare_text
 from paraphrastic.config.architecture import Architecture, Transformer
 from paraphrastic.interop.transformer import compare_folder
 from paraphrastic.model.lstm_pooling import LastState
+from paraphrastic.model.transformer import load_tokenizer, tokenizer_digest
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.beginning import TrainingInputs, untrained_model
 from paraphrastic.training.dataset import PairDataset
@@ -183,6 +187,37 @@ def test_a_folder_is_one_of_sentence_transformers(
     assert parity.sentences > 50
     assert parity.largest < 1e-5
     assert ours.dim == (24 if pooling == "lstm_last" else 32)
+
+
+def test_odd_text_is_prepared_by_the_tokenizer_in_training_in_use_and_elsewhere(
+    bert: Path, tmp_path: Path
+) -> None:
+    # This class of tokenizers would make its own normalizer whenever a folder is loaded.
+    start = tmp_path / "start"
+    shutil.copytree(bert, start)
+    letters = sorted(
+        {letter for text in prepare_text([*ODD, "abc"], lowercase=True) for letter in text} - {" "}
+    )
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *letters, *(f"##{letter}" for letter in letters)]
+    (start / "vocab.txt").write_text("\n".join(pieces), encoding="utf-8")
+    BertTokenizer(
+        str(start / "vocab.txt"), do_lower_case=False, strip_accents=False, tokenize_chinese_chars=False
+    ).save_pretrained(start)
+    model = AutoModel.from_pretrained(start)
+    model.resize_token_embeddings(len(pieces))
+    model.save_pretrained(start)
+    data = write_data(tmp_path, PAIRS, start)
+    transformer = Transformer(place=str(start))
+    cut = load_tokenizer(transformer, lowercase=True)
+    assert "[UNK]" not in cut.tokenize(" ".join(ODD[:4]))
+    plain = AutoTokenizer.from_pretrained(start)
+    for text, clean in zip(ODD, prepare_text(ODD, lowercase=True), strict=True):
+        assert cut.tokenize(text) == plain.tokenize(clean), ascii(text)
+    folder = trained(tmp_path / "model", inputs(data, start, epochs=0))
+    ours: Any = load_model(folder)
+    theirs = SentenceTransformer(str(folder), device="cpu")
+    assert {tokenizer_digest(each.tokenizer) for each in (ours, theirs)} == {tokenizer_digest(cut)}
+    np.testing.assert_allclose(ours.embed_raw_text(ODD), theirs.encode(ODD), atol=1e-5)
 
 
 def test_an_empty_sentence_is_zero_and_neighbours_do_not_matter(

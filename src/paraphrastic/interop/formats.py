@@ -19,7 +19,8 @@ from paraphrastic.model.files import SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.folder import open_folder, save_model
 from paraphrastic.model.sentencepiece_models import UnknownPieceProcessor
 
-# Cosines may differ by this much if the table is float16, since other libraries then have float16 vectors.
+# Vectors of length 1 may be this far apart if the table is float16, since other libraries then have float16
+# vectors.
 _HALF_TOLERANCE = 1e-3
 
 GRAPH = "model.onnx"

@@ -12,6 +12,7 @@ import jinja2
 import yaml
 
 from paraphrastic.base.files import atomic_output, read_csv, read_json
+from paraphrastic.base.text_patterns import PYTHON, cleaning
 from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.evaluation.percentages import bracketed, percent
@@ -134,6 +135,7 @@ def export_card(model: AverageEncoder, *, smaller: Rows, card: str | None, **con
         matter or _matter(model.config),
         model=model,
         smaller=smaller,
+        cleaning=cleaning(PYTHON),
         quoted=[text for title, text in sections if title not in _OF_FILES],
         **content,
     )

@@ -13,7 +13,7 @@ The regular expressions are Oniguruma's, which the tokenizers use.
 import base64
 import struct
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
@@ -21,16 +21,15 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import fold
+from paraphrastic.base.text_patterns import CHARACTERS, TOKENIZERS, any_of, cleaning, final_sigma
 from paraphrastic.model.sentencepiece_models import UNKNOWN, ModelProto
 
 Normalizer = dict[str, Any]
 Tree: TypeAlias = "dict[str, Tree]"
 
 SPACE = "▁"
-# These are unassigned, and invisible if they are ever assigned, so each of them is a grapheme of its own.
+# Each of these is a grapheme of its own. They are invisible, so `preparation` leaves no text that has one.
 _STAND_INS = frozenset(map(chr, range(0xE01F0, 0xE1000)))
-# All planes that have characters, except private ones.
-_CHARACTERS = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x40000), *range(0xE0000, 0xE1000))]
 # Besides marks, Unicode joins these to the character before (UAX #29): jamo, regional indicators, modifiers
 # of emoji, and a few letters and signs.
 _JOINING = (
@@ -59,9 +58,7 @@ class Normalization:
         self._map = read_charsmap(charsmap)
         pieces = "".join(piece.piece for piece in model.pieces)
         self._free = iter(sorted(_STAND_INS.difference(self._map, *self._map.values(), pieces)))
-        stranger = next(self._free)
-        self._used: list[str] = []
-        self.boundary, inner = self._stand_in(), self._stand_in()
+        self.boundary, inner = next(self._free), next(self._free)
         self.run, self.cut, self.unknown_pieces = "", "", set[str]()
         # sentencepiece adds this space to a text; like all others, it becomes the sign for spaces.
         self.steps: list[Normalizer] = [{"type": "Prepend", "prepend": " "}]
@@ -82,21 +79,15 @@ class Normalization:
             known = {piece.piece for piece in model.pieces if piece.type == piece.NORMAL}
             self.unknown_pieces = {text for text in unused if not lowercase or text == text.lower()}
             self._mark_runs({piece for piece in known if len(piece) == 1}, lowercase)
-        # A stand-in that the text itself has is replaced by another unknown character.
-        self.steps.insert(0, replace(_any_of(self._used), stranger))
-
-    def _stand_in(self) -> str:
-        self._used.append(next(self._free))
-        return self._used[-1]
 
     def _mark_runs(self, known: Collection[str], lowercase: bool) -> None:
         """Mark both ends of runs of unknown characters, so that a spelling matches only a whole run."""
-        self.run = self._stand_in()
+        self.run = next(self._free)
         # White space separates runs.
-        inside = _any_of({*known, *_spaces()}, negated=True)
+        inside = any_of({*known, *_spaces()}, negated=True)
         self.steps.append(replace(f"(?<!{inside})(?={inside})|(?<={inside})(?!{inside})", self.run))
         if lowercase:
-            self.cut = self._stand_in()
+            self.cut = next(self._free)
             self._lowercase_runs(known)
 
     def _lowercase_runs(self, known: Collection[str]) -> None:
@@ -115,26 +106,26 @@ class Normalization:
                 self.steps.append(replace_text(capital, letter))
 
 
-def preparation(config: Mapping[str, Any], characters: Collection[str]) -> list[Normalizer]:
-    """Return normalizers for all settings of the text, except segmentation, for which there is none.
+def preparation(config: Mapping[str, Any]) -> list[Normalizer]:
+    """Return normalizers that do what `prepare_text` does, except segmentation, for which there is none.
 
     Args:
         config: content of `config.json`, with `folding`, `lowercase` and `unit`.
-        characters: characters of the vocabulary.
     """
-    found = _folding(config["folding"]) if config["folding"] else []
+    found = [replace(pattern, other) for pattern, other in cleaning(TOKENIZERS)]
+    if config["folding"]:
+        found += _folding(config["folding"])
     if config["lowercase"]:
-        if not {"ς", "σ"}.isdisjoint(characters):
-            cased, ignored = _sigma_context()
-            found.append(replace(f"{cased}{ignored}*+\\KΣ(?!{ignored}*+{cased})", "ς"))
+        # Even if no piece has a sigma, its bytes may have pieces.
+        found.append(replace(final_sigma(), "ς"))
         # Letters that are newer than one library's Unicode may differ; hardly any text has them.
         found.append({"type": "Lowercase"})
     if config.get("unit", "subword") == "word":
         # Punctuation marks and symbols, as `units.spell` defines them.
-        marks = [character for character in _CHARACTERS if unicodedata.category(character)[0] in "PS"]
-        mark, inside = _any_of(marks), _any_of({" ", *marks}, negated=True)
+        marks = [character for character in CHARACTERS if unicodedata.category(character)[0] in "PS"]
+        mark, inside = any_of(marks), any_of({" ", *marks}, negated=True)
         found += [
-            replace(f"{_any_of(_spaces())}+", " "),
+            replace(f"{any_of(_spaces())}+", " "),
             replace("\\A | \\z", ""),
             # Marks at the end of a word become a word of marks, which is then split into single marks.
             replace(f"(?<={inside})(?={mark}++(?: |\\z))", " "),
@@ -144,7 +135,7 @@ def preparation(config: Mapping[str, Any], characters: Collection[str]) -> list[
 
 
 def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
-    letters = [character for character in _CHARACTERS if character <= "\uffff"]
+    letters = [character for character in CHARACTERS if character <= "\uffff"]
     folded = dict(zip(letters, fold(letters, folding), strict=True))
     by_result: dict[str, set[str]] = {}
     for letter, result in folded.items():
@@ -152,7 +143,7 @@ def _folding(folding: Mapping[str, str]) -> list[Normalizer]:
             by_result.setdefault(result, set()).add(letter)
     if any(folded[letter] != letter for result in by_result for letter in result):
         raise InputError(f"folding {dict(folding)}: the result for a letter would be folded again")
-    found = [replace(_any_of(same), result) for result, same in by_result.items()]
+    found = [replace(any_of(same), result) for result, same in by_result.items()]
     return [{"type": "NFC"}, *found] if found else []
 
 
@@ -222,7 +213,7 @@ def _sequences(blob: bytes) -> tuple[str, str]:
     charsmap = read_charsmap(blob)
     sequences = [key for key in charsmap if len(key) > 1]
     joins = {chr(code) for code in _JOINING} | {character for key in sequences for character in key[1:]}
-    for character in _CHARACTERS:
+    for character in CHARACTERS:
         category, parts = unicodedata.category(character), unicodedata.decomposition(character)
         if category[0] == "M" or category in ("Cn", "Cf"):
             joins.add(character)
@@ -235,7 +226,7 @@ def _sequences(blob: bytes) -> tuple[str, str]:
         for character in text:
             branch = branch.setdefault(character, {})
         branch[""] = {}
-    return _branches(tree), _any_of(joins - _STAND_INS)
+    return _branches(tree), any_of(joins - _STAND_INS)
 
 
 def _branches(tree: Tree) -> str:
@@ -246,7 +237,7 @@ def _branches(tree: Tree) -> str:
             by_rest.setdefault(_branches(branch), []).append(character)
     if not by_rest:
         return ""
-    branches = "|".join(_any_of(characters) + rest for rest, characters in by_rest.items())
+    branches = "|".join(any_of(characters) + rest for rest, characters in by_rest.items())
     return f"(?:{branches}){'?' if '' in tree else ''}"
 
 
@@ -255,27 +246,7 @@ def _escaped(text: str) -> str:
     return "".join(f"\\x{{{ord(character):x}}}" for character in text)
 
 
-def _any_of(characters: Iterable[str], *, negated: bool = False) -> str:
-    """Return a regular expression for any one of the characters or, if negated, any other one."""
-    ranges: list[list[int]] = []
-    for code in sorted({ord(character) for character in characters}):
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    parts = (f"\\x{{{a:x}}}" if a == b else f"\\x{{{a:x}}}-\\x{{{b:x}}}" for a, b in ranges)
-    return f"[{'^' if negated else ''}{''.join(parts)}]"
-
-
 @cache
 def _spaces() -> frozenset[str]:
     """White space, as `str.split` defines it."""
-    return frozenset(filter(str.isspace, _CHARACTERS))
-
-
-@cache
-def _sigma_context() -> tuple[str, str]:
-    """Return expressions for cased and for ignored characters in `str.lower`'s rule for a final sigma."""
-    cased = {each for each in _CHARACTERS if (each + "Σ").lower()[-1] == "ς"}
-    ignored = {each for each in _CHARACTERS if (f"A{each}Σ").lower()[-1] == "ς"} - cased
-    return _any_of(cased), _any_of(ignored)
+    return frozenset(filter(str.isspace, CHARACTERS))

@@ -7,18 +7,20 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from sentencepiece import SentencePieceProcessor
 
-from paraphrastic.base.arrays import Float32
+from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import is_chinese
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.encoder import SentenceEncoder, cosines
+from paraphrastic.model.encoder import SentenceEncoder
 
 # Sentences in many languages and scripts, some of which are hard to cut in the same way.
 TEXT = Path(__file__).with_name("sentences.txt")
 
-# In single precision, cosines may differ by this much.
-TOLERANCE = 1e-5
+# Two vectors of length 1 may be this far apart, since sums of many pieces are rounded in single precision. A
+# cosine of two sentences differs by no more than the distances of both.
+TOLERANCE = 1e-4
 _BLOCK = 1024
 # Number of differing lines that a message names.
 _NAMED = 5
@@ -30,8 +32,8 @@ class Other:
 
     Attributes:
         cut: turns texts into the ids of all their pieces; unknown pieces may have any id without embedding.
-        embed: turns texts into vectors, [n, dim].
-        tolerance: largest difference of cosines that is tolerated.
+        embed: turns texts into vectors, [n, dim], of the same directions as here.
+        tolerance: largest distance from the vector here that is tolerated, both of length 1.
         unknown: whether a sentence of unknown pieces has the same vector as here.
     """
 
@@ -51,11 +53,12 @@ class Parity:
         reordered: lines with the same pieces in another order, which does not change the average.
         ties: lines cut in two ways that sentencepiece's single precision cannot tell apart.
         different: lines cut into other pieces.
+        empty: lines without text, whose vectors are zero.
         unknown: lines of only unknown pieces, if the other library has no vector for them.
         segmented: lines of `different` with Chinese words.
-        pairs: number of compared cosines of consecutive sentences.
-        largest: largest difference of two cosines.
-        apart: first lines of the pairs whose cosines differ by more than is tolerated.
+        vectors: number of compared vectors that are not zero.
+        largest: largest distance of two vectors of length 1.
+        apart: lines whose vectors are farther apart than is tolerated.
         tolerance: see `Other`.
     """
 
@@ -65,14 +68,15 @@ class Parity:
     reordered: list[int] = field(default_factory=list)
     ties: list[int] = field(default_factory=list)
     different: list[int] = field(default_factory=list)
+    empty: list[int] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
     segmented: list[int] = field(default_factory=list)
-    pairs: int = 0
+    vectors: int = 0
     largest: float = 0.0
     apart: list[int] = field(default_factory=list)
 
     def check(self, text: str, name: str) -> None:
-        """Raise an `InputError` that names lines, unless the models agree."""
+        """Raise an `InputError` that names lines, unless vectors were compared and the models agree."""
         if not self.sentences:
             raise InputError(f"{text}: contains no sentence to compare the export with")
         faults = []
@@ -80,8 +84,8 @@ class Parity:
             reason = ""
             if self.segmented:
                 reason = (
-                    f"; {len(self.segmented):,} of them contain Chinese characters, in which jieba finds the "
-                    "words for the model but not for the export"
+                    f", including Chinese ones ({len(self.segmented):,}), in which jieba finds the words for "
+                    "the model but not for the export"
                 )
             faults.append(
                 f"{len(self.different):,} of {self.sentences:,} sentences are cut into different pieces"
@@ -89,58 +93,67 @@ class Parity:
             )
         if self.apart:
             faults.append(
-                f"{len(self.apart):,} cosines between a sentence and the next differ by more than "
-                f"{self.tolerance:g}, at most by {self.largest:.2g} (line {_lines(self.apart)})"
+                f"in {len(self.apart):,} of {self.sentences:,}, the vector, scaled to length 1, is farther "
+                f"than {self.tolerance:g} from the model's, at most {self.largest:.2g} "
+                f"(line {_lines(self.apart)})"
             )
         if faults:
             raise InputError(f"{text}: {name} does not agree with the model: {'; '.join(faults)}")
+        if not self.vectors:
+            causes = "; ".join(f"{what}: {lines}" for what, lines in self._left_out())
+            raise InputError(
+                f"{text}: has no sentence whose vector can be compared with {name} ({causes}); "
+                "give a text with other sentences"
+            )
 
     def table(self) -> list[tuple[str, str]]:
         """Return what was found, for a person to read."""
         rows = [
             ("sentences", f"{self.sentences:,}"),
             ("with identical pieces", f"{100 * self.identical / self.sentences:.4g} %"),
-            ("largest difference of cosines", f"{self.largest:.2g} (tolerated: {self.tolerance:g})"),
-            ("compared cosines between a sentence and the next", f"{self.pairs:,}"),
+            ("compared vectors", f"{self.vectors:,}"),
+            (
+                "largest distance of vectors",
+                f"{self.largest:.2g} at length 1 (tolerated: {self.tolerance:g})",
+            ),
         ]
-        counted = {
-            "with the same pieces in another order": self.reordered,
+        if self.reordered:
+            rows.append(("with the same pieces in another order", _counted(self.reordered)))
+        return rows + self._left_out()
+
+    def _left_out(self) -> list[tuple[str, str]]:
+        """Why vectors were not compared, and for which lines."""
+        causes = {
+            "without text": self.empty,
             "with two cuts of the same score": self.ties,
             "with unknown pieces only, which are zero there": self.unknown,
         }
-        return rows + [
-            (what, f"{len(each):,} (line {_lines(each)})") for what, each in counted.items() if each
-        ]
+        return [(what, _counted(lines)) for what, lines in causes.items() if lines]
 
 
 def compare(model: SentenceEncoder, other: Other, sentences: Iterable[str]) -> Parity:
-    """Compare the pieces and cosines of sentences here and in another library.
+    """Compare the pieces and vectors of sentences here and in another library.
 
-    `model` is an average of one table, or a Transformer. Sentences without text, which are zero
-    here, and those of unknown pieces that have a vector only here are not compared, and neither are the
-    cosines of those with two best ways to be cut; all but the first are counted separately.
+    `model` is an average of one table, or a Transformer. Vectors are scaled to length 1 and compared with the
+    vector of the same sentence. Those of sentences that can be cut in two best ways are not compared, and
+    neither are those of unknown pieces that have a vector only here; both are counted. Sentences without text
+    are zero here; in another library, a Transformer may have a vector for them.
     """
     found = Parity(other.tolerance)
     remaining = iter(sentences)
-    # The last row of the block before, here and there.
-    before = [np.empty((0, model.dim), np.float32)] * 2
     while block := list(islice(remaining, _BLOCK)):
-        apart = _compare_pieces(model, other, block, found)
-        vectors = [model.embed_raw_text(block), np.asarray(other.embed(block), np.float32)]
-        if vectors[1].shape != vectors[0].shape:
-            raise InputError(f"its vectors are {vectors[1].shape}, but those of the model {vectors[0].shape}")
-        for side in vectors:
-            side[apart] = np.nan
-        joined = [np.vstack(sides) for sides in zip(before, vectors, strict=True)]
-        _compare_cosines(joined, found.sentences + 1 - len(before[0]), found)
-        before = [side[-1:] for side in vectors]
+        left_out = _compare_pieces(model, other, block, found)
+        ours, theirs = model.embed_raw_text(block), np.asarray(other.embed(block), np.float32)
+        if theirs.shape != ours.shape:
+            raise InputError(f"its vectors are {theirs.shape}, but those of the model {ours.shape}")
+        _compare_vectors(ours, theirs, left_out, found)
         found.sentences += len(block)
     return found
 
 
 def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], found: Parity) -> list[int]:
     """Compare pieces and return the places of sentences whose vectors are not to be compared."""
-    apart = []
+    left_out = []
     ours = model.tokenize(block)
     for place, (text, own, pieces) in enumerate(zip(block, ours.lists(), other.cut(block), strict=True)):
         line = found.sentences + place + 1
@@ -152,37 +165,69 @@ def _compare_pieces(model: SentenceEncoder, other: Other, block: list[str], foun
             found.reordered.append(line)
         elif average and _is_tie(average, text, pieces):
             found.ties.append(line)
-            apart.append(place)
+            left_out.append(place)
         else:
             found.different.append(line)
-            if model.config["segmentation"].get("zh") and is_chinese(text):
+            if model.config["segmentation"].get("zh", "none") != "none" and is_chinese(text):
                 found.segmented.append(line)
-        if not average and not ours.has_text[place]:
-            apart.append(place)
+        if not ours.has_text[place]:
+            found.empty.append(line)
+            if not average:
+                left_out.append(place)
         if not own and ours.has_text[place] and not other.unknown:
             found.unknown.append(line)
-            apart.append(place)
-    return apart
+            left_out.append(place)
+    return left_out
 
 
 def _is_tie(model: AverageEncoder, text: str, pieces: Sequence[int]) -> bool:
-    """Whether two ways to cut a text have the same score, up to rounding in single precision."""
+    """Whether both ways to cut a text spell it and have the same score, up to single precision.
+
+    All bytes have the same score, so the scores alone would not tell one character from another.
+    """
     processor, unknown = model.processor, model.processor.unk_id()
     (own,) = processor.encode(model.spelled([text]))
     scores = [sum(processor.get_score([piece for piece in way if piece != unknown])) for way in (own, pieces)]
     lost = len(own) * float(np.finfo(np.float32).eps) * max(map(abs, scores))
-    return abs(scores[0] - scores[1]) <= lost and unknown not in {*own} ^ {*pieces}
+    return abs(scores[0] - scores[1]) <= lost and _spelling(processor, own) == _spelling(processor, pieces)
 
 
-def _compare_cosines(vectors: Sequence[Float32], first: int, found: Parity) -> None:
-    ours, theirs = (cosines(side[:-1], side[1:]) for side in vectors)
-    compared = np.isfinite(vectors[0][:-1]).all(axis=1) & np.isfinite(vectors[0][1:]).all(axis=1)
+def _spelling(processor: SentencePieceProcessor, pieces: Sequence[int]) -> bytes:
+    """The text of pieces in UTF-8, with one byte that UTF-8 does not have for a run of unknown pieces."""
+    parts: list[bytes] = []
+    for piece in pieces:
+        name = processor.id_to_piece(piece)
+        if processor.is_byte(piece):
+            parts.append(bytes([int(name.strip("<>"), base=16)]))
+        elif piece != processor.unk_id():
+            parts.append(name.encode())
+        elif parts[-1:] != [b"\xff"]:
+            parts.append(b"\xff")
+    return b"".join(parts)
+
+
+def _compare_vectors(ours: Float32, theirs: Float32, left_out: Sequence[int], found: Parity) -> None:
+    compared = np.ones(len(ours), np.bool_)
+    compared[left_out] = False
     # A vector that is not finite in the other library counts as different.
-    differences = np.nan_to_num(np.abs(ours - theirs)[compared], nan=np.inf)
-    found.pairs += int(compared.sum())
-    found.largest = max([found.largest, *differences.tolist()])
-    places = np.flatnonzero(compared)[differences > found.tolerance]
-    found.apart += (places + first).tolist()
+    distances = np.nan_to_num(np.linalg.norm(_unit(ours) - _unit(theirs), axis=1), nan=np.inf)
+    found.vectors += int((compared & ours.any(axis=1)).sum())
+    found.largest = max([found.largest, *distances[compared].tolist()])
+    places = np.flatnonzero(compared & (distances > found.tolerance))
+    found.apart += (places + found.sentences + 1).tolist()
+
+
+def _unit(vectors: Float32) -> Float64:
+    """The vectors with length 1; zero vectors stay zero."""
+    exact = vectors.astype(np.float64)
+    lengths = np.linalg.norm(exact, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        found: Float64 = exact / np.where(lengths == 0, 1, lengths)
+    return found
+
+
+def _counted(lines: Collection[int]) -> str:
+    return f"{len(lines):,} (line {_lines(lines)})"
 
 
 def _lines(numbers: Collection[int]) -> str:

@@ -73,7 +73,6 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
         InputError: the model is of another kind, or has a setting that the format cannot express.
     """
     _check_supported(model, config)
-    characters = {letter for piece in model.pieces if piece.type == piece.NORMAL for letter in piece.piece}
     normalization = Normalization(model, lowercase=config["lowercase"])
     # Text is cut at spaces before the model sees it, so that the model can cache words.
     splits = [_split(SPACE, "MergedWithNext")]
@@ -83,7 +82,7 @@ def tokenizer_json(model: ModelProto, config: Mapping[str, Any]) -> str:
         splits.append(_split(_BYTE, "MergedWithPrevious", kind="Regex"))
     if normalization.cut:
         splits.append(_split(normalization.cut, "Removed"))
-    steps = [*preparation(config, characters), *normalization.steps]
+    steps = [*preparation(config), *normalization.steps]
     content: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,

@@ -36,11 +36,15 @@ def compare_folder(folder: Path, *, text: Path = TEXT) -> Parity:
         model = cast(TransformerEncoder, own).modules
     else:
         model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    # Whoever uses the folder elsewhere has to prepare such text.
-    settings = {key: own.config[key] for key in ("segmentation", "folding")}
+    settings = {key: own.config[key] for key in ("segmentation", "folding") if own.config[key]}
+
+    def prepared(texts: list[str]) -> list[str]:
+        # The tokenizer does everything else.
+        return prepare_text(texts, **settings) if settings else texts
+
     other = Other(
-        lambda texts: model.tokenizer(prepare_text(texts, **settings), truncation=True)["input_ids"],
-        lambda texts: model.encode(prepare_text(texts, **settings), show_progress_bar=False),
+        lambda texts: model.tokenizer(prepared(texts), truncation=True)["input_ids"],
+        lambda texts: model.encode(prepared(texts), show_progress_bar=False),
     )
     parity = compare(own, other, read_sentences(str(text)))
     parity.check(str(text), "sentence-transformers")

@@ -20,6 +20,7 @@ from paraphrastic.base.arrays import Bool, Int32, Int64
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
+from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.config.architecture import Transformer
 from paraphrastic.model.encoder import SentenceEncoder, Vectors
 from paraphrastic.model.files import CARD, CONFIG, MODULES, TOKENIZER, TRANSFORMER, WEIGHTS
@@ -110,7 +111,8 @@ def _dropout_of(place: str, dropout: float) -> dict[str, float]:
 def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
     """Load a Transformer's tokenizer, which cuts sentences off after the tokens that the Transformer reads.
 
-    If sentences are lower-cased, the tokenizer does it, so that it does in other libraries, too.
+    The tokenizer cleans sentences and, if they are lower-cased, does that, so that it does both in other
+    libraries, too.
 
     Raises:
         InputError: as `load_modules`.
@@ -145,7 +147,7 @@ def _load_config(place: str) -> Any:
 
 
 def _prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lowercase: bool) -> None:
-    from tokenizers import normalizers
+    from tokenizers import Regex, normalizers
 
     place, asked = transformer.place, transformer.max_tokens
     if not tokenizer.is_fast or tokenizer.pad_token_id is None:
@@ -162,10 +164,12 @@ def _prepare_tokenizer(tokenizer: Any, config: Any, transformer: Transformer, lo
     if asked and limit and asked > limit:
         raise InputError(f"{place}: can read {limit:,} tokens, but encoder.max_tokens is {asked:,}")
     tokenizer.model_max_length = asked or limit or tokenizer.model_max_length
+    steps: list[Any] = [normalizers.Replace(Regex(pattern), other) for pattern, other in cleaning(TOKENIZERS)]
     if lowercase:
-        before = tokenizer.backend_tokenizer.normalizer
-        steps = [normalizers.Lowercase(), *([] if before is None else [before])]
-        tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+        steps += [normalizers.Replace(Regex(final_sigma()), "ς"), normalizers.Lowercase()]
+    if (own := tokenizer.backend_tokenizer.normalizer) is not None:
+        steps.append(own)
+    tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
     # The last state is that of the last token, wherever the Transformer was used to have its padding.
     tokenizer.padding_side = "right"
 
@@ -252,7 +256,7 @@ class TransformerEncoder(SentenceEncoder):
         return digest.hexdigest()
 
     def _prepare(self, sentences: Sequence[str], language: str | None) -> list[str]:
-        # The tokenizer lower-cases text itself.
+        # The tokenizer lower-cases text itself. It cleans it, too, but that must come before folding.
         settings = {key: self.config[key] for key in ("segmentation", "folding")}
         return prepare_text(sentences, language=language, **settings)
 
@@ -319,6 +323,10 @@ class TransformerFiles:
                 (saved / module["path"]).rename(saved / place)
                 module["path"] = place
             write_json(saved / MODULES, modules)
+            # Other classes than this make their own normalizer instead of reading that of `tokenizer.json`.
+            settings = {**read_json(saved / TOKENIZER_CONFIG), "tokenizer_class": "PreTrainedTokenizerFast"}
+            settings["model_input_names"] = self.modules.tokenizer.model_input_names
+            write_json(saved / TOKENIZER_CONFIG, settings)
             layers = read_json(saved / CONFIG)
             names = [
                 path.relative_to(saved).as_posix() for path in sorted(saved.rglob("*")) if path.is_file()

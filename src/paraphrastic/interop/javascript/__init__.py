@@ -13,6 +13,7 @@ import safetensors.numpy
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import folding_table
+from paraphrastic.base.text_patterns import JAVASCRIPT, cleaning
 from paraphrastic.interop.parity import Other
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import WEIGHTS
@@ -62,6 +63,7 @@ def model_bytes(model: AverageEncoder) -> bytes:
     }
     folded = folding_table(model.config["folding"])
     settings = {
+        "cleaning": cleaning(JAVASCRIPT),
         "folding": {chr(letter): other or "" for letter, other in folded.items()},
         "lowercase": model.config["lowercase"],
         "by_word": is_cut_at_spaces(model.processor),

@@ -133,6 +133,11 @@ class Cutter {
    */
   constructor(tensors, settings) {
     this.settings = settings;
+    /** Expressions and what replaces their matches. Models that were exported before text was cleaned have none.
+     * @type {[RegExp, string][]} */
+    this.cleaning = (settings.cleaning ?? []).map(
+      (/** @type {[string, string]} */ [pattern, other]) => [new RegExp(pattern, "gu"), other],
+    );
     const text = tensors.get("pieces").bytes;
     const ends = new Int32Array(tensors.get("piece_ends").bytes.buffer);
     this.scores = new Float32Array(tensors.get("scores").bytes.buffer);
@@ -188,6 +193,7 @@ class Cutter {
    */
   prepare(text) {
     const { folding, lowercase } = this.settings;
+    for (const [pattern, other] of this.cleaning) text = text.replace(pattern, other);
     if (Object.keys(folding).length) {
       text = Array.from(text.normalize("NFC"), (letter) => folding[letter] ?? letter).join("");
     }
