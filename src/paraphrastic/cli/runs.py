@@ -117,10 +117,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
 
 
 def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
+    share = cli.number(text)
     if not 0 < share <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and at most 1, such as 0.5")
     return share
