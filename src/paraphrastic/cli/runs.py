@@ -56,9 +56,9 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
     with cli.needing("pipeline"):
         from paraphrastic.pipeline.starter import starter_configuration
 
+    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
     if output != "-" and Path(output).exists():
         raise InputError(f"{output}: already exists and would be overwritten")
-    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
     if output == "-":
         print(text, end="")
     else:

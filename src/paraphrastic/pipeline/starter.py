@@ -1,5 +1,6 @@
 """A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 import yaml
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import shown
 from paraphrastic.config.check import SCHEMA, check_config, complete_config
 from paraphrastic.config.local_files import (
     ENDINGS,
     default_name_and_kind,
     looks_like_a_path,
+    name_fault,
     opus_corpora,
 )
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
@@ -46,6 +49,9 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
     if not all(map(str.strip, corpora)):
         raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
+    for option, name in (("--output", output), *(("--corpus", corpus) for corpus in corpora)):
+        if cause := name_fault(name):
+            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
     foreign = [code for code in languages if code != "en"] or ["en"]
     model = "-".join(foreign)
     files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
@@ -76,6 +82,8 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
     about = f"about {float(f'{pairs:.2g}'):,.0f} pairs" if pairs is not None else "of unknown size"
     text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+    # A name that begins with a hyphen would be an option.
+    output = shlex.quote(f"./{output}" if output.startswith("-") else output)
     lines = [
         f"A model of {' and '.join(languages)} from {', '.join(corpora)} ({about}).",
         *notes,
