@@ -89,14 +89,13 @@ the definition of one model with the values of its recipe.
 def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
     with cli.needing("pipeline"):
-        import yaml
-
         from paraphrastic.config.check import (
             DEFAULT_CONFIG,
             SCHEMA,
             check_config,
             complete_config,
             read_config,
+            write_yaml,
         )
         from paraphrastic.config.definitions import undefined
 
@@ -113,7 +112,7 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
     if as_json:
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        yaml.safe_dump(shown, sys.stdout, sort_keys=False, allow_unicode=True, default_flow_style=None)
+        print(write_yaml(shown), end="")
 
 
 def _share(text: str) -> float:

@@ -72,6 +72,14 @@ def read_yaml(text: str) -> Any:
     return _Loader(text).get_single_data()
 
 
+def write_yaml(value: Any, *, width: int = 80) -> str:
+    """A YAML text that reads back as `value`."""
+    layout: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "width": width}
+    text: str = yaml.safe_dump(value, allow_unicode=True, **layout)
+    # PyYAML writes U+0085 as it is, but reads it as a line break.
+    return yaml.safe_dump(value, **layout) if "\x85" in text else text
+
+
 def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None) -> Json:
     """Read a configuration from YAML or JSON files; as in Snakemake, each overrides those before it.
 

@@ -28,8 +28,6 @@ DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 _LONGEST = 100
 # The longest path that Linux takes is one byte shorter.
 _MOST_BYTES = 4096
-# Control characters, line separators and half surrogates, which stand for bytes that are not UTF-8.
-_UNUSABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 Entry = Mapping[str, Any]
 
@@ -134,8 +132,8 @@ def name_fault(path: str) -> str | None:
     """Why a configuration cannot name a file by this path; None if it can."""
     if set("{}") & set(path):
         return "contains a brace, which Snakemake reads as a wildcard"
-    if found := _UNUSABLE.search(path):
-        return "is not UTF-8" if found[0] >= "\ud800" else f"contains the control character {found[0]!r}"
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        return "is not UTF-8"
     if len(path.encode()) >= _MOST_BYTES or any(len(part.encode()) > 255 for part in path.split("/")):
         return "is longer than a file system allows"
     return None

@@ -90,14 +90,14 @@ def finite_score(value: object) -> float:
     Raises:
         RowError: the score is not a number, not finite, or too large for float32.
     """
+    score = math.nan
     try:
         if isinstance(value, str):
             score = read_number(value)
-        else:
-            is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-            score = float(value) if is_number else math.nan
+        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            score = float(value)
     except OverflowError:
-        score = math.nan
+        pass
     except ValueError as error:
         raise RowError(f"the score {error}") from None
     if abs(score) <= _MAX_SCORE:
