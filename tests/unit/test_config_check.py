@@ -277,7 +277,7 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
     }
     assert vocabulary_settings(definitions["en"], "subword")["max_pieces"] is None
     assert definitions["de"]["duplicates"] == "drop_all"
-    assert definitions["en"]["duplicates"] == "keep_all"
+    assert definitions["en"]["duplicates"] == "drop_all"
     corpora = {model: set(definition["corpora"]) for model, definition in definitions.items()}
     common = {"opensubtitles", "tanzil", "globalvoices"}
     assert corpora == {
@@ -292,6 +292,15 @@ def test_the_paper_configuration_has_the_papers_values() -> None:
     assert paraphrase["length"] == {"min": 5, "max": 40, "count": "mean"}
     assert (paraphrase["paraphrase_score"]["min"], paraphrase["trigram_overlap"]["max"]) == (0.4, 0.7)
     assert (paraphrase["near_copy"], paraphrase["rank"]) == (None, None)
+
+
+@pytest.mark.parametrize("name", ["paranmt50m", "simple_effective"])
+def test_models_of_earlier_papers_are_the_best_epoch_of_a_whole_training(name: str) -> None:
+    trainings = [each["training"] for each in checked(load(f"papers/{name}"))["definitions"].values()]
+    assert {training["epochs"] for training in trainings} - {0, 1} == {{"paranmt50m": 5}.get(name, 10)}
+    for training in trainings:
+        assert training["early_stopping"]["patience"] >= training["epochs"]
+        assert training["early_stopping"]["every"] == 1
 
 
 PAPERS = ["paper", "papers/mined_paraphrases", "papers/paranmt50m", "papers/simple_effective"]

@@ -21,6 +21,8 @@ from paraphrastic.config.schema import PATTERNS
             "definitions.de.selection.bitex: unknown key; did you mean",
         ),
         ("training.epochs", "5", "training.epochs: '5' is not a whole number"),
+        ("training.margin", "0,9", "training.margin: '0,9' is not a number; write 0.9, with a decimal point"),
+        ("training.margin", "0_9", "training.margin: '0_9' is not a number"),
         ("training.learning_rate", "1e-3", "'1e-3' is not a number; write 0.001, because YAML"),
         ("training.margin", -0.1, "training.margin: -0.1 is less than or equal to the minimum of 0"),
         ("sweep.dropout", [0.1, 1.0], "sweep.dropout.1: 1.0 is greater than the maximum of 0.99"),

@@ -101,9 +101,18 @@ def test_samples_are_random_and_do_not_depend_on_blocks(size):
 
 def test_a_sample_of_a_short_stream_is_all_of_it():
     samples = Samples(["letter"], seed=1)
-    samples.add(pa.RecordBatch.from_pydict({"letter": ["b", "a", "c"]}), np.array([0, 0, 1]))
+    samples.add(pa.RecordBatch.from_pydict({"letter": ["b", "a", "c"]}), np.array([0, 0, -1]))
     assert samples.rows("letter") == [("letter", {"letter": "a"}), ("letter", {"letter": "b"})]
     assert (samples.read, samples.counts) == (3, {"letter": 2})
+
+
+def test_a_row_that_cannot_be_counted_is_an_error():
+    samples = Samples(["letter"], seed=1)
+    for kind in (1, -2):
+        with pytest.raises(ValueError, match=r"^a row is of a kind that is not one of letter$"):
+            samples.add(pa.RecordBatch.from_pydict({"letter": ["a", "b"]}), np.array([0, kind]))
+    with pytest.raises(ValueError, match=r"^two kinds have one name: letter, letter$"):
+        Samples(["letter", "letter"], seed=1)
 
 
 def test_examples_are_for_reading(tmp_path):

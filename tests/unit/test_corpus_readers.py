@@ -124,6 +124,8 @@ def test_paranmt_keeps_the_files_own_score(tmp_path):
         ("a\tb\thigh", "the score 'high' is not a number"),
         ("a\tb\t", "the score '' is not a number"),
         ("a\tb\tnan", "the score 'nan' is not a number"),
+        ("a\tb\t0_9", "the score '0_9' is not a number"),
+        ("a\tb\t0,9", "the score '0,9' has a decimal comma: write 0.9"),
     ],
 )
 def test_paranmt_bad_line(tmp_path, line, cause):

@@ -8,6 +8,7 @@ import statistics
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,9 +18,12 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
-from paraphrastic.corpus.corpus_tables import FUNNEL, tabulate_corpora, tabulate_funnel
-from paraphrastic.corpus.filters import REASONS, build_filters
+from paraphrastic.corpus.corpus_tables import tabulate_corpora, tabulate_funnel
+from paraphrastic.corpus.counts import in_order
+from paraphrastic.corpus.filters import Filter, build_filters
+from paraphrastic.corpus.merge import merge_pairs
 from paraphrastic.corpus.score import SCORED_SCHEMA
+from paraphrastic.corpus.select import select_pairs
 from paraphrastic.corpus.statistics import (
     WordStatistics,
     describe_corpus,
@@ -28,6 +32,8 @@ from paraphrastic.corpus.statistics import (
     top_levels,
 )
 from paraphrastic.report.figures.funnel import plot_funnel
+from paraphrastic.report.first_screen import surprises
+from paraphrastic.report.tables import read_table, words
 
 
 def write_scored(path: Path, pairs: list[tuple[str, str]], scores: list[float | None] | None = None) -> Path:
@@ -247,17 +253,10 @@ def test_the_table_of_the_corpora(tmp_path: Path) -> None:
     merged = {}
     for model, kept in (("de", [2, 1]), ("other", [1])):
         merged[model] = tmp_path / f"{model}.counts.json"
-        merged[model].write_text(
-            json.dumps(
-                {
-                    "kept": sum(kept),
-                    "corpora": [
-                        {"file": f"{name}.parquet", "kept": n}
-                        for name, n in zip(("one", "two"), kept, strict=False)
-                    ],
-                }
-            )
-        )
+        files = zip(("one", "two"), kept, strict=False)
+        counted = [{"file": f"{name}.parquet", "read": n, "kept": n} for name, n in files]
+        total = {"read": sum(kept), "kept": sum(kept)}
+        merged[model].write_text(json.dumps({**total, "corpora": counted}))
     tabulate_corpora(described, merged, tmp_path / "table.csv")
     header, *rows = (tmp_path / "table.csv").read_text().splitlines()
     assert header == (
@@ -324,31 +323,103 @@ def funnel(tmp_path: Path) -> tuple[Path, Path]:
 def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
     flow, overlap = funnel(tmp_path)
     assert flow.read_text().splitlines() == [
-        "model,corpus,read,empty,rank,length,language,trigram_overlap,near_copy,paraphrase_score,"
-        "duplicates,near_duplicates,contaminated,capped,kept",
-        "de,tanzil,100,0,,30,10,,,,4,0,3,2,51",
+        "model,corpus,read,empty,length,language,duplicates,near_duplicates,contaminated,capped,kept",
+        "de,tanzil,100,0,30,10,4,0,3,2,51",
     ]
-    (row,) = csv.DictReader(flow.open())
-    losses = [int(row[step] or 0) for step in FUNNEL[1:-1]]
-    assert int(row["read"]) - sum(losses) == int(row["kept"])
     assert overlap.read_text().splitlines() == [
-        "model,corpus,filter,empty,rank,length,language,trigram_overlap,near_copy,paraphrase_score",
-        "de,tanzil,empty,0,,0,0,,,",
-        "de,tanzil,length,0,,30,5,,,",
-        "de,tanzil,language,0,,5,15,,,",
+        "model,corpus,filter,empty,length,language",
+        "de,tanzil,empty,0,0,0",
+        "de,tanzil,length,0,30,5",
+        "de,tanzil,language,0,5,15",
     ]
 
 
-def test_the_table_has_a_column_for_every_filter() -> None:
-    everything = {
-        "rank": {"by": "paraphrase_score", "min": 0, "max": 1},
-        "length": {"min": 1, "max": 2},
-        "language": {"min_confidence": 0.5},
-        "trigram_overlap": {"max": 1},
-        "near_copy": {"max_changed_words": 1, "min_trigram_overlap": 0.5},
-        "paraphrase_score": {"min": 0},
-    }
-    assert tuple(each.reason for each in build_filters(everything, ("en", "en"))) == REASONS
+@pytest.mark.parametrize(
+    ("selected", "merged", "message"),
+    [
+        ({"kept": 61}, {}, r"selected\.json: 100 pairs were read, but 101 were kept or dropped; delete the"),
+        (
+            {"dropped": {"empty": 0}},
+            {},
+            r"selected\.json: 100 pairs were read, but 60 were kept or dropped;",
+        ),
+        ({"dropped": None}, {}, r"selected\.json: not the counts of a selection; delete the file, and run"),
+        (
+            {},
+            {"capped": 3},
+            r"merged\.json: 60 pairs were read, but 61 were kept or dropped;",
+        ),
+        (
+            {},
+            {"blocked": 1},
+            r"merged\.json: 60 pairs were read, but 61 were kept or dropped;",
+        ),
+        (
+            {},
+            {"read": 61, "capped": 3},
+            r"merged\.json: 61 pairs of tanzil were read, but .*selected\.json",
+        ),
+        ({}, {"kept": "many"}, r"merged\.json: not the counts of a merge; delete the file, and run"),
+        # A reason of the merge that has the name of a filter would hide it.
+        ({}, {"capped": 0, "length": 2}, r"merged\.json: 100 pairs were read, but 98 were kept or dropped"),
+    ],
+)
+def test_counts_that_do_not_add_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, selected: dict, merged: dict, message: str
+) -> None:
+    monkeypatch.setattr(f"{__name__}.SELECTED", {**SELECTED, **selected})
+    monkeypatch.setattr(f"{__name__}.MERGED", {**MERGED, **merged})
+    with pytest.raises(InputError, match=message) as caught:
+        funnel(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "funnel.csv").exists()
+
+
+def test_a_total_that_is_not_the_sum_of_the_corpora(tmp_path: Path) -> None:
+    (tmp_path / "merged.json").write_text(json.dumps({**MERGED, "corpora": [MERGED, MERGED]}))
+    with pytest.raises(InputError, match=r"merged\.json: all corpora have 102 pairs, but the total is 51"):
+        tabulate_funnel([], {"de": tmp_path / "merged.json"}, tmp_path / "f.csv", tmp_path / "o.csv")
+
+
+def test_columns_keep_the_order_of_each_corpus() -> None:
+    assert in_order([["empty", "length", "language"], ["empty", "rank", "length", "score"], ["copy"]]) == [
+        *("copy", "empty", "rank", "length", "score", "language"),
+    ]
+
+
+def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def with_another(settings: Any, languages: tuple[str, str]) -> list[Filter]:
+        first, *others = build_filters(settings, languages)
+        odd = Filter("odd_line", lambda block: block["line"].to_numpy()[:, None], lambda n: n[:, 0] % 4 == 0)
+        return [first, odd, *others]
+
+    monkeypatch.setattr("paraphrastic.corpus.select.build_filters", with_another)
+    scored = write_scored(tmp_path / "s", [(f"source {n}", f"target {n}") for n in range(100)], [0.5] * 100)
+    counts = {name: tmp_path / f"{name}.json" for name in ("selected", "merged")}
+    select_pairs(
+        [scored], tmp_path / "selected.parquet", counts=counts["selected"], dropped=tmp_path / "dropped.tsv",
+        languages=("en", "de"), settings={}, folding={}, lowercase=False, seed=1,
+    )  # fmt: skip
+    merge_pairs(
+        [tmp_path / "selected.parquet"], tmp_path / "merged.parquet", counts=counts["merged"],
+        contaminated=[], drop=[], duplicates="keep_one", near_duplicates=None, max_pairs=[20], weights=[1],
+        seed=1, memory_mb=200, threads=1, temporary=tmp_path / "temporary",
+    )  # fmt: skip
+    tables = tmp_path / "funnel.csv", tmp_path / "overlap.csv"
+    tabulate_funnel([(("de", "mine"), counts["selected"])], {"de": counts["merged"]}, *tables)
+    assert tables[0].read_text().splitlines() == [
+        "model,corpus,read,empty,odd_line,duplicates,near_duplicates,contaminated,capped,kept",
+        "de,mine,100,0,75,0,0,0,5,20",
+    ]
+    assert tables[1].read_text().splitlines()[1:] == ["de,mine,empty,0,0", "de,mine,odd_line,0,75"]
+    plot_funnel(*tables, [tmp_path / "funnel.svg"])
+    texts = ["".join(each.itertext()).strip() for each in ElementTree.parse(tmp_path / "funnel.svg").iter()]
+    assert {"odd line", "75.0", "over the cap", "20.0"} <= set(texts)
+    assert "odd line" in map(words, read_table(tables[0]).columns)
+    (line,) = surprises(tmp_path, None, None, lambda name: name == "funnel")
+    assert line == "The filter odd line drops 75% of mine: 75 of 100 pairs for de."
 
 
 def test_the_picture(tmp_path: Path) -> None:

@@ -38,7 +38,10 @@ def test_repeated_words_and_words_with_spaces(tmp_path):
         ("dog 1", "1 values, expected 3"),
         ("dog 1 2 x", "'x' is not a number"),
         ("dog 1 nan 2", "'nan' is not a number"),
-        ("dog 1 1e99 2", "'1e99' is not a number"),
+        ("dog 1 1_0 2", "'1_0' is not a number"),
+        ("dog 1 0,9 2", "'0,9' has a decimal comma: write 0.9"),
+        ("dog 1 \N{ARABIC-INDIC DIGIT THREE} 2", "'\N{ARABIC-INDIC DIGIT THREE}' is not a number"),
+        ("dog 1 1e99 2", "'1e99' is too large"),
         ("", "0 values, expected 3"),
     ],
 )

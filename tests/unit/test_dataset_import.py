@@ -99,6 +99,7 @@ def test_rows_can_stand_in_any_order(tmp_path: Path) -> None:
         (b"", ": is empty"),
         (b"a\t0\nb\n", ", line 2: is not a piece, a tab and a row: b'b'"),
         (b"a\t0\nb\tone\n", ", line 2: is not a piece, a tab and a row"),
+        ("a\t\N{ARABIC-INDIC DIGIT THREE}\n".encode(), ", line 1: is not a piece, a tab and a row"),
         (b"a\t-1\n", ", line 1: is not a piece, a tab and a row"),
         (b"a b\t0\n", ", line 1: is not a piece, a tab and a row"),
         (b"a\t0\n\xff\t1\n", ", line 2: is not UTF-8"),

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 from small_corpus import sentence_pairs, write_training_data
+from small_models import STRANGE, model_of
 from training_runs import CONFIG, SETTINGS, train_model
 
 import paraphrastic
@@ -19,6 +20,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
+from paraphrastic.model.unseen import UNSEEN
 
 
 @pytest.fixture(scope="module")
@@ -58,13 +60,32 @@ def test_empty_sentences_are_zero_and_unknown_ones_are_not(model: AverageEncoder
     assert model.score_raw_text([]) == []
 
 
-def test_a_sentence_of_unknown_pieces_only_has_the_unknown_vector(model: AverageEncoder) -> None:
-    pieces = model.processor.encode("狗")
-    nothing_known = AverageEncoder(
-        model.embeddings, np.zeros_like(model.known), model.unknown, model.processor, model.config
-    )
-    assert len(pieces) > 0
-    np.testing.assert_array_equal(nothing_known.embed_raw_text(["狗"])[0], model.unknown)
+def test_a_sentence_of_unknown_pieces_only_has_the_unknown_vector() -> None:
+    model = model_of(add_dummy_prefix=False)
+    np.testing.assert_array_equal(model.embed_raw_text([STRANGE])[0], model.unknown)
+
+
+@pytest.mark.parametrize("bits", [None, 2, 4])
+def test_pieces_without_a_row_get_one(bits: int | None) -> None:
+    whole = model_of()
+    codes, weights = whole.embeddings, None
+    if bits:
+        top = (1 << bits) - 1
+        codes = np.where(whole.embeddings > 0, top, -top).astype(np.int8)
+        weights = np.full(len(codes), 0.5 / top, np.float32)
+    known = whole.known.copy()
+    lacking = whole.processor.piece_to_id(["▁the", "q", "▁"])
+    known[lacking] = False
+    model = AverageEncoder(codes, known, whole.unknown, whole.processor, whole.config, weights)
+    again = AverageEncoder(codes, known, whole.unknown, whole.processor, whole.config, weights)
+    assert model.digest == again.digest != whole.digest
+    assert not known[lacking].any()
+    rows = model.embeddings[lacking] * (1 if weights is None else model.weights[lacking, None])
+    others = model.embeddings[10:400] * (1 if weights is None else model.weights[10:400, None])
+    size = np.sqrt(np.mean(np.square(others.astype(np.float64))))
+    np.testing.assert_allclose(np.abs(rows), UNSEEN * size, rtol=0.1)
+    assert len(np.unique(np.sign(rows), axis=0)) == len(lacking)
+    assert not np.allclose(*model.embed_raw_text(["free q", "free"]))
 
 
 def test_scores_are_cosines(model: AverageEncoder) -> None:

@@ -217,7 +217,7 @@ def test_an_interrupted_run_leaves_no_file(
     assert (tmp_path / "out.tsv").read_text() == "of an earlier run\n"
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "high"])
+@pytest.mark.parametrize("value", ["nan", "inf", "high", "1_0", "\N{ARABIC-INDIC DIGIT THREE}"])
 def test_a_threshold_is_a_number(value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["mine", "--min-score", value])

@@ -45,7 +45,7 @@ ENTRIES = [
     entry("EUbookshop", 600, 40),
     entry("CCMatrix", 74_070_714, 5_000_000),
     entry("ELRC-5067-SciPar", "1000", ""),
-    entry("TED2020", None, 100),
+    entry("TED2020", "1_0", 100),
 ]
 
 

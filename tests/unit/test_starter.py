@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import yaml
 
 from paraphrastic import InputError
 from paraphrastic.cli import main
-from paraphrastic.config.check import SCHEMA, check_config
+from paraphrastic.config.check import SCHEMA, check_config, read_config
 from paraphrastic.pipeline.starter import starter_configuration
 
 ROOT = Path(__file__).parents[2]
@@ -149,6 +150,87 @@ def test_a_corpus_that_is_given_twice(tmp_path: Path) -> None:
     for corpora in ([path, again], ["multi30k", path, "multi30k"]):
         with pytest.raises(InputError, match=rf"^{corpora[-1]}: is given twice; name each corpus once$"):
             starter_configuration(["en", "de"], corpora, "mine.yaml")
+
+
+NAMES = [
+    *("my pairs", "my: pairs", "a #b", "'", '"', "'\"\\", "- x", "-x", "a,b", "[a]", "!x", "&a", "*a", "%a"),
+    *("~", "null", "no", "1_000", "1:30", "0x1F", "2024-01-01", ".inf", "=", "<<", "?", "|", ">", " x "),
+    *("\\n", "`a`", "日本", "Zażółć", "\N{GRINNING FACE}"),
+    *("x" * 200, "word " * 40, "$(ls)", "a;b", "100%", "@a", "x:"),
+]  # fmt: skip
+
+
+UNSEEN = [
+    "\n",
+    "\r",
+    "\t",
+    "\x1b",
+    "\x7f",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\N{ZERO WIDTH SPACE}",
+    "\ufeff",
+    "\ue000",
+]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(f"my{character}#: pairs" for character in UNSEEN)])
+def test_the_names_of_files_are_read_as_they_are(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_pairs(tmp_path / f"{name}.tsv", 9)
+    output = tmp_path / f"{name if name in NAMES else 'my'}.yaml"
+    assert main(["new", "--languages", "no-on", f"--corpus={path}", f"--output={output}"]) == 0
+    assert read_config([output])["definitions"]["no-on"]["corpora"][0]["path"] == path
+    comment = next(line for line in output.read_text().splitlines() if "snakemake -n" in line)
+    assert shlex.split(comment.removeprefix("#"))[:4] == ["snakemake", "-n", "--configfile", str(output)]
+    assert main(["config", "--configfile", str(output), "--model", "no-on"]) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["files"].popitem()[1]["path"] == path
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        *((f"my{brace}pairs", "contains a brace, which Snakemake reads as a wildcard") for brace in "{}"),
+        ("my\udcffpairs", "is not UTF-8"),
+        ("x" * 256, "is longer than a file system allows"),
+        ("x/" * 2048 + "my", "is longer than a file system allows"),
+    ],
+)
+@pytest.mark.parametrize("option", ["--corpus", "--output"])
+def test_names_that_no_configuration_can_have(
+    option: str, name: str, cause: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = {"--corpus": write_pairs(tmp_path / "my.tsv", 9), "--output": str(tmp_path / "new.yaml")}
+    options[option] = str(tmp_path / f"{name}.{'tsv' if option == '--corpus' else 'yaml'}")
+    if len(name) < 255:
+        write_pairs(Path(options["--corpus"]), 9)
+    assert main(["new", "--languages", "en-de", *(f"{key}={value}" for key, value in options.items())]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"paraphrastic: error: {option}: ")
+    assert cause in line
+    assert not list(tmp_path.glob("*.yaml"))
+    if option == "--corpus":
+        definition = {"languages": ["en", "de"], "corpora": [{"path": options["--corpus"]}]}
+        expected = rf"definitions\.de\.corpora\.0\.path: .* {cause}: rename the file$"
+        with pytest.raises(InputError, match=expected):
+            check_config({"models": ["de"], "definitions": {"de": definition}}, schema=SCHEMA)
+
+
+@pytest.mark.parametrize("character", UNSEEN)
+def test_an_output_that_a_comment_cannot_show(
+    character: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / f"my{character}.yaml"
+    assert main(["new", "--languages", "en-de", "--corpus", "multi30k", "--output", str(output)]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(" has characters that cannot be shown; choose another name")
+    assert not output.exists()
+
+
+def test_an_output_that_begins_with_a_hyphen() -> None:
+    assert "--configfile ./-x.yaml " in starter_configuration(["en", "de"], ["multi30k"], "-x.yaml")
 
 
 def test_it_runs_where_the_pipeline_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,12 +107,26 @@ def test_the_licensed_dataset_may_be_missing_and_no_other(tmp_path: Path) -> Non
     ("name", "text", "message"),
     [
         ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n", "MSRpar.txt has 5 lines but STS.gs.MSRpar.txt has 2"),
-        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\nx\n4\n5\n", "MSRpar.txt:3: 'x' is not a gold score"),
+        (
+            "STS12-en-test/STS.gs.MSRpar.txt",
+            "1\n2\nx\n4\n5\n",
+            "txt:3: the gold score 'x' is not a number",
+        ),
+        ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n0_3\n4\n5\n", "3: the gold score '0_3' is not a number"),
+        (
+            "STS12-en-test/STS.gs.MSRpar.txt",
+            "1\n2\n3,5\n4\n5\n",
+            "3: the gold score '3,5' has a decimal",
+        ),
         ("STS12-en-test/STS.gs.MSRpar.txt", "1\n2\n7.5\n4\n5\n", "MSRpar.txt:3: '7.5' is not a gold score"),
         ("STS12-en-test/STS.gs.MSRpar.txt", "\n" * 5, "STS 2012 MSRpar has no pair with a gold score"),
         ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n" * 4 + "ab\n", "MSRpar.txt:5: expected two sentences"),
         ("STS12-en-test/STS.input.MSRpar.txt", "a\tb\n\udcff\tb\n", "MSRpar.txt:2: not UTF-8"),
-        ("STS17-test/STS.input.track5.en-en.txt", "a\tb\tnan\n", "en-en.txt:1: 'nan' is not a gold score"),
+        (
+            "STS17-test/STS.input.track5.en-en.txt",
+            "a\tb\tnan\n",
+            "txt:1: the gold score 'nan' is not a number",
+        ),
     ],
 )
 def test_bad_lines_are_named(tmp_path: Path, name: str, text: str, message: str) -> None:

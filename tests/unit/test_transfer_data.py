@@ -137,9 +137,9 @@ def test_sentences_in_latin_1_and_empty_ones(tmp_path: Path, caplog: pytest.LogC
         (
             "SICK/SICK_trial.txt",
             b"h\n1\ta\tb\tnan\tNEUTRAL\n",
-            "trial.txt:2: 'nan' is not a score from 1 to 5",
+            "trial.txt:2: the score 'nan' is not a number",
         ),
-        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t\tNEUTRAL\n", "trial.txt:2: '' is not a score from 1 to 5"),
+        ("SICK/SICK_trial.txt", b"h\n1\ta\tb\t\tNEUTRAL\n", "trial.txt:2: the score '' is not a number"),
         (
             "SICK/SICK_trial.txt",
             b"h\n1\ta\tb\t2\tneutral\n",

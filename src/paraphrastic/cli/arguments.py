@@ -1,7 +1,6 @@
 """Building blocks of commands: arguments, their types, and progress on the terminal."""
 
 import argparse
-import math
 import re
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.numbers import is_count, read_count, read_number
 from paraphrastic.base.threads import available_cores
 
 # An argument adds itself to a parser. A command adds itself to the others, and returns its name and help.
@@ -126,8 +126,12 @@ def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
     """Parse the values of `--config`, which are YAML, by their keys."""
     import yaml
 
+    from paraphrastic.config.check import MisreadNumberError, read_yaml
+
     try:
-        return {key: yaml.safe_load(value) for key, value in config}
+        return {key: read_yaml(value) for key, value in config}
+    except MisreadNumberError as error:
+        raise InputError(f"--config: {error.problem}") from None
     except yaml.YAMLError:
         raise InputError("--config: a value is not valid YAML; an example is models=[en]") from None
 
@@ -170,20 +174,20 @@ def named(text: str, example: str, type: Callable[[str], Any] = str) -> tuple[st
 
 def count(text: str) -> int:
     """A whole number from 1."""
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
+    if not is_count(text) or not text.strip("0"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
-    return int(text)
+    try:
+        return read_count(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def number(text: str) -> float:
     """A finite number."""
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
+        return read_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 LANGUAGE = argument(

@@ -56,9 +56,9 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
     with cli.needing("pipeline"):
         from paraphrastic.pipeline.starter import starter_configuration
 
+    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
     if output != "-" and Path(output).exists():
         raise InputError(f"{output}: already exists and would be overwritten")
-    text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
     if output == "-":
         print(text, end="")
     else:
@@ -89,14 +89,13 @@ the definition of one model with the values of its recipe.
 def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
     with cli.needing("pipeline"):
-        import yaml
-
         from paraphrastic.config.check import (
             DEFAULT_CONFIG,
             SCHEMA,
             check_config,
             complete_config,
             read_config,
+            write_yaml,
         )
         from paraphrastic.config.definitions import undefined
 
@@ -113,14 +112,11 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
     if as_json:
         print(json.dumps(shown, indent=2, ensure_ascii=False))
     else:
-        yaml.safe_dump(shown, sys.stdout, sort_keys=False, allow_unicode=True, default_flow_style=None)
+        print(write_yaml(shown), end="")
 
 
 def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
+    share = cli.number(text)
     if not 0 < share <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share above 0 and at most 1, such as 0.5")
     return share

@@ -24,6 +24,11 @@ DIGESTS = Path("resources/files")
 # Training data of the original code, which a definition may have instead of corpora.
 DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
 
+# Names of folders that the pipeline makes of a default name must not be too long for a file system.
+_LONGEST = 100
+# The longest path that Linux takes is one byte shorter.
+_MOST_BYTES = 4096
+
 Entry = Mapping[str, Any]
 
 
@@ -38,7 +43,7 @@ def default_name_and_kind(path: str) -> tuple[str, str | None]:
     The name may be empty. The kind is None if the file's ending is none of `ENDINGS`.
     """
     stem, ending = _plain_name(path)
-    return re.sub("[^a-z0-9_]+", "_", stem.lower()).strip("_"), ENDINGS.get(ending)
+    return re.sub("[^a-z0-9_]+", "_", stem.lower())[:_LONGEST].strip("_"), ENDINGS.get(ending)
 
 
 def _described(entry: str | Entry) -> tuple[str, Json | None]:
@@ -117,10 +122,21 @@ def _language_errors(key: str, file: Json, languages: Sequence[str]) -> Iterator
 def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
     """Errors in a path under `key`, which must be a file or a folder."""
     what = "folder" if folder else "file"
-    if set("{}") & set(path):
-        yield f"{key}: {path!r} contains a brace, which Snakemake reads as a wildcard: rename the {what}"
+    if cause := name_fault(path):
+        yield f"{key}: {path!r} {cause}: rename the {what}"
     elif not (Path(path).is_dir() if folder else Path(path).is_file()):
         yield f"{key}: {path!r} is not a {what}"
+
+
+def name_fault(path: str) -> str | None:
+    """Why a configuration cannot name a file by this path; None if it can."""
+    if set("{}") & set(path):
+        return "contains a brace, which Snakemake reads as a wildcard"
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        return "is not UTF-8"
+    if len(path.encode()) >= _MOST_BYTES or any(len(part.encode()) > 255 for part in path.split("/")):
+        return "is longer than a file system allows"
+    return None
 
 
 def place_errors(key: str, place: str) -> Iterator[str]:

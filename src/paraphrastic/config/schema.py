@@ -15,10 +15,11 @@ from jsonschema.validators import extend
 from paraphrastic.base.errors import did_you_mean
 from paraphrastic.base.files import Json
 from paraphrastic.base.lines import shown
+from paraphrastic.base.numbers import with_point
 from paraphrastic.registry.datasets import FILE_KINDS
 
 # A number with an exponent but no point, which people read as a number and YAML as text.
-_EXPONENT = re.compile(r"[-+]?\d+[eE][-+]?\d+")
+_EXPONENT = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+")
 
 # The types of JSON in words.
 _TYPES = {
@@ -184,6 +185,8 @@ def _type_hint(value: Any, types: list[str], key: str) -> str:
         if whole or ("number" in types and _is_number(number)):
             written = int(number) if whole else number
             return f"; write {written}, because YAML reads an exponent without a point as text"
+    if isinstance(value, str) and {"integer", "number"} & {*types} and (point := with_point(value)):
+        return f"; write {point}, with a decimal point"
     if key == "languages" and isinstance(value, str) and (pair := _PAIR.fullmatch(value)):
         return f"; write [{pair[1]}, {pair[2]}]"
     return f"; write [{value}]" if "array" in types else ""

@@ -1,19 +1,18 @@
 """Tables that show what the corpora contain and what became of their pairs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.base.lines import read_batches
 from paraphrastic.corpus.blocks import read_blocks
-from paraphrastic.corpus.filters import REASONS
+from paraphrastic.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
 from paraphrastic.corpus.statistics import WordStatistics
 from paraphrastic.registry.archive import open_stream
 
-# Stages at which the pairs of a corpus are counted, in order.
-FUNNEL = ("read", *REASONS, "duplicates", "near_duplicates", "contaminated", "capped", "kept")
 _STATISTICS = (
     "length", "length_std", "idf", "idf_std", "vocabulary_entropy",
     "paraphrase_score", "paraphrase_score_std", "parse_entropy",
@@ -83,10 +82,10 @@ def tabulate_corpora(
     words = _word_statistics(statistics, samples, list(zip(languages, documents, strict=True)), max_bytes)
     rows: list[dict[str, Any]] = []
     for model, counts in merged.items():
-        result = read_json(counts)
+        used = read_merged(counts)
         pairs, known = 0, dict[str, None]()
         own = [(corpus, path) for (name, corpus), path, _ in described if name == model]
-        for (corpus, path), kept in zip(own, result["corpora"], strict=True):
+        for (corpus, path), kept in zip(own, used, strict=True):
             about = statistics[path]
             pairs += about["pairs"]
             score = about["paraphrase_score"] or {"mean": None, "std": None}
@@ -102,10 +101,10 @@ def tabulate_corpora(
                 row = dict(zip(_STATISTICS, cells, strict=True))
                 row["parse_entropy"] = row["parse_entropy"] or "no parser"
                 head = {"model": model, "corpus": corpus, "language": language, "pairs": about["pairs"]}
-                rows.append({**head, "used": kept["kept"], **row})
+                rows.append({**head, "used": kept.kept, **row})
                 known[language] = None
         total = {"model": model, "corpus": "all", "language": "-".join(known), "pairs": pairs}
-        rows.append(total | {"used": result["kept"]})
+        rows.append(total | {"used": sum(kept.kept for kept in used)})
     write_csv(output, ["model", "corpus", "language", "pairs", "used", *_STATISTICS], rows)
 
 
@@ -146,26 +145,41 @@ def tabulate_funnel(
 ) -> None:
     """Write what became of the pairs of each model's corpora, and how many pairs two filters both reject.
 
-    Columns of `funnel`: `model`, `corpus`, and `FUNNEL`: pairs read, pairs dropped by each filter as the
-    first to reject them (empty if the filter was not applied), pairs dropped by the merge, and pairs kept.
-    Columns of `overlap`: `model`, `corpus`, `filter`, and one per filter: pairs that both filters reject. If
-    both are the same filter, these are all pairs that it rejects.
+    Columns of `funnel`: `model`, `corpus`, `read`, one per filter (pairs that it is the first to reject,
+    empty if it was not applied), one per reason of the merge, and `kept`. Columns of `overlap`: `model`,
+    `corpus`, `filter`, and one per filter: pairs that both filters reject. If both are the same filter, these
+    are all pairs that it rejects. Both have a column for every filter that any corpus has.
 
     Args:
         selected: JSON files written by `select_pairs`, in the order of the rows.
         merged: JSON file written by `merge_pairs`, by model.
         funnel: a CSV file.
         overlap: a CSV file.
+
+    Raises:
+        InputError: counts do not add up, or the merge has not read what the selection kept.
     """
     flow, pairs = [], []
+    filters: list[Iterable[str]] = []
+    later_reasons: list[Iterable[str]] = []
     for model, counts in merged.items():
-        own = [(corpus, read_json(path)) for (name, corpus), path in selected if name == model]
-        for (corpus, first), then in zip(own, read_json(counts)["corpora"], strict=True):
+        own = [(corpus, path) for (name, corpus), path in selected if name == model]
+        for (corpus, path), then in zip(own, read_merged(counts), strict=True):
+            first, content = read_selected(path)
+            if first.kept != then.read:
+                cause = f"{then.read:,} pairs of {corpus} were read, but {first.kept:,} are kept in {path}"
+                raise InputError(f"{counts}: {cause}; {AGAIN}")
+            filters.append(first.dropped)
+            later_reasons.append(then.dropped)
+            dropped = {**then.dropped, **first.dropped}
+            # Fails if a filter has the name of a reason of the merge.
+            check_sum(counts, Counts(first.read, dropped, then.kept))
             head = {"model": model, "corpus": corpus}
-            flow.append({**head, **then, "read": first["read"], **first["dropped"]})
-            for reason, fails in first["fails"].items():
-                earlier = {name: both[reason] for name, both in first["fails_both"].items() if reason in both}
-                later = first["fails_both"].get(reason, {})
-                pairs.append({**head, "filter": reason, **earlier, reason: fails, **later})
-    write_csv(funnel, ["model", "corpus", *FUNNEL], flow)
-    write_csv(overlap, ["model", "corpus", "filter", *REASONS], pairs)
+            flow.append({**dropped, **head, "read": first.read, "kept": then.kept})
+            for reason, fails in content["fails"].items():
+                both = content["fails_both"]
+                earlier = {name: shared[reason] for name, shared in both.items() if reason in shared}
+                pairs.append({**head, "filter": reason, **earlier, reason: fails, **both.get(reason, {})})
+    reasons = in_order(filters)
+    write_csv(funnel, ["model", "corpus", "read", *reasons, *in_order(later_reasons), "kept"], flow)
+    write_csv(overlap, ["model", "corpus", "filter", *reasons], pairs)

@@ -11,9 +11,6 @@ import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Bool, Float32, Float64
 
-# Why a pair can be dropped, in the order in which the filters are applied.
-REASONS = ("empty", "rank", "length", "language", "trigram_overlap", "near_copy", "paraphrase_score")
-
 TOKENS = ("source_tokens", "target_tokens")
 Scores = Float32 | Float64
 Mask = Bool

@@ -24,6 +24,8 @@ class Samples(Generic[Stratum]):
     """
 
     def __init__(self, kinds: Sequence[Stratum], seed: int, *, size: int | None = None) -> None:
+        if len(set(kinds)) < len(kinds):
+            raise ValueError(f"two kinds have one name: {', '.join(map(str, kinds))}")
         self.read = 0
         self.counts = dict.fromkeys(kinds, 0)
         self._size = size or EXAMPLES
@@ -31,7 +33,9 @@ class Samples(Generic[Stratum]):
         self._random = np.random.default_rng(seed)
 
     def add(self, block: pa.RecordBatch, kinds: npt.NDArray[np.intp]) -> None:
-        """Add a block; `kinds` is each row's index into the list of kinds, or another number for no kind."""
+        """Add a block; `kinds` is each row's index into the list of kinds, or -1 for no kind."""
+        if kinds.size and not -1 <= kinds.min() <= kinds.max() < len(self.counts):
+            raise ValueError(f"a row is of a kind that is not one of {', '.join(map(str, self.counts))}")
         self.read += block.num_rows
         keys = self._random.random(block.num_rows)
         for number, (kind, kept) in enumerate(self._kept.items()):

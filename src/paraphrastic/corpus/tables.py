@@ -13,6 +13,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -32,6 +33,7 @@ from paraphrastic.base.lines import (
     readable_lines,
     shown,
 )
+from paraphrastic.base.numbers import is_count, read_number
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
@@ -83,15 +85,21 @@ def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
 
 
 def finite_score(value: object) -> float:
-    """Convert a score to a float.
+    """Convert a score, a number or its text, to a float.
 
     Raises:
         RowError: the score is not a number, not finite, or too large for float32.
     """
+    score = math.nan
     try:
-        score = math.nan if isinstance(value, bool) else float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        score = math.nan
+        if isinstance(value, str):
+            score = read_number(value)
+        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            score = float(value)
+    except OverflowError:
+        pass
+    except ValueError as error:
+        raise RowError(f"the score {error}") from None
     if abs(score) <= _MAX_SCORE:
         return score
     cause = "is too large" if math.isfinite(score) else "is not a number"
@@ -107,7 +115,7 @@ def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: U
     header = first[1].split("\t")
     width, place, hint = len(header), f"{label}:{first[0]}", ""
     columns, scores = _named(columns)
-    if all(column.isdecimal() for column in columns):  # also true if there are none
+    if all(map(is_count, columns)):  # also true if there are none
         lines = chain([first], lines)
         places = [int(column) - 1 for column in columns]
         if not places and width == 1:

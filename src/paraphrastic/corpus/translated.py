@@ -80,4 +80,5 @@ def gather_translations(
 def _fate(ended: bool, score: float | None, text: str, in_language: bool) -> int:
     """The place of a translation's fate: the first of the `REASONS` that holds, or their number."""
     holds = (score is None, not ended, not any(map(str.isalnum, text)), not in_language)
-    return holds.index(True) if True in holds else len(REASONS)
+    fates = zip([*REASONS, "kept"], [*holds, True], strict=True)
+    return next(place for place, (_, is_so) in enumerate(fates) if is_so)

@@ -11,6 +11,7 @@ from scipy.sparse import csr_matrix
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.numbers import read_number
 from paraphrastic.corpus.tokens import tokenize
 from paraphrastic.registry.archive import open_largest
 
@@ -125,10 +126,11 @@ def _parse(path: str | Path, values: list[tuple[int, list[bytes]]], dim: int) ->
     if not np.isfinite(parsed).all():
         for number, cells in values:
             for cell in cells:
+                text = cell.decode(errors="replace")
                 try:
-                    is_finite = abs(float(cell)) <= _LARGEST
-                except ValueError:
-                    is_finite = False
-                if not is_finite:
-                    raise InputError(f"{path}:{number}: {cell.decode(errors='replace')!r} is not a number")
+                    value = read_number(text)
+                except ValueError as error:
+                    raise InputError(f"{path}:{number}: {error}") from None
+                if abs(value) > _LARGEST:
+                    raise InputError(f"{path}:{number}: {text!r} is too large")
     return parsed

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import text_lines
+from paraphrastic.base.numbers import read_number
 
 log = logging.getLogger(__name__)
 
@@ -34,9 +35,9 @@ class LabelledFile:
     def score(self, number: int, text: str, *, lowest: float = 0.0, what: str = "score") -> float:
         """Parse a score from `lowest` to 5; any other text is an `InputError` that names the line."""
         try:
-            score = float(text)
-        except ValueError:
-            score = float("nan")
+            score = read_number(text)
+        except ValueError as error:
+            raise self.fault(number, f"the {what} {error}") from None
         if not lowest <= score <= 5:
             raise self.fault(number, f"{text.strip()!r} is not a {what} from {lowest:g} to 5")
         return score

@@ -1,19 +1,20 @@
 """A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import yaml
-
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.check import SCHEMA, check_config, complete_config
+from paraphrastic.base.lines import shown
+from paraphrastic.config.check import SCHEMA, check_config, complete_config, write_yaml
 from paraphrastic.config.local_files import (
     ENDINGS,
     default_name_and_kind,
     looks_like_a_path,
+    name_fault,
     opus_corpora,
 )
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
@@ -46,6 +47,13 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
     if not all(map(str.strip, corpora)):
         raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
+    for option, name in (("--output", output), *(("--corpus", corpus) for corpus in corpora)):
+        if cause := name_fault(name):
+            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
+    if not output.isprintable():
+        raise InputError(
+            f"--output: {shown(output)} has characters that cannot be shown; choose another name"
+        )
     foreign = [code for code in languages if code != "en"] or ["en"]
     model = "-".join(foreign)
     files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
@@ -75,9 +83,11 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         config |= _SMALL
         notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
     about = f"about {float(f'{pairs:.2g}'):,.0f} pairs" if pairs is not None else "of unknown size"
-    text = yaml.safe_dump(config, sort_keys=False, allow_unicode=True, default_flow_style=None, width=110)
+    text = write_yaml(config, width=110)
+    # A name that begins with a hyphen would be an option.
+    output = shlex.quote(f"./{output}" if output.startswith("-") else output)
     lines = [
-        f"A model of {' and '.join(languages)} from {', '.join(corpora)} ({about}).",
+        f"A model of {' and '.join(languages)} from {', '.join(map(_in_comment, corpora))} ({about}).",
         *notes,
         "",
         f"  snakemake -n --configfile {output}            shows what would run",
@@ -87,6 +97,11 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         "config/README.md explains every setting.",
     ]
     return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
+
+
+def _in_comment(name: str) -> str:
+    """A name as a comment shows it: a line break in it would end the comment."""
+    return name if name.isprintable() else repr(name)
 
 
 def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]:

@@ -15,6 +15,7 @@ from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.numbers import is_count
 from paraphrastic.registry.layouts import LayoutError, group_layout
 
 
@@ -373,7 +374,7 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
     columns = [*members[:2], *members[3:]] if len(members) == 4 and members[2] == "-" else members
     if "-" in columns:
         return "'-' can only stand for the paraphrase score, before a translation score"
-    numbers = [column for column in columns if column.isdecimal()]
+    numbers = [column for column in columns if is_count(column)]
     if kind == "tsv" and numbers and (len(numbers) < len(columns) or "0" in numbers):
         return "columns of kind 'tsv' are numbers from 1, or all of them names from its header"
     return None

@@ -24,6 +24,7 @@ from urllib3.exceptions import HTTPError
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import write_json
+from paraphrastic.base.numbers import is_count
 
 # A server that sends fewer bytes than this within the timeout counts as silent.
 LEAST_BYTES = 1000
@@ -298,7 +299,7 @@ def _check_head(response: requests.Response, address: str) -> None:
 def _length(response: requests.Response, size: int | None) -> int | None:
     """The length that a response gives, if any; an error if it is not the expected `size`."""
     length = response.headers.get("Content-Length", "")
-    total = int(length) if length.isdigit() else None
+    total = int(length) if is_count(length) else None
     if None not in (size, total) and size != total:
         raise ChangedError(f"has {total} bytes, the registry says {size}")
     return total

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
+from paraphrastic.base.numbers import is_count
 from paraphrastic.registry.datasets import RemoteFile, address_error
 from paraphrastic.registry.download import fetch
 
@@ -130,8 +131,11 @@ def _text(at: str, entry: Any, key: str) -> str:
 
 def _number(at: str, entry: Any, key: str) -> int | None:
     """A count from the list, or None: OPUS leaves out some counts and gives others as text."""
+    count = entry.get(key)
+    if isinstance(count, str) and not is_count(count.removeprefix("-")):
+        return None
     try:
-        count = int(entry.get(key))
+        count = int(count)
     except (TypeError, ValueError):
         return None
     except OverflowError:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256, write_json
+from paraphrastic.base.numbers import is_count
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 from paraphrastic.training.dataset import SIDES, append_sentences, create_side, write_pieces
 from paraphrastic.training.sentences import Sentences
@@ -101,7 +102,7 @@ def read_vocabulary(path: Path) -> list[str]:
             cells = line.decode().split("\t")
         except UnicodeDecodeError:
             raise InputError(f"{path}, line {number}: is not UTF-8") from None
-        if len(cells) != 2 or cells[0].split() != [cells[0]] or not cells[1].isdecimal():
+        if len(cells) != 2 or cells[0].split() != [cells[0]] or not is_count(cells[1]):
             raise InputError(f"{path}, line {number}: is not a piece, a tab and a row: {line[:60]!r}")
         piece, row = cells[0], int(cells[1])
         if piece in lines:

@@ -1,6 +1,7 @@
 """Picture of the filter funnel: how many pairs of each corpus are kept, and why the others are dropped."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ from matplotlib.figure import Figure
 
 from paraphrastic.base.files import read_csv
 from paraphrastic.report.figures.plotting import plot_squares, save_figure
-from paraphrastic.report.tables import read_rows
+from paraphrastic.report.tables import read_rows, words
 
-# The fates of a pair: label and colour. Colour-blind readers can tell apart the colours of Okabe and Ito,
-# which most of these are.
+# Label and colour of known fates of a pair. Colour-blind readers can tell apart the colours of Okabe and Ito,
+# which most of these are. Others get the next of the spare colours.
 _FATES = {
     "kept": ("kept", "#0072b2"),
     "empty": ("empty", "#000000"),
@@ -28,6 +29,8 @@ _FATES = {
     "contaminated": ("contaminated", "#cc79a7"),
     "capped": ("over the cap", "#999999"),
 }
+_SPARE = ("#8b5a2b", "#b8b800", "#5e3c99", "#ff9da7", "#2f4b4b")
+_NO_FATES = ("model", "corpus", "read")
 _FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap")
 # Parts of a bar that are narrower than this, in %, have no room for a number.
 _NARROW = 3.5
@@ -40,8 +43,8 @@ def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str |
     """
     rows, pairs = read_rows(funnel), read_csv(overlap)
     # A filter that drops nothing shares no pairs with another.
-    failing = [row["filter"] for row in pairs if int(row[row["filter"]])]
-    reasons = [reason for reason in _FATES if reason in failing]
+    failing = {row["filter"] for row in pairs if int(row[row["filter"]])}
+    reasons = [name for name in (pairs[0] if pairs else ()) if name in failing]
     height = 0.34 * len(rows)
     side = 0.55 * len(reasons)
     figure = Figure(figsize=(10, height + side + (3.0 if reasons else 1.4)), layout="constrained")
@@ -69,7 +72,9 @@ def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
     """Plot one horizontal bar per corpus; its full length is 100 % of the corpus's pairs."""
     read = np.array([max(1, int(row["read"])) for row in rows])
     left = np.zeros(len(rows))
-    for fate, (label, colour) in _FATES.items():
+    spare = cycle(_SPARE)
+    for fate in ("kept", *(name for name in rows[0] if name not in (*_NO_FATES, "kept"))):
+        label, colour = _FATES.get(fate) or (words(fate), next(spare))
         shares = 100 * np.array([int(row[fate] or 0) for row in rows]) / read
         if not shares.any():
             continue
@@ -101,7 +106,7 @@ def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Seque
     fails = both.diagonal()
     shares = 100 * both / np.maximum(fails, 1)[:, None]
     np.fill_diagonal(shares, np.nan)
-    names = [_FATES[reason][0] for reason in reasons]
+    names = [_FATES[reason][0] if reason in _FATES else words(reason) for reason in reasons]
     plot_squares(axes, shares, names, names, low=0, top=100)
     axes.xaxis.tick_top()
     for (row, column), share in np.ndenumerate(shares):
