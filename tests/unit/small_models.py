@@ -8,7 +8,7 @@ from test_export_tokenizer import LOWER, trained
 from paraphrastic.model.average import AverageEncoder
 
 LONG = "the word again and " * 400
-# A character that the vocabulary lacks. A text of nothing else has no known piece if `add_dummy_prefix` is false.
+# A character that the vocabulary lacks. If `add_dummy_prefix` is false, a text of nothing else has no piece.
 STRANGE = "ꙮ"
 
 
