@@ -343,7 +343,7 @@ def test_the_table_has_a_column_for_every_filter() -> None:
     everything = {
         "rank": {"by": "paraphrase_score", "min": 0, "max": 1},
         "length": {"min": 1, "max": 2},
-        "language": {"min_confidence": 0.5},
+        "language": {"rule": "best", "min_probability": 0.5},
         "trigram_overlap": {"max": 1},
         "near_copy": {"max_changed_words": 1, "min_trigram_overlap": 0.5},
         "paraphrase_score": {"min": 0},

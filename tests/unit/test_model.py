@@ -113,7 +113,10 @@ def test_training_makes_translations_nearest(model: AverageEncoder) -> None:
 def test_chinese_is_segmented_as_in_training(folder: Path) -> None:
     model = load_model(folder)
     model.config["segmentation"] = {"zh": "accurate"}
-    assert model._prepare(["我来到北京清华大学", "It's a dog"], None) == ["我 来到 北京 清华大学", "it's a dog"]
+    assert model._prepare(["我来到北京清华大学", "It's a dog"], None) == [
+        "我 来到 北京 清华大学",
+        "it's a dog",
+    ]
 
 
 def test_characters_are_folded_as_in_training(folder: Path) -> None:
