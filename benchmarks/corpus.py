@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},
-    "language": {"min_confidence": 0.0},
+    "language": {"rule": "best", "min_probability": 0.0},
     "trigram_overlap": {"min": 0.0, "max": 0.7},
     "paraphrase_score": {"min": 0.4, "max": 1.0},
 }
@@ -110,7 +110,7 @@ def measure_labels(folder: Path, *, repeats: int) -> dict[str, dict[str, float]]
     averaged = speed(lambda: reference_scores(folder / "vectors.txt.gz", sources[:few], targets[:few]), few)
     word = speed(lambda: compare_words(sources, targets), len(pairs))
     word_treebank = speed(lambda: compare_words(sources, targets, tokenizer="treebank"), len(pairs))
-    languages = speed(lambda: identifier.identify(sources + targets), len(pairs))
+    languages = speed(lambda: identifier.identify(sources + targets, "en"), len(pairs))
     scores = speed(lambda: vectors.paraphrase_score(sources, targets), len(pairs))
     # The speed of computing all labels one after the other.
     together = 1 / (1 / treebank + 1 / one_by_one + 1 / averaged)

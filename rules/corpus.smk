@@ -74,10 +74,9 @@ rule score_pairs:
     params:
         segmentation=lambda wildcards: corpora.modes("segmentation", languages_of(wildcards.pair)),
         folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
-        # Only what is segmented is lower-cased here, so the setting does not score other corpora again.
-        lowercase=lambda wildcards: (
-            config["text"]["lowercase"] and bool(corpora.modes("segmentation", languages_of(wildcards.pair)))
-        ),
+        lowercase=config["text"]["lowercase"],
+        words=config["text"]["words"],
+        identify=config["text"]["identify"],
         overlap_tokenizer=corpora.overlap_tokenizer,
         code=code_of("score_pairs"),
     message:

@@ -135,6 +135,10 @@ rule gather_translations:
         # A parameter, since Snakemake does not run a step again if only the order of its inputs changes.
         corpora=lookup(dpath="mined/{mined}/corpora", within=config),
         language=lambda wildcards: languages_of(wildcards.pair)[-1],
+        rule=config["selection"]["paraphrase"]["language"],
+        folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
+        lowercase=config["text"]["lowercase"],
+        identify=config["text"]["identify"],
         seed=config["seed"],
         code=code_of("gather_translations"),
     message:

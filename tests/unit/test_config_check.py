@@ -19,6 +19,21 @@ from paraphrastic.training.settings import TrainingSettings
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 
 
+@pytest.mark.parametrize(
+    ("recipe", "text", "found"),
+    [
+        (None, {}, ("script", "model")),
+        ("best", {}, ("script", "model")),
+        ("paper", {}, ("white_space", "original")),
+        ("paper", {"words": "script"}, ("script", "original")),
+        (None, {"identify": "original"}, ("script", "original")),
+    ],
+)
+def test_the_recipe_of_the_papers_counts_and_identifies_as_they_did(recipe, text, found) -> None:
+    config = {**changed("recipe", recipe), "text": text}
+    assert tuple(checked(config)["text"][key] for key in ("words", "identify")) == found
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_configurations_are_valid(name: str) -> None:
     assert list(checked(load(name))) == list(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"])
@@ -153,7 +168,7 @@ def test_checking_leaves_the_given_configuration_alone() -> None:
             "selection.bitext",
             {
                 "length": {"min": 3, "max": 100, "count": "both"},
-                "language": {"min_confidence": 0.5},
+                "language": {"min_probability": 0.1, "rule": "probability"},
             },
             {},
         ),

@@ -1,6 +1,7 @@
 """Test that each fault of a configuration is one line with the path of the key."""
 
 import re
+from pathlib import Path
 
 import pytest
 import yaml
@@ -19,6 +20,12 @@ from paraphrastic.config.schema import PATTERNS
             "definitions.de.selection",
             {"bitex": {}},
             "definitions.de.selection.bitex: unknown key; did you mean",
+        ),
+        (
+            "selection.bitext.language",
+            {"min_confidence": 0.5},
+            "selection.bitext.language.min_confidence: is now min_probability, that of the expected "
+            "language; write {min_probability: 0.1} or, for the best guess alone, as before, {rule: best",
         ),
         ("training.epochs", "5", "training.epochs: '5' is not a whole number"),
         ("training.margin", "0,9", "training.margin: '0,9' is not a number; write 0.9, with a decimal point"),
@@ -365,6 +372,20 @@ def test_each_fault_is_one_line_with_the_path_of_the_key(path: str, value: objec
     assert any(line.startswith("config: ") and message in line for line in str(error.value).split("\n")), (
         error
     )
+
+
+def test_a_language_that_the_identifier_does_not_know(tmp_path: Path) -> None:
+    path = tmp_path / "mine.tsv"
+    path.write_text("one\ttwo\n")
+    config = {
+        "models": ["m"],
+        "definitions": {"m": {"languages": ["en", "xx"], "corpora": [{"path": str(path)}]}},
+    }
+    message = r"selection\.bitext\.language: lid176 does not know 'xx', as it has no label for it; set this"
+    with pytest.raises(InputError, match=message):
+        checked(config)
+    checked({**config, "selection": {"bitext": {"language": None}}})
+    checked({**config, "language_id": "sample_languages"})
 
 
 def test_every_pattern_of_the_schema_has_words() -> None:

@@ -32,17 +32,20 @@ def model(tmp_path_factory):
 def test_languages_and_confidences(model):
     identifier = LanguageIdentifier(model)
     texts = ["the children are in the house", "Собака там", "das Haus der Kinder", "", " \n ", "the\ndog"]
-    codes, confidences = identifier.identify(texts)
+    codes, confidences, probabilities = identifier.identify(texts, "en")
     assert codes == ["en", "ru", "de", "", "", "en"]
     assert confidences.dtype == np.float32
     assert confidences.shape == (6,)
     assert confidences.max() <= 1
     assert confidences[3] == confidences[4] == 0
     assert confidences[0] > 0.5
+    assert probabilities[0] == confidences[0]
+    assert probabilities[1] < 0.5
+    assert np.isnan(identifier.identify(texts, "fr").probabilities).all()
 
 
 def test_no_texts(model):
-    codes, confidences = LanguageIdentifier(model).identify([])
+    codes, confidences, _ = LanguageIdentifier(model).identify([], "en")
     assert codes == []
     assert confidences.shape == (0,)
 
@@ -127,7 +130,7 @@ def test_given_model(mirror):
         "Ein Hund rennt durch den Wald.",
         "Un chien court dans la forêt.",
     ]
-    codes, confidences = LanguageIdentifier(path).identify(texts)
+    codes, confidences, _ = LanguageIdentifier(path).identify(texts, "en")
     assert codes == ["en", "de", "fr"]
     assert ((confidences > 0.5) & (confidences <= 1)).all()
 

@@ -59,7 +59,8 @@ def test_without_models_only_what_needs_none_is_scored(tmp_path):
     assert table["source_tokens"].to_pylist() == [3, 0]
     assert table["target_tokens"].to_pylist() == [2, 0]
     assert table["line"].to_pylist() == [1, 2]
-    for name in SCORED_SCHEMA.names[5:]:
+    assert table["source_characters"].to_pylist() == [0, 0]
+    for name in SCORED_SCHEMA.names[7:]:
         assert table[name].to_pylist() == [None, None], name
 
 
@@ -94,12 +95,17 @@ def test_chinese_is_segmented_after_its_language_is_identified(tmp_path, mirror)
     plain = scored(tmp_path, pairs, ("en", "zh"), identifier=lid)
     table = scored(tmp_path, pairs, ("en", "zh"), identifier=lid, segmentation={"zh": "accurate"})
     assert plain["target"].to_pylist() == ["我们来到清华大学。"]
-    assert plain["target_tokens"].to_pylist() == [1]
+    assert plain["target_tokens"].to_pylist() == [8]
+    assert plain["target_characters"].to_pylist() == [8]
     assert table["target"].to_pylist() == ["我们 来到 清华大学 。"]
-    assert table["target_tokens"].to_pylist() == [4]
+    assert table["target_tokens"].to_pylist() == [8]
     assert table["target_language"].to_pylist() == ["zh"]
     assert table["target_confidence"] == plain["target_confidence"]
     assert table["source"].to_pylist() == ["We came to Tsinghua University."]
+    settings = {"identifier": lid, "segmentation": {"zh": "accurate"}, "words": "white_space"}
+    paper = scored(tmp_path, pairs, ("en", "zh"), **settings)
+    assert paper["target_tokens"].to_pylist() == [4]
+    assert paper["target_characters"].to_pylist() == [0]
     full = scored(tmp_path, pairs, ("en", "zh"), segmentation={"zh": "full"})
     assert "清华 清华大学" in full["target"][0].as_py()
 
@@ -143,6 +149,73 @@ def test_small_blocks_give_the_same_bytes(tmp_path, mirror, monkeypatch):
     assert table.num_rows == 1014
     assert table["source_language"].to_pylist().count("en") > 950
     assert sum(score > 0.5 for score in table["paraphrase_score"].to_pylist() if score) > 200
+
+
+TITLES = [
+    ("We have to close the shop at six.", "WIR MÜSSEN DAS GESCHÄFT UM SECHS UHR SCHLIESSEN."),
+    ("Please do not leave your luggage here.", "BITTE LASSEN SIE IHR GEPÄCK NICHT HIER STEHEN."),
+]
+
+
+def test_capitals_are_identified_as_the_model_sees_them(tmp_path, mirror):
+    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
+    pairs = write_pairs(tmp_path / "p", TITLES)
+    table = scored(tmp_path, pairs, ("en", "de"), identifier=lid)
+    assert table["target_language"].to_pylist() == ["de", "de"]
+    assert min(table["target_probability"].to_pylist()) > 0.9
+    assert table["target"].to_pylist() == [target for _, target in TITLES]
+    original = scored(tmp_path, pairs, ("en", "de"), identifier=lid, identify="original")
+    assert max(original["target_probability"].to_pylist()) < 0.5
+
+
+def test_vowel_marks_are_folded_before_the_language_is_identified(tmp_path, mirror):
+    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
+    pairs = write_pairs(tmp_path / "p", [("إِيَّاكَ نَعْبُدُ وَإِيَّاكَ نَسْتَعِينُ", "You alone do we worship.")])
+    table = scored(tmp_path, pairs, ("ar", "en"), identifier=lid, folding={"ar": "marks"})
+    assert table["source_probability"][0].as_py() > 0.5
+
+
+def test_labels_that_stand_for_a_language_are_added_up(tmp_path, mirror):
+    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
+    pairs = write_pairs(
+        tmp_path / "p", [("我们来到清华大学。", "Jeg vil gjerne lære norsk, men det er vanskelig å snakke.")]
+    )
+    table = scored(tmp_path, pairs, ("cmn", "nb"), identifier=lid)
+    assert table["source_probability"][0].as_py() > 0.5
+    assert table["target_probability"][0].as_py() > 0.5
+    unknown = scored(tmp_path, pairs, ("cmn", "xx"), identifier=lid)
+    assert unknown["target_language"].to_pylist() == ["no"]
+    assert unknown["target_probability"].to_pylist() == [None]
+
+
+JAPANESE = ["先生は黒板に字を書きます。", "元気 です か", "寒すぎて\u200b外に出られませんでした。"]
+
+
+def test_characters_are_counted_in_scripts_without_spaces(tmp_path):
+    pairs = write_pairs(tmp_path / "p", [("How are you?", text) for text in JAPANESE])
+    table = scored(tmp_path, pairs, ("en", "ja"))
+    assert table["target_tokens"].to_pylist() == [12, 5, 15]
+    assert table["target_characters"].to_pylist() == [12, 5, 15]
+    assert table["source_characters"].to_pylist() == [0, 0, 0]
+    paper = scored(tmp_path, pairs, ("en", "ja"), words="white_space")
+    assert paper["target_tokens"].to_pylist() == [1, 3, 2]
+
+
+def test_overlap_of_paraphrases_without_spaces(tmp_path):
+    pairs = write_pairs(
+        tmp_path / "p", [("彼は本を読みます", "彼は紙を読みます"), ("彼は 本を読む", "彼は本を読む")]
+    )
+    table = scored(tmp_path, pairs, ("ja", "ja"))
+    assert table["changed_words"].to_pylist() == [1, 0]
+    assert table["trigram_overlap"].to_pylist() == [pytest.approx(0.5), 1]
+    paper = scored(tmp_path, pairs, ("ja", "ja"), words="white_space")
+    assert paper["trigram_overlap"].to_pylist() == [0, 0]
+
+
+@pytest.mark.parametrize("text", ["", "\u200c", "\ufeff \u200b", "\x00\x01"])
+def test_text_that_nobody_sees_has_no_words(tmp_path, text):
+    table = scored(tmp_path, write_pairs(tmp_path / "p", [("one two", text)]), ("en", "de"))
+    assert table["target_tokens"].to_pylist() == [0]
 
 
 def test_damaged_pairs(tmp_path):

@@ -18,7 +18,7 @@ from paraphrastic.corpus.select import select_pairs
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},
-    "language": {"min_confidence": 0.5},
+    "language": {"rule": "best", "min_probability": 0.1},
     "trigram_overlap": {"min": -1.0, "max": 0.7},
     "paraphrase_score": {"min": 0.4, "max": 1.0},
 }
@@ -33,10 +33,14 @@ def block(**columns) -> pa.RecordBatch:
         "line": list(range(1, size + 1)),
         "source_tokens": [10] * size,
         "target_tokens": [10] * size,
+        "source_characters": [0] * size,
+        "target_characters": [0] * size,
         "source_language": ["en"] * size,
         "target_language": ["en"] * size,
         "source_confidence": [0.9] * size,
         "target_confidence": [0.9] * size,
+        "source_probability": [0.9] * size,
+        "target_probability": [0.9] * size,
         "trigram_overlap": [0.2] * size,
         "changed_words": [5] * size,
         "paraphrase_score": [0.8] * size,
@@ -83,16 +87,42 @@ def test_length_by_mean_takes_halves():
     assert accepted({"length": PAPER["length"]}, pairs) == [False, True, False, True]
 
 
+@pytest.mark.parametrize(
+    ("tokens", "characters", "kept"),
+    [(100, 0, True), (101, 0, False), (101, 101, True), (200, 200, True), (201, 201, False), (2, 2, False)],
+)
+def test_two_characters_are_a_word_for_the_longest_sentence(tokens, characters, kept):
+    pairs = block(target_tokens=[tokens], target_characters=[characters])
+    assert accepted({"length": {"min": 3, "max": 100, "count": "both"}}, pairs) == [kept]
+
+
 def test_language():
+    pairs = block(
+        source_probability=[0.1, 0.9, 0.09, 0.9, None, 0.9],
+        target_probability=[0.9, 0.1, 0.9, 0.0, 0.9, None],
+        source_language=["fr", "en", "fr", "en", None, "en"],
+        target_language=["de"] * 6,
+    )
+    rule = {"language": {"rule": "probability", "min_probability": 0.1}}
+    assert accepted(rule, pairs, ("en", "de")) == [True, True] + [False] * 4
+
+
+def test_the_language_must_be_the_best_guess():
     pairs = block(
         source_language=["en", "en", "de", "en", None, "en"],
         target_language=["de", "en", "de", "de", "de", "de"],
-        source_confidence=[0.5, 0.9, 0.9, 0.49, None, 0.9],
-        target_confidence=[0.9, 0.9, 0.9, 0.9, 0.9, 0.0],
+        source_probability=[0.5, 0.9, 0.9, 0.49, None, 0.9],
+        target_probability=[0.9, 0.9, 0.9, 0.9, 0.9, 0.0],
     )
-    assert accepted({"language": {"min_confidence": 0.5}}, pairs, ("en", "de")) == [True] + [False] * 5
-    nothing_asked = accepted({"language": {"min_confidence": 0.0}}, pairs, ("en", "de"))
-    assert nothing_asked == [True, False, False, True, False, True]
+    half, none = ({"language": {"rule": "best", "min_probability": least}} for least in (0.5, 0.0))
+    assert accepted(half, pairs, ("en", "de")) == [True] + [False] * 5
+    assert accepted(none, pairs, ("en", "de")) == [True, False, False, True, False, True]
+
+
+def test_labels_of_the_same_language_are_the_best_guess():
+    pairs = block(source_language=["zh", "wuu", "ja"], target_language=["no", "nn", "no"])
+    rule = {"language": {"rule": "best", "min_probability": 0.0}}
+    assert accepted(rule, pairs, ("zh", "no")) == [True, True, False]
 
 
 @pytest.mark.parametrize("name", ["trigram_overlap", "paraphrase_score"])
@@ -231,20 +261,32 @@ def test_threshold_on_a_score_that_the_corpus_does_not_have(tmp_path, column, se
 
 
 def test_a_filter_of_bitext_is_named_by_its_key(tmp_path):
-    settings = {"language": {"min_confidence": 0.5}}
+    settings = {"language": {"rule": "probability", "min_probability": 0.1}}
+    unknown = block(source_language=[None], source_probability=[None])
     with pytest.raises(InputError, match=r"set selection\.bitext\.language to null"):
-        select(tmp_path, block(source_language=[None]), settings, languages=("en", "de"))
+        select(tmp_path, unknown, settings, languages=("en", "de"))
 
 
 @pytest.mark.parametrize(("languages", "kind"), [(("en", "xx"), "bitext"), (("xx", "xx"), "paraphrase")])
-def test_every_pair_is_in_another_language(tmp_path, languages, kind):
-    pairs = block(source_tokens=[10, 0], target_language=["de", "nl"])
+def test_a_language_that_the_identifier_does_not_know(tmp_path, languages, kind):
+    pairs = block(source_tokens=[10, 0], target_probability=[None, None])
+    settings = {"language": {"rule": "probability", "min_probability": 0.1}}
     with pytest.raises(InputError) as caught:
-        select(tmp_path, pairs, {"language": {"min_confidence": 0.5}}, languages=languages)
-    codes = " or ".join(dict.fromkeys(languages))
+        select(tmp_path, pairs, settings, languages=languages)
     assert str(caught.value).endswith(
-        "no pair is left of 2 read; dropped: empty 1, language 1; if the language identifier does not know "
-        f"{codes}, set selection.{kind}.language to null"
+        "no pair is left of 2 read; dropped: empty 1, language 1; the language identifier does not know xx, "
+        f"as it has no label xx; set selection.{kind}.language to null, or give an identifier that knows it"
+    )
+
+
+def test_every_pair_is_in_another_language(tmp_path):
+    pairs = block(target_probability=[0.0, 0.05])
+    settings = {"language": {"rule": "probability", "min_probability": 0.1}}
+    with pytest.raises(InputError) as caught:
+        select(tmp_path, pairs, settings, languages=("en", "zh"))
+    assert str(caught.value).endswith(
+        "dropped: language 2; no text has enough of the labels en and wuu+yue+zh; set selection.bitext."
+        "language to null to keep text in other languages"
     )
 
 

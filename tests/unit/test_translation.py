@@ -180,7 +180,9 @@ def test_a_sentence_that_recurs_is_translated_once(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def gathered(tmp_path: Path, rows: Sequence[tuple[str, str | None, float | None, bool]]) -> dict[str, int]:
+def gathered(
+    tmp_path: Path, rows: Sequence[tuple[str, str | None, float | None, bool]], **settings: Any
+) -> dict[str, int]:
     source, target, score, ended = zip(*rows, strict=True)
     columns = {"source": source, "target": target, "line": range(len(rows))}
     table = pl.DataFrame(
@@ -193,8 +195,14 @@ def gathered(tmp_path: Path, rows: Sequence[tuple[str, str | None, float | None,
         tmp_path / "out.parquet",
         counts=tmp_path / "counts.json",
         examples=tmp_path / "examples.tsv",
-        language="en",
-        identifier=None,
+        **{
+            "language": "en",
+            "identifier": None,
+            "rule": {"rule": "probability", "min_probability": 0.1},
+            **settings,
+        },
+        folding={},
+        lowercase=True,
         seed=1,
     )
     assert result == json.loads((tmp_path / "counts.json").read_text())
@@ -215,6 +223,20 @@ def test_bad_translations_are_counted_by_reason(tmp_path: Path) -> None:
     found = pl.read_parquet(tmp_path / "out.parquet")
     assert found.rows() == [("a", "good one", 1, -0.1), ("e", "good two", 5, -0.4)]
     assert (tmp_path / "examples.tsv").read_text().startswith("kind\tline\tsource\ttarget")
+
+
+def test_translations_in_capitals_are_in_their_language(tmp_path: Path, mirror: Path) -> None:
+    lid = mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz"
+    rows = [
+        ("a", "THE CHILDREN ARE PLAYING IN THE GARDEN", -0.1, True),
+        ("b", "Die Kinder spielen im Garten", -0.2, True),
+    ]
+    assert gathered(tmp_path, rows, identifier=lid)["wrong_language"] == 1
+    assert gathered(tmp_path, rows, identifier=lid, rule=None)["wrong_language"] == 0
+    with pytest.raises(
+        InputError, match=r"does not know xx, as it has no label xx; set selection.paraphrase.lang"
+    ):
+        gathered(tmp_path, rows, identifier=lid, language="xx")
 
 
 def test_a_corpus_without_any_translation_is_explained(tmp_path: Path) -> None:

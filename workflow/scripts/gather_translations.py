@@ -16,5 +16,9 @@ with step(snakemake):
         examples=snakemake.output.examples,
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
+        rule=snakemake.params.rule,
+        folding=snakemake.params.folding,
+        lowercase=snakemake.params.lowercase,
+        identify=snakemake.params.identify,
         seed=snakemake.params.seed,
     )

@@ -18,6 +18,8 @@ with step(snakemake):
         segmentation=snakemake.params.segmentation,
         folding=snakemake.params.folding,
         lowercase=snakemake.params.lowercase,
+        words=snakemake.params.words,
+        identify=snakemake.params.identify,
         overlap_tokenizer=snakemake.params.overlap_tokenizer,
         shard=tuple(map(int, snakemake.wildcards.scatteritem.split("-of-"))),
     )

@@ -29,6 +29,7 @@ INVISIBLE = (
     (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )  # fmt: skip
+_VISIBLE_TEXTS = 256  # that `visible` looks at together
 _ARABIC_MARKS = [*range(0x0610, 0x061B), 0x0640, *range(0x064B, 0x0660), 0x0670, *range(0x06D6, 0x06EE)]
 # By language and mode, for `str.translate`. Three code points among the marks are signs, not marks.
 _FOLDINGS: dict[tuple[str, str], dict[int, str | None]] = {
@@ -84,6 +85,10 @@ def visible(texts: Sequence[str]) -> list[str]:
     usual = [text.isascii() and text.isprintable() for text in texts]
     if all(usual) or not _any_unusual("".join(texts)):
         return list(texts)
+    if len(texts) > _VISIBLE_TEXTS:
+        # Such characters are rare: most parts of a large block have none.
+        parts = (texts[start : start + _VISIBLE_TEXTS] for start in range(0, len(texts), _VISIBLE_TEXTS))
+        return [text for part in parts for text in visible(part)]
     separator, invisible = _class(SEPARATORS), _class(INVISIBLE)
     return [
         text if plain else invisible.sub("", separator.sub(" ", text))

@@ -14,7 +14,13 @@ from yaml import MarkedYAMLError
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json
 from paraphrastic.base.numbers import NUMBER
-from paraphrastic.config.definitions import OVERRIDABLE, RECIPES, mined_datasets, recipe_of
+from paraphrastic.config.definitions import (
+    OVERRIDABLE,
+    RECIPES,
+    TEXT_BY_RECIPE,
+    mined_datasets,
+    recipe_of,
+)
 from paraphrastic.config.local_files import name_files, named_datasets
 from paraphrastic.config.schema import Schema, entry, plain
 from paraphrastic.config.studies import add_models, shared_models
@@ -168,6 +174,8 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
+    for key, value in TEXT_BY_RECIPE[recipe_of(checked)].items():
+        checked["text"][key] = checked["text"][key] or value
     checked = rules.normalize(checked)
     _refuse(name_files(checked, registry))
     if checked["licences"] == "commercial":

@@ -81,6 +81,14 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# How text is counted and identified, if `text` does not say it, by the recipe of the whole configuration.
+TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
+    "paper": {"words": "white_space", "identify": "original"},
+    "best": {"words": "script", "identify": "model"},
+    "transformer": {"words": "script", "identify": "model"},
+}
+
+
 def recipe_of(section: Mapping[str, Any]) -> str:
     """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
     own: str | None = section["recipe"]

@@ -32,6 +32,12 @@ _TYPES = {
     "string": "text",
 }
 
+# Keys of former versions, and what to write instead.
+_FORMER = {
+    "min_confidence": "is now min_probability, that of the expected language; write {min_probability: 0.1} "
+    "or, for the best guess alone, as before, {rule: best, min_probability: 0.5}",
+}
+
 # Descriptions, for messages, of the text that matches each pattern of the schema.
 PATTERNS = {
     r"^[a-z]{2,3}$": "a language code, which has two or three small letters, such as de",
@@ -148,6 +154,9 @@ def _described(error: ValidationError) -> Iterator[str]:
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         for key in sorted(set(error.instance) - set(known)):
+            if key in _FORMER:
+                yield f"{'.'.join([*keys, key])}: {_FORMER[key]}"
+                continue
             hint = did_you_mean(key, known, otherwise=f"known keys are {', '.join(known)}")
             yield f"{'.'.join([*keys, key])}: unknown key{hint}"
     elif error.validator == "required":

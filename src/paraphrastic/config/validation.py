@@ -22,6 +22,7 @@ from paraphrastic.config.encoders import architecture_errors
 from paraphrastic.config.local_files import DATASET_FILES, looks_like_a_path, path_errors, place_errors
 from paraphrastic.config.systems import name_errors, published_errors, system_errors
 from paraphrastic.registry.datasets import CORPUS_KINDS, KINDS, Dataset
+from paraphrastic.registry.language_labels import labels_of
 from paraphrastic.registry.opus import OpusCorpus, list_command, read_list
 
 Settings = Mapping[str, Any]
@@ -207,8 +208,8 @@ def _selection_errors(path: str, definition: Settings, config: Settings, registr
                 yield f"{path}.{kind}.{name}: min {allowed['min']} is more than max {allowed['max']}"
         if not (corpora := _corpora_of_kind(kind, definition, registry)):
             continue
-        if thresholds["language"] and config["language_id"] is None:
-            yield f"{path}.{kind}.language: needs language_id, which is null"
+        if thresholds["language"]:
+            yield from _language_errors(f"{path}.{kind}.language", definition["languages"], config, registry)
         if thresholds.get("paraphrase_score"):
             at = f"{path}.{kind}.paraphrase_score"
             yield from _score_errors(at, "paraphrase_score", corpora, config, registry)
@@ -217,6 +218,22 @@ def _selection_errors(path: str, definition: Settings, config: Settings, registr
             yield f"{path}.{kind}.rank: no pair has a rank from {rank['min']} to {rank['max']}"
         if rank and rank["by"] != "trigram_overlap":
             yield from _score_errors(f"{path}.{kind}.rank.by", rank["by"], corpora, config, registry)
+
+
+def _language_errors(
+    key: str, languages: Iterable[str], config: Settings, registry: Registry
+) -> Iterator[str]:
+    """Errors in a filter by language, for which there has to be an identifier that knows the languages."""
+    name = config["language_id"]
+    if name is None:
+        yield f"{key}: needs language_id, which is null"
+    elif name in registry and registry[name].kind == "fasttext":
+        for language in languages:
+            if not labels_of(language):
+                yield (
+                    f"{key}: {name} does not know {language!r}, as it has no label for it; set this filter "
+                    "to null, or name an identifier that knows the language under language_id"
+                )
 
 
 def _corpora_of_kind(kind: str, definition: Settings, registry: Registry) -> list[str]:

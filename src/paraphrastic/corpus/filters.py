@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Bool, Float32, Float64
+from paraphrastic.registry.language_labels import labels_of
 
 TOKENS = ("source_tokens", "target_tokens")
 Scores = Float32 | Float64
@@ -44,8 +45,10 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
         settings: bounds by filter; a filter that is null or left out is not applied.
             `length: {min, max, count}` bounds the token counts of `both` sides, of the `first` side (the
             sources), or their `mean`. The original code requires 3 to 100 tokens on the English side of
-            bitext, which comes first there, and a mean of 5 to 40 in ParaNMT.
-            `language: {min_confidence}` requires each side to be identified as its language.
+            bitext, which comes first there, and a mean of 5 to 40 in ParaNMT. For `max`, two characters of a
+            script without spaces are one token.
+            `language: {rule, min_probability}` requires that each side's language has at least this
+            probability and, with the rule `best`, that no other language has a higher one.
             `trigram_overlap: {min, max}` and `paraphrase_score: {min, max}` bound these scores.
             `rank: {by, min, max}` keeps the pairs whose place in the ranking of their whole corpus by a score
             is at least `min` and less than `max`, where 0 is the lowest place, or up to the highest if `max`
@@ -66,11 +69,12 @@ def build_filters(settings: Mapping[str, Any], languages: tuple[str, str]) -> Se
         filters.append(Filter("rank", partial(_columns, ("rank",)), _within(1), (bounds["by"],), missing))
     if bounds := settings.get("length"):
         counts = partial(_token_counts, bounds.get("count", "both"))
-        filters.append(Filter("length", counts, _within(bounds["min"], bounds["max"])))
+        filters.append(Filter("length", counts, partial(_has_length, bounds["min"], bounds["max"])))
     if bounds := settings.get("language"):
         missing = f"language identification; set {language} to null, or give a language identifier"
-        accept, needs = _within(bounds["min_confidence"]), ("source_language", "target_language")
-        filters.append(Filter("language", partial(_confidences, languages), accept, needs, missing))
+        score = partial(_probabilities, languages, bounds.get("rule") == "best")
+        accept, needs = _within(bounds["min_probability"]), ("source_language", "target_language")
+        filters.append(Filter("language", score, accept, needs, missing))
     if bounds := settings.get("trigram_overlap"):
         missing = (
             f"trigram overlap, as its sides differ in language; set {paraphrase}.trigram_overlap to null"
@@ -106,17 +110,33 @@ def _columns(names: Sequence[str], block: pa.RecordBatch) -> Scores:
 
 
 def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
-    counts = _columns(TOKENS[:1] if count == "first" else TOKENS, block)
-    return counts.mean(axis=1, keepdims=True) if count == "mean" else counts
+    """Token counts, and then the same with two characters of a script without spaces as one token.
+
+    A sentence with 100 words in English has about 140 characters in Chinese and 215 in Japanese.
+    """
+    counts = _columns(TOKENS, block)
+    both = np.stack([counts, counts - _columns(("source_characters", "target_characters"), block) / 2])
+    if count == "first":
+        both = both[:, :, :1]
+    elif count == "mean":
+        both = both.mean(axis=2, keepdims=True)
+    return np.concatenate(list(both), axis=1)
 
 
-def _confidences(languages: tuple[str, str], block: pa.RecordBatch) -> Scores:
-    """Confidence in the language of each side, or -1 for a side in another language than expected."""
-    confidences = _columns(("source_confidence", "target_confidence"), block)
+def _has_length(least: int, most: int, scores: Scores) -> Mask:
+    counts, converted = np.split(scores, 2, axis=1)
+    return np.asarray(((counts >= least) & (converted <= most)).all(axis=1))
+
+
+def _probabilities(languages: tuple[str, str], best: bool, block: pa.RecordBatch) -> Scores:
+    """Probability of the language of each side, or -1 if it has to be the most likely one and is not."""
+    probabilities = _columns(("source_probability", "target_probability"), block)
     for number, (side, language) in enumerate(zip(("source", "target"), languages, strict=True)):
-        found = pc.fill_null(pc.equal(block[f"{side}_language"], language), False)
-        confidences[~found.to_numpy(zero_copy_only=False), number] = -1
-    return confidences
+        if best:
+            labels = pa.array(labels_of(language) or (language,))
+            found = pc.is_in(block[f"{side}_language"], labels)
+            probabilities[~found.to_numpy(zero_copy_only=False), number] = -1
+    return probabilities
 
 
 def _within(low: float, high: float = np.inf) -> Callable[[Scores], Mask]:

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.registry.archive import open_stream
+from paraphrastic.registry.language_labels import labels_of
 
 # A fastText file begins with a magic number, its version, twelve settings (the eighth is the kind of model)
 # and the sampling threshold. Then comes the dictionary, which begins with the numbers of entries, words,
@@ -22,42 +23,77 @@ _HEADER, _DICTIONARY = "<ii12id", "<iiiqq"
 _MAGIC, _VERSIONS, _CLASSIFIER = 793712314, (11, 12), 3
 _CENTROIDS = 256  # for each part of a quantised vector
 _LABEL = "__label__"
+_LEAST = 0.01  # smaller probabilities count as 0
+_NOTHING = [(0.0, _LABEL)]
 _LABEL_PATTERN = re.compile(rb"__label__[a-z]{2,3}")
 
 
 class LanguageIdentifier:
     """A fastText classifier with labels `__label__en`, such as lid.176.
 
+    Attributes:
+        path: the model file.
+        labels: the codes that it knows.
+
     Raises:
         InputError: the file is not a fastText classifier, or is damaged.
     """
 
     def __init__(self, path: str | Path) -> None:
-        _check_classifier(Path(path))
+        self.path = Path(path)
+        _check_classifier(self.path)
         try:
             self._model = _fasttext().load_model(str(path))
         except (ValueError, RuntimeError, MemoryError) as error:
             raise InputError(f"{path}: a damaged fastText model: {error}") from None
-        if not all(label.startswith(_LABEL) for label in self._model.get_labels()):
+        labels = self._model.get_labels()
+        if not all(label.startswith(_LABEL) for label in labels):
             raise InputError(f"{path}: the model's labels are not {_LABEL} and a language's code")
+        self.labels = frozenset(label.removeprefix(_LABEL) for label in labels)
 
-    def identify(self, texts: Sequence[str]) -> tuple[list[str], Float32]:
-        """Most likely language of each text, and the model's confidence.
+    def identify(self, texts: Sequence[str], language: str) -> "Identified":
+        """Identify the language of each text.
 
-        Returns:
-            Language codes, and confidences in [0, 1] as float32 [texts]; an empty text has the language ""
-            and confidence 0.
+        Args:
+            texts: the texts; an empty one has the language "" and the probabilities 0.
+            language: the code of the language that they should be in.
         """
-        # fastText takes one line per text, and counts a newline as a word.
-        lines = [" ".join(text.split("\n")) for text in texts]
-        labels, confidences = self._model.predict(lines)
-        found = [
-            (label[0].removeprefix(_LABEL), confidence[0]) if label and line.strip() else ("", 0)
-            for line, label, confidence in zip(lines, labels, confidences, strict=True)
-        ]
+        expected = {_LABEL + label for label in labels_of(language, self.labels)}
+        predict = self._model.f.predict
+        codes, best, probabilities = [], [], []
+        for text in texts:
+            # One line per text, since fastText counts a newline as a word. For several lines at a time, it
+            # repeats the probability of the best label for all others (0.9.3).
+            line = text.replace("\n", " ")
+            found = predict(f"{line}\n", -1, _LEAST, "strict") if line and not line.isspace() else _NOTHING
+            value, label = found[0]
+            codes.append(label[len(_LABEL) :])
+            best.append(value)
+            if len(found) == 1:
+                probabilities.append(value if label in expected else 0.0)
+            else:
+                probabilities.append(sum([value for value, label in found if label in expected]))
         # Rounding in the softmax can yield slightly more than 1.
-        values = np.array([confidence for _, confidence in found], np.float32)
-        return [code for code, _ in found], np.minimum(values, np.float32(1))
+        values = np.minimum(np.array([best, probabilities], np.float32), np.float32(1))
+        if not expected:
+            values[1] = np.nan
+        return Identified(codes, values[0], values[1])
+
+
+class Identified(NamedTuple):
+    """What an identifier says about texts.
+
+    Attributes:
+        codes: the most likely label of each text.
+        confidences: the probability of this label, float32 [texts].
+        probabilities: the probability of the expected language, float32 [texts], the sum over all labels that
+            stand for it (`language_labels.labels_of`), or NaN if the identifier has none. Labels with less
+            than 0.01 are left out, since finding them all takes twice as long.
+    """
+
+    codes: list[str]
+    confidences: Float32
+    probabilities: Float32
 
 
 def train_language_id(

@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.text import composed, prepare_text
+from paraphrastic.base.text import composed, prepare_text, segment, visible
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.raw_lines import RAW, raw_digests
-from paraphrastic.corpus.tokens import Tokenizer, count_tokens
+from paraphrastic.corpus.spaceless import utf8_of
+from paraphrastic.corpus.tokens import Tokenizer, count_tokens, count_words
 from paraphrastic.corpus.word_vectors import WordVectors
 
 SCORED_SCHEMA = pa.schema(
@@ -19,10 +21,15 @@ SCORED_SCHEMA = pa.schema(
         *PAIR_SCHEMA,
         pa.field("source_tokens", pa.int32()),
         pa.field("target_tokens", pa.int32()),
+        # How many of them are characters of a script without spaces.
+        pa.field("source_characters", pa.int32()),
+        pa.field("target_characters", pa.int32()),
         pa.field("source_language", pa.string()),
         pa.field("target_language", pa.string()),
         pa.field("source_confidence", pa.float32()),
         pa.field("target_confidence", pa.float32()),
+        pa.field("source_probability", pa.float32()),
+        pa.field("target_probability", pa.float32()),
         pa.field("trigram_overlap", pa.float32()),
         pa.field("changed_words", pa.int32()),
         pa.field("paraphrase_score", pa.float64()),
@@ -30,6 +37,10 @@ SCORED_SCHEMA = pa.schema(
         RAW,
     ]
 )
+Words = Literal["script", "white_space"]
+Identify = Literal["model", "original"]
+_TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "white_space"}
+_UNUSUAL = np.array([0x7F, 0xC2, 0xCD, 0xD8], np.uint8)
 _LANGUAGE_COLUMNS = ("source_language", "target_language")
 
 
@@ -43,17 +54,20 @@ def score_pairs(
     segmentation: Mapping[str, str],
     folding: Mapping[str, str],
     lowercase: bool,
+    words: Words = "script",
+    identify: Identify = "model",
     overlap_tokenizer: Tokenizer = "word",
     shard: tuple[int, int] = (1, 1),
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
 
-    The language of each side is identified on the original text. Text in a language of `segmentation` is then
-    folded, lower-cased and segmented, and the result is what is counted and written; `raw` keeps a digest of
-    such a pair as the corpus has it, and is null for all others. Languages and confidences are null without
-    an identifier. Trigram overlap and changed words are null if the two languages differ. The
-    paraphrase score is the word vectors' cosine; without word vectors, it is the corpus's own score or null.
-    The translation score is the corpus's own or null.
+    Each side is folded and lower-cased, as a model will see it, and then identified, counted and compared.
+    Text in a language of `segmentation` is also segmented, and is written like this; `raw` keeps a digest of
+    such a pair as the corpus has it, and is null for all others. Each side has its most likely language, the
+    confidence in it, and the probability of the language that the corpus says, which is null if the
+    identifier does not know that language; all are null without an identifier. Trigram overlap and changed
+    words are null if the two languages differ. The paraphrase score is the word vectors' cosine; without word
+    vectors, it is the corpus's own score or null. The translation score is the corpus's own or null.
 
     Args:
         pairs: a Parquet file made by `extract_corpus`.
@@ -63,9 +77,14 @@ def score_pairs(
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
         folding: mode of `text.fold` by language; words count as equal if they are equal after folding.
-        lowercase: whether text is lower-cased before it is segmented. Text in other languages keeps its case
-            until it is selected.
-        overlap_tokenizer: tokenizer for the trigram overlap, see `tokens.tokenize`.
+        lowercase: whether text is lower-cased before it is identified and segmented. Text that is not
+            segmented is written as it is, and lower-cased when it is selected.
+        words: `script` counts words in scripts with spaces, and characters in those without (see
+            `tokens.count_words`); `white_space` counts what is between white space, as the papers do.
+        identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
+            the papers do.
+        overlap_tokenizer: tokenizer for the trigram overlap, see `tokens.tokenize`. With
+            `words: white_space`, `word` leaves text without spaces whole.
         shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
 
     Raises:
@@ -73,35 +92,39 @@ def score_pairs(
     """
     language_identifier = None if identifier is None else LanguageIdentifier(identifier)
     vectors = None if word_vectors is None else WordVectors(word_vectors)
+    paraphrases = languages[0] == languages[1]
+    # The original takes a letter and its mark as they are written.
+    compose = composed if paraphrases and overlap_tokenizer != "treebank" else list
+    count = count_words if words == "script" else count_tokens
+    tokenizer = overlap_tokenizer if overlap_tokenizer == "treebank" else _TOKENIZERS[words]
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         for block in read_blocks(pairs, shard=shard):
             columns: dict[str, pa.Array] = {"line": block["line"]}
             if any(segmentation.get(language, "none") != "none" for language in languages):
                 columns[RAW.name] = raw_digests(block)
+            seen = []
             for side, language in zip(("source", "target"), languages, strict=True):
-                texts = block[side]
-                if language_identifier is not None:
-                    codes, confidences = language_identifier.identify(texts.to_pylist())
-                    columns[f"{side}_language"] = pa.array(codes, pa.string())
-                    columns[f"{side}_confidence"] = pa.array(confidences)
-                if segmentation.get(language, "none") != "none":
-                    prepared = prepare_text(
-                        texts.to_pylist(),
-                        language=language,
-                        segmentation=segmentation,
-                        folding=folding,
-                        lowercase=lowercase,
+                columns[side] = texts = block[side]
+                segmenter = segmentation.get(language, "none")
+                if language_identifier or paraphrases or segmenter != "none" or not _is_plain(texts, folding):
+                    original = texts.to_pylist()
+                    prepared = prepare_text(original, folding=folding, lowercase=lowercase)
+                    if language_identifier is not None:
+                        identified = original if identify == "original" else prepared
+                        columns |= _languages(language_identifier, identified, side, language)
+                    texts = pa.array(compose(prepared), pa.string())
+                counted = texts
+                if segmenter != "none":
+                    segmented = segment(prepared, language, segmenter)
+                    columns[side], texts = (
+                        pa.array(each, pa.string()) for each in (segmented, compose(segmented))
                     )
-                    texts = pa.array(prepared, pa.string())
-                columns[side] = texts
-                columns[f"{side}_tokens"] = count_tokens(texts)
-            if languages[0] == languages[1]:
-                sides = (columns[side].to_pylist() for side in ("source", "target"))
-                folded = [prepare_text(texts, folding=folding) for texts in sides]
-                # The original takes a letter and its mark as they are written.
-                if overlap_tokenizer != "treebank":
-                    folded = [composed(texts) for texts in folded]
-                compared = compare_words(*folded, tokenizer=overlap_tokenizer)
+                    # A segmenter's spaces do not matter where characters are counted.
+                    counted = counted if words == "script" else texts
+                columns[f"{side}_tokens"], columns[f"{side}_characters"] = count(counted)
+                seen.append(texts)
+            if paraphrases:
+                compared = compare_words(*seen, tokenizer=tokenizer)
                 columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
             if vectors is not None:
                 scores = vectors.paraphrase_score(columns["source"], columns["target"])
@@ -111,3 +134,30 @@ def score_pairs(
                     columns[name] = block[name]
             nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
             writer.write(pa.RecordBatch.from_pydict(nulls | columns, schema=SCORED_SCHEMA))
+
+
+def _languages(
+    identifier: LanguageIdentifier, texts: list[str], side: str, language: str
+) -> dict[str, pa.Array]:
+    """The columns about the language of a side."""
+    found = identifier.identify(texts, language)
+    return {
+        f"{side}_language": pa.array(found.codes, pa.string()),
+        f"{side}_confidence": pa.array(found.confidences),
+        f"{side}_probability": pa.array(found.probabilities, from_pandas=True),
+    }
+
+
+def _is_plain(texts: pa.Array, folding: Mapping[str, str]) -> bool:
+    """Whether preparation changes no word of the texts, so that they can be counted as they are.
+
+    The characters that `text.visible` changes are control characters, or begin in UTF-8 with C2, CD, D8, or
+    more than E0.
+    """
+    content = utf8_of(texts)
+    if folding or not len(content):
+        return not folding
+    if content.min() < 0x20 or content.max() >= 0xE0 or np.isin(content, _UNUSUAL).any():
+        original = texts.to_pylist()
+        return visible(original) == original
+    return True

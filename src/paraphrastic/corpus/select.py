@@ -17,11 +17,16 @@ from paraphrastic.corpus.blocks import PAIR_SCHEMA, open_parquet, read_blocks, w
 from paraphrastic.corpus.filters import build_filters, selection_key
 from paraphrastic.corpus.raw_lines import RAW, raw_digests
 from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.registry.language_labels import labels_of
 
 _SAMPLE_COLUMNS = (
-    "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "target_language",
-    "target_confidence", "trigram_overlap", "changed_words", "paraphrase_score", "source", "target",
+    "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "source_probability",
+    "target_language", "target_confidence", "target_probability", "trigram_overlap", "changed_words",
+    "paraphrase_score", "source", "target",
 )  # fmt: skip
+
+
+_PROBABILITIES = ("source_probability", "target_probability")
 
 
 def select_pairs(
@@ -72,7 +77,8 @@ def select_pairs(
     ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
     with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
         for block in ranked:
-            nulls.update({column: block[column].null_count for each in filters for column in each.needs})
+            columns = dict.fromkeys([*_PROBABILITIES, *(name for each in filters for name in each.needs)])
+            nulls.update({column: block[column].null_count for column in columns})
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             failed = (~accepted).astype(np.int64)
             fails_both += failed @ failed.T
@@ -91,8 +97,8 @@ def select_pairs(
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             cause = f"no pair is left of {samples.read} read; dropped: {reasons}"
             if result["fails"].get("language") == samples.read:
-                codes, key = " or ".join(dict.fromkeys(languages)), selection_key(languages)
-                cause += f"; if the language identifier does not know {codes}, set {key}.language to null"
+                unknown = [nulls[column] == samples.read for column in _PROBABILITIES]
+                cause += f"; {_language_hint(languages, unknown)}"
             for each in reversed(filters):
                 if any(nulls[column] == samples.read for column in each.needs):
                     cause = f"has no {each.missing}"
@@ -102,6 +108,20 @@ def select_pairs(
     write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
     return result
+
+
+def _language_hint(languages: tuple[str, str], unknown: Sequence[bool]) -> str:
+    """What to do if every pair is in another language; `unknown` says which ones have no label."""
+    key = f"{selection_key(languages)}.language"
+    for language, is_unknown in zip(languages, unknown, strict=True):
+        if is_unknown:
+            labels = " or ".join(labels_of(language) or (language,))
+            return (
+                f"the language identifier does not know {language}, as it has no label {labels}; "
+                f"set {key} to null, or give an identifier that knows it"
+            )
+    labels = " and ".join(dict.fromkeys("+".join(labels_of(code) or (code,)) for code in languages))
+    return f"no text has enough of the labels {labels}; set {key} to null to keep text in other languages"
 
 
 def _blocks(scored: Sequence[str | Path]) -> Iterator[pa.RecordBatch]:

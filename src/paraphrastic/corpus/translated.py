@@ -1,17 +1,21 @@
 """Gather the translations of bitexts as a corpus of paraphrases, and count those that are none, by reason."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
+from paraphrastic.base.text import prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.score import Identify
+from paraphrastic.registry.language_labels import labels_of
 
 # Why a translation is no paraphrase, in the order in which this is checked.
 REASONS = ("too_long", "endless", "empty", "wrong_language")
@@ -27,6 +31,10 @@ def gather_translations(
     examples: str | Path,
     language: str,
     identifier: Path | None,
+    rule: Mapping[str, Any] | None,
+    folding: Mapping[str, str],
+    lowercase: bool,
+    identify: Identify = "model",
     seed: int,
 ) -> dict[str, int]:
     """Write the pairs whose translations can be used: `source`, `target`, `line` and `translation_score`.
@@ -39,22 +47,44 @@ def gather_translations(
             it ended), `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left.
         examples: TSV file for people to read: random pairs for each reason, and some that are left.
         language: language of the paraphrases.
-        identifier: a fastText model; None does not identify languages.
+        identifier: a fastText model; None does not check languages.
+        rule: when a text is in its language, as `language` in `filters.build_filters`; None does not check.
+        folding: mode of `text.fold` by language.
+        lowercase: whether a model will see the text in lower case.
+        identify: whether the language is identified on the text that the `model` sees, or on the `original`.
         seed: seed of the examples.
 
     Raises:
-        InputError: no translation can be used, an input is damaged, or the disk is full.
+        InputError: the identifier does not know the language, no translation can be used, an input is
+            damaged, or the disk is full.
     """
-    classifier = None if identifier is None else LanguageIdentifier(identifier)
+    classifier = None if identifier is None or rule is None else LanguageIdentifier(identifier)
+    labels = labels_of(language, classifier.labels if classifier else None) or (language,)
+    if classifier and not set(labels) & classifier.labels:
+        raise InputError(
+            f"{identifier}: the language identifier does not know {language}, as it has no label "
+            f"{' or '.join(labels_of(language) or labels)}; set selection.paraphrase.language to null, or "
+            "give an identifier that knows it"
+        )
     samples = Samples([*REASONS, "kept"], seed)
     with write_blocks(output, GATHERED_SCHEMA) as writer:
         for block in chain.from_iterable(map(read_blocks, translated)):
             texts = [text or "" for text in block["target"].to_pylist()]
-            languages = [language] * len(texts) if classifier is None else classifier.identify(texts)[0]
+            in_language = np.ones(len(texts), bool)
+            if classifier and rule:
+                seen = (
+                    texts
+                    if identify == "original"
+                    else prepare_text(texts, folding=folding, lowercase=lowercase)
+                )
+                found = classifier.identify(seen, language)
+                in_language = found.probabilities >= np.float32(rule["min_probability"])
+                if rule["rule"] == "best":
+                    in_language &= np.isin(found.codes, labels)
             fates = [
-                _fate(ended, score, text, found_language == language)
-                for ended, score, text, found_language in zip(
-                    block["ended"].to_pylist(), block["translation_score"].to_pylist(), texts, languages,
+                _fate(ended, score, text, is_right)
+                for ended, score, text, is_right in zip(
+                    block["ended"].to_pylist(), block["translation_score"].to_pylist(), texts, in_language,
                     strict=True,
                 )
             ]  # fmt: skip
