@@ -231,8 +231,7 @@ def measure_steps(folder: Path, size: int) -> dict[str, dict[str, float]]:
             dropped=folder / "dropped.tsv",
             languages=("en", "en"),
             settings={**PAPER, "paraphrase_score": None},
-            folding={},
-            lowercase=True,
+            preparation={"lowercase": True},
             seed=1,
         ),
         "mark contamination": partial(

@@ -116,8 +116,7 @@ rule select_pairs:
     params:
         languages=lambda wildcards: wildcards.pair.split("-"),
         settings=models.selection,
-        folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
-        lowercase=config["text"]["lowercase"],
+        preparation=models.preparation,
         seed=config["seed"],
         keep=[],
         raw=lambda wildcards: models.definition(wildcards)["duplicates"] == "drop_all",

@@ -85,8 +85,7 @@ def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
         dropped=folder / "dropped.tsv",
         languages=("en", "en"),
         settings=config["selection"]["paraphrase"],
-        folding={},
-        lowercase=True,
+        preparation={"lowercase": True},
         seed=1,
         raw=True,
     )

@@ -45,7 +45,6 @@ def block(**columns) -> pa.RecordBatch:
         "changed_words": [5] * size,
         "paraphrase_score": [0.8] * size,
         "translation_score": [None] * size,
-        "raw": [None] * size,
         **columns,
     }
     arrays = [pa.array(rows[field.name], field.type) for field in SCORED_SCHEMA]
@@ -61,7 +60,7 @@ def select(tmp_path, pairs, settings, **changes):
     path = tmp_path / "scored.parquet"
     pq.write_table(pa.Table.from_batches([pairs]), path)
     outputs = {"counts": tmp_path / "counts.json", "dropped": tmp_path / "dropped.tsv"}
-    options = {"languages": ("en", "en"), "folding": {}, "lowercase": False, "seed": 1, **changes}
+    options = {"languages": ("en", "en"), "preparation": {"lowercase": False}, "seed": 1, **changes}
     counts = select_pairs([path], tmp_path / "out.parquet", settings=settings, **outputs, **options)
     assert counts == json.loads(outputs["counts"].read_text())
     with outputs["dropped"].open(encoding="utf-8", newline="") as file:
@@ -186,7 +185,7 @@ def test_reasons_counts_and_sample(tmp_path):
 
 
 def test_lowercase(tmp_path):
-    _, kept, _ = select(tmp_path, block(source=["ÄB  Σ"]), {}, lowercase=True)
+    _, kept, _ = select(tmp_path, block(source=["ÄB  Σ"]), {}, preparation={"lowercase": True})
     assert kept[0]["source"] == "äb σ"
 
 
@@ -297,7 +296,7 @@ def test_a_pair_without_a_score_fails_where_others_have_one(tmp_path):
 
 def test_the_output_is_folded_before_it_is_lower_cased(tmp_path):
     pairs = block(source=["İki  kedi"], target=["Two cats"])
-    _, rows, _ = select(tmp_path, pairs, {}, folding={"tr": "dotted"}, lowercase=True)
+    _, rows, _ = select(tmp_path, pairs, {}, preparation={"folding": {"tr": "dotted"}, "lowercase": True})
     assert (rows[0]["source"], rows[0]["target"]) == ("iki kedi", "two cats")
 
 
@@ -309,7 +308,7 @@ def test_shards_are_selected_as_one_corpus(tmp_path):
         shards.append(tmp_path / f"{number}.parquet")
         pq.write_table(pa.Table.from_batches([pairs]).slice(start, stop - start), shards[-1])
     outputs = {"counts": tmp_path / "c", "dropped": tmp_path / "d"}
-    options = {"languages": ("en", "en"), "folding": {}, "lowercase": False, "seed": 1}
+    options = {"languages": ("en", "en"), "preparation": {}, "seed": 1}
     counts = select_pairs(shards, tmp_path / "shards.parquet", settings=PAPER, **outputs, **options)
     assert counts == whole[0]
     assert (tmp_path / "shards.parquet").read_bytes() == (tmp_path / "out.parquet").read_bytes()
@@ -374,8 +373,7 @@ def test_the_whole_corpus_is_ranked(tmp_path, monkeypatch):
         dropped=tmp_path / "d",
         languages=("en", "en"),
         settings={"rank": {"by": "paraphrase_score", "min": 0.8, "max": 1}},
-        folding={},
-        lowercase=False,
+        preparation={},
         seed=1,
     )
     assert pq.read_table(tmp_path / "shards.parquet")["line"].to_pylist() == expected
@@ -390,15 +388,26 @@ def test_a_corpus_without_the_score_to_rank_by(tmp_path):
 
 def test_raw_tells_copies_of_a_line_from_pairs_that_become_equal(tmp_path):
     pairs = block(source=["A  b", "a b", "A  b", "x"], target=["C"] * 3 + ["y"])
-    _, rows, _ = select(tmp_path, pairs, {}, lowercase=True, raw=True)
+    _, rows, _ = select(tmp_path, pairs, {}, preparation={"lowercase": True}, raw=True)
     assert {row["source"] for row in rows[:3]} == {"a b"}
     assert rows[0]["raw"] == rows[2]["raw"] == md5(b"A  b\tC").digest() != rows[1]["raw"]
 
 
 def test_raw_is_of_the_text_before_chinese_is_segmented(tmp_path):
-    pairs = block(source=["a", "a", "b"], target=["我们 都"] * 3, raw=[b"1" * 16, b"2" * 16, b"1" * 16])
-    _, rows, _ = select(tmp_path, pairs, {}, raw=True)
-    assert [row["raw"] for row in rows] == pairs["raw"].to_pylist()
+    pairs = block(source=["a"] * 3, target=["我们 都认识他", "我们都认识他", "我们都认识他"])
+    preparation = {"segmentation": {"zh": "full"}}
+    _, rows, _ = select(tmp_path, pairs, {}, languages=("en", "zh"), preparation=preparation, raw=True)
+    assert {row["target"] for row in rows} == {"我们 都 认识 他"}
+    raw = [md5(f"a\t{target}".encode()).digest() for target in pairs["target"].to_pylist()]
+    assert [row["raw"] for row in rows] == raw
+
+
+def test_text_is_prepared_by_the_models_settings_whatever_its_language(tmp_path):
+    """A model of Turkish and Chinese folds and segments in use, too, in whatever pair a sentence is."""
+    preparation = {"segmentation": {"zh": "accurate"}, "folding": {"tr": "dotted"}, "lowercase": True}
+    pairs = block(source=["İzmir is a city"], target=["我们来到İzmir"])
+    _, (row,), _ = select(tmp_path, pairs, {}, languages=("en", "zh"), preparation=preparation)
+    assert (row["source"], row["target"]) == ("izmir is a city", "我们 来到 izmir")
 
 
 def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
@@ -415,8 +424,7 @@ def test_multi30k_at_the_papers_lengths(tmp_path, mirror):
         dropped=tmp_path / "dropped.tsv",
         languages=("en", "de"),
         settings={"length": {"min": 3, "max": 100, "count": "both"}},
-        folding={},
-        lowercase=True,
+        preparation={"lowercase": True},
         seed=1,
     )
     assert counts["dropped"] == {"empty": 0, "length": 5}

@@ -400,7 +400,7 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     counts = {name: tmp_path / f"{name}.json" for name in ("selected", "merged")}
     select_pairs(
         [scored], tmp_path / "selected.parquet", counts=counts["selected"], dropped=tmp_path / "dropped.tsv",
-        languages=("en", "de"), settings={}, folding={}, lowercase=False, seed=1,
+        languages=("en", "de"), settings={}, preparation={}, seed=1,
     )  # fmt: skip
     merge_pairs(
         [tmp_path / "selected.parquet"], tmp_path / "merged.parquet", counts=counts["merged"],

@@ -13,7 +13,7 @@ from hard_texts import NOTHING, TEXTS, HardText
 
 from paraphrastic import load_model
 from paraphrastic.base.files import read_json
-from paraphrastic.base.text import collapse_spaces, prepare_text
+from paraphrastic.base.text import as_read, collapse_spaces, prepare_text
 from paraphrastic.corpus.contamination import mark_contamination
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.normal_form import words_of
@@ -80,7 +80,8 @@ def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.Da
     )  # fmt: skip
     select_pairs(
         [folder / "scored.parquet"], folder / "selected.parquet", counts=folder / "counts.json",
-        dropped=folder / "dropped.tsv", languages=("xx", "en"), settings=settings, seed=1, **FOLDED,
+        dropped=folder / "dropped.tsv", languages=("xx", "en"), settings=settings, seed=1,
+        preparation=PREPARATION,
     )  # fmt: skip
     return pl.read_parquet(folder / "scored.parquet"), pl.read_parquet(folder / "selected.parquet")
 
@@ -103,8 +104,9 @@ def test_extraction_filters_and_training_see_plain_texts(tmp_path: Path) -> None
     counts = dict(zip([each.name for each in EARLY], scored["source_tokens"].to_list(), strict=True))
     assert counts == {each.name: each.words for each in EARLY}
     # A filter counts the same.
-    _, kept = selected(tmp_path, texts, length={"min": 4, "max": 13, "count": "both"})
-    assert len(kept) == sum(4 <= each.words <= 13 for each in EARLY)
+    for least in (4, 6, 12):
+        _, kept = selected(tmp_path, texts, length={"min": least, "max": 100, "count": "first"})
+        assert len(kept) == sum(each.words >= least for each in EARLY)
 
 
 def test_texts_of_nothing_are_empty(tmp_path: Path, model: AverageEncoder) -> None:
@@ -118,10 +120,10 @@ def test_texts_of_nothing_are_empty(tmp_path: Path, model: AverageEncoder) -> No
 @pytest.mark.parametrize("hard", [each for each in TEXTS if each.language], ids=lambda hard: hard.name)
 def test_the_language_is_that_of_the_plain_text(mirror: Path, hard: HardText) -> None:
     lid = LanguageIdentifier(mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz")
-    found = lid.identify(prepare_text([hard.text, hard.plain], **FOLDED), hard.language)
+    texts = as_read(prepare_text([hard.text, hard.plain], **FOLDED))
+    found = lid.identify(texts, hard.language)
     assert found.probabilities[0] >= 0.1
-    if not hard.form:
-        assert found.probabilities[0] == found.probabilities[1]
+    assert texts[0] == texts[1]
 
 
 def test_contamination_finds_hard_texts(tmp_path: Path) -> None:

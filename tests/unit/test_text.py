@@ -162,8 +162,7 @@ def test_corpora_and_models_prepare_odd_text_alike(
         dropped=tmp_path / "dropped.tsv",
         languages=(language, "en"),
         settings={},
-        folding=folding,
-        lowercase=True,
+        preparation={"segmentation": segmentation, "folding": folding, "lowercase": True},
         seed=1,
     )
     config = {**model.config, "segmentation": segmentation, "folding": folding, "lowercase": True}

@@ -187,6 +187,13 @@ def composed(texts: Sequence[str]) -> list[str]:
     return [text if text.isascii() else unicodedata.normalize("NFC", text) for text in texts]
 
 
+def as_read(texts: Sequence[str]) -> list[str]:
+    """Prepared texts as sentencepiece reads them: NFKC, with single spaces between words."""
+    return [
+        " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).split()) for text in texts
+    ]
+
+
 def collapse_spaces(texts: Sequence[str]) -> list[str]:
     """Leave one space between tokens and none at the ends."""
     return [" ".join(text.split()) for text in texts]

@@ -7,11 +7,10 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.text import composed, prepare_text, segment, visible
+from paraphrastic.base.text import as_read, composed, prepare_text, segment, visible
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
-from paraphrastic.corpus.raw_lines import RAW, raw_digests
 from paraphrastic.corpus.spaceless import utf8_of
 from paraphrastic.corpus.tokens import Tokenizer, count_tokens, count_words
 from paraphrastic.corpus.word_vectors import WordVectors
@@ -34,7 +33,6 @@ SCORED_SCHEMA = pa.schema(
         pa.field("changed_words", pa.int32()),
         pa.field("paraphrase_score", pa.float64()),
         pa.field("translation_score", pa.float64()),
-        RAW,
     ]
 )
 Words = Literal["script", "white_space"]
@@ -61,9 +59,9 @@ def score_pairs(
 ) -> None:
     """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
 
-    Each side is folded and lower-cased, as a model will see it, and then identified, counted and compared.
-    Text in a language of `segmentation` is also segmented, and is written like this; `raw` keeps a digest of
-    such a pair as the corpus has it, and is null for all others. Each side has its most likely language, the
+    Each side is cleaned, folded and lower-cased, as a model will see it, and then identified, counted and
+    compared; text in a language of `segmentation` is also segmented. The text itself is written as the corpus
+    has it. Each side has its most likely language, the
     confidence in it, and the probability of the language that the corpus says, which is null if the
     identifier does not know that language; all are null without an identifier. Trigram overlap and changed
     words are null if the two languages differ. The paraphrase score is the word vectors' cosine; without word
@@ -77,8 +75,7 @@ def score_pairs(
         word_vectors: a text file of word vectors.
         segmentation: mode of `text.segment` by language.
         folding: mode of `text.fold` by language; words count as equal if they are equal after folding.
-        lowercase: whether text is lower-cased before it is identified and segmented. Text that is not
-            segmented is written as it is, and lower-cased when it is selected.
+        lowercase: whether text is lower-cased before it is identified and segmented.
         words: `script` counts words in scripts with spaces, and characters in those without (see
             `tokens.count_words`); `white_space` counts what is between white space, as the papers do.
         identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
@@ -100,8 +97,6 @@ def score_pairs(
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
         for block in read_blocks(pairs, shard=shard):
             columns: dict[str, pa.Array] = {"line": block["line"]}
-            if any(segmentation.get(language, "none") != "none" for language in languages):
-                columns[RAW.name] = raw_digests(block)
             seen = []
             for side, language in zip(("source", "target"), languages, strict=True):
                 columns[side] = texts = block[side]
@@ -110,15 +105,12 @@ def score_pairs(
                     original = texts.to_pylist()
                     prepared = prepare_text(original, folding=folding, lowercase=lowercase)
                     if language_identifier is not None:
-                        identified = original if identify == "original" else prepared
+                        identified = original if identify == "original" else as_read(prepared)
                         columns |= _languages(language_identifier, identified, side, language)
                     texts = pa.array(compose(prepared), pa.string())
                 counted = texts
                 if segmenter != "none":
-                    segmented = segment(prepared, language, segmenter)
-                    columns[side], texts = (
-                        pa.array(each, pa.string()) for each in (segmented, compose(segmented))
-                    )
+                    texts = pa.array(compose(segment(prepared, language, segmenter)), pa.string())
                     # A segmenter's spaces do not matter where characters are counted.
                     counted = counted if words == "script" else texts
                 columns[f"{side}_tokens"], columns[f"{side}_characters"] = count(counted)
@@ -127,7 +119,7 @@ def score_pairs(
                 compared = compare_words(*seen, tokenizer=tokenizer)
                 columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
             if vectors is not None:
-                scores = vectors.paraphrase_score(columns["source"], columns["target"])
+                scores = vectors.paraphrase_score(*seen)
                 columns["paraphrase_score"] = pa.array(scores, pa.float64(), mask=np.isnan(scores))
             for name in ("paraphrase_score", "translation_score"):
                 if name in block.schema.names and name not in columns:

@@ -37,8 +37,7 @@ def select_pairs(
     dropped: str | Path,
     languages: tuple[str, str],
     settings: Mapping[str, Any],
-    folding: Mapping[str, str],
-    lowercase: bool,
+    preparation: Mapping[str, Any],
     seed: int,
     keep: Sequence[str] = (),
     raw: bool = False,
@@ -57,8 +56,8 @@ def select_pairs(
         dropped: TSV file for people to read: 20 random pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         settings: thresholds, as in `filters.build_filters`.
-        folding: mode of `text.fold` by language; applied to the output before lower-casing.
-        lowercase: whether the output is lower-cased. White space is always collapsed.
+        preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
+            `lowercase`, as `text.prepare_text` takes them. White space is always collapsed.
         seed: seed for the sample, and for the ranks of pairs with equal scores.
         keep: columns of further scores to write.
         raw: whether to write `raw`, the digest of each pair's text as the corpus has it, which tells copies
@@ -84,13 +83,13 @@ def select_pairs(
             fails_both += failed @ failed.T
             kept = accepted.all(axis=0)
             samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
-            rows = block.select([*PAIR_SCHEMA.names, *keep, RAW.name]).filter(pa.array(kept))
+            rows = block.select([*PAIR_SCHEMA.names, *keep]).filter(pa.array(kept))
             sides = (
-                prepare_text(rows[name].to_pylist(), folding=folding, lowercase=lowercase)
-                for name in ("source", "target")
+                prepare_text(rows[name].to_pylist(), language=language, **preparation)
+                for name, language in zip(("source", "target"), languages, strict=True)
             )
             texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
-            columns = [*texts, *rows.columns[2:-1], *([_raw(rows)] if raw else [])]
+            columns = [*texts, *rows.columns[2:], *([raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         result = _counts(samples, fails_both)
         if not result["kept"]:
@@ -165,11 +164,6 @@ def _in_float32(column: pa.Array) -> Float32:
 def _place(share: float, n: int) -> int:
     """The first place of a ranking of n that has at least this share of all places below it."""
     return next((place for place in range(max(0, int(share * n) - 1), n) if place / n >= share), n)
-
-
-def _raw(pairs: pa.RecordBatch) -> pa.Array:
-    """Digests of the pairs as the corpus has them, which `score_pairs` wrote if it changed the text."""
-    return raw_digests(pairs) if pairs[RAW.name].null_count else pairs[RAW.name]
 
 
 def _counts(samples: Samples[str], fails_both: Int64) -> dict[str, Any]:

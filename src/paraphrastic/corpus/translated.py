@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.base.text import prepare_text
+from paraphrastic.base.text import as_read, prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.sampling import Samples, write_examples
@@ -75,7 +75,7 @@ def gather_translations(
                 seen = (
                     texts
                     if identify == "original"
-                    else prepare_text(texts, folding=folding, lowercase=lowercase)
+                    else as_read(prepare_text(texts, folding=folding, lowercase=lowercase))
                 )
                 found = classifier.identify(seen, language)
                 in_language = found.probabilities >= np.float32(rule["min_probability"])

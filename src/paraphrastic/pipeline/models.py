@@ -234,11 +234,18 @@ class Models:
             "model": wildcards.model,
             "languages": definition["languages"],
             "corpora": {name: version for name, (version, _) in self._corpora_of(wildcards).items()},
-            "lowercase": self.config["text"]["lowercase"],
             "unit": architecture_of(definition).units[0],
-            "segmentation": self.corpora.modes("segmentation", definition["languages"]),
-            "folding": self.corpora.modes("folding", definition["languages"]),
+            **self.preparation(wildcards),
             **part,
+        }
+
+    def preparation(self, wildcards: Wildcards) -> Json:
+        """Return how a model's text is prepared, in its training data and, by its config.json, in use."""
+        languages = self.definition(wildcards)["languages"]
+        return {
+            "lowercase": self.config["text"]["lowercase"],
+            "segmentation": self.corpora.modes("segmentation", languages),
+            "folding": self.corpora.modes("folding", languages),
         }
 
     def counted_corpora(self, wildcards: Wildcards) -> list[tuple[str, str, str]]:
