@@ -78,8 +78,8 @@ def select_pairs(
     ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
     with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
         for block in ranked:
-            columns = dict.fromkeys([*_PROBABILITIES, *(name for each in filters for name in each.needs)])
-            nulls.update({column: block[column].null_count for column in columns})
+            needed = {*_PROBABILITIES, *(column for each in filters for column in each.needs)}
+            nulls.update({column: block[column].null_count for column in needed})
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             failed = (~accepted).astype(np.int64)
             fails_both += failed @ failed.T
@@ -107,7 +107,7 @@ def select_pairs(
     examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
     write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
-    warn(filter_loss(_name(scored), result["read"], result["dropped"]))
+    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"]))
     return result
 
 
