@@ -84,6 +84,7 @@ rule write_card:
         config="results/models/{model}/config.json",
         sweep="results/models/{model}/sweep.csv",
         counts=lambda wildcards: f"results/corpora/{models.data_models[wildcards.model]}/counts.json",
+        selected=models.selected_counts,
         results=evaluations.card_results,
         tokenizer=evaluations.tokenizer_files,
     output:

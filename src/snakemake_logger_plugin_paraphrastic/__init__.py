@@ -9,6 +9,7 @@ import logging
 import shutil
 import sys
 import threading
+from pathlib import Path
 from typing import Any, TextIO
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, is_quiet_about
@@ -17,6 +18,8 @@ from snakemake_interface_logger_plugins.common import LogEvent
 
 # Seconds between two pictures of a run, and between two lines on the time that is left.
 _REFRESH, _REST = 1.0, 30.0
+# What begins a warning in a step's log, after the time.
+_WARNING = " warning: "
 # Events that the picture shows, so that their text is not needed as well.
 _SHOWN = (
     *(LogEvent.JOB_INFO, LogEvent.JOB_STARTED, LogEvent.JOB_FINISHED, LogEvent.PROGRESS),
@@ -54,6 +57,7 @@ class LogHandler(LogHandlerBase):
         self._progress: Any = None
         self._picture: list[str] = []
         self._told = 0.0
+        self._logs: dict[int, list[str]] = {}
         self._over = threading.Event()
         # Records come from a thread of Snakemake's, and the clock ticks in another one.
         self._drawing = threading.RLock()
@@ -63,6 +67,7 @@ class LogHandler(LogHandlerBase):
         with self._drawing:
             self._take(record)
             event = getattr(record, "event", None)
+            self._warn(record)
             if self._progress is None or not self._on_terminal:
                 self._plain.handle(record)
                 if event == LogEvent.PROGRESS:
@@ -87,6 +92,17 @@ class LogHandler(LogHandlerBase):
             self._progress.finish(record.job_id)  # type: ignore[attr-defined]
         elif self._progress is not None and event == LogEvent.JOB_ERROR:
             self._progress.end(record.jobid)  # type: ignore[attr-defined]
+
+    def _warn(self, record: logging.LogRecord) -> None:
+        """Show the warnings in the log of a job that has ended."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_INFO:
+            self._logs[record.jobid] = list(record.log or ())  # type: ignore[attr-defined]
+        elif event == LogEvent.JOB_FINISHED and not self.common_settings.dryrun:
+            for log in self._logs.pop(record.job_id, ()):  # type: ignore[attr-defined]
+                for line in _warnings(log):
+                    self._erase()
+                    print(line, file=self._stream, flush=True)
 
     def _begin(self) -> None:
         # The workflow has been read, so this is its own library.
@@ -131,3 +147,12 @@ class LogHandler(LogHandlerBase):
                 self._progress.stop()
                 self._draw()
         super().close()
+
+
+def _warnings(log: str) -> list[str]:
+    """The warnings in a step's log."""
+    try:
+        lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [f"warning: {line.partition(_WARNING)[2]}" for line in lines if _WARNING in line]

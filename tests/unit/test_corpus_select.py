@@ -184,6 +184,16 @@ def test_reasons_counts_and_sample(tmp_path):
     assert dropped[4]["paraphrase_score"] == ""
 
 
+def test_a_large_loss_is_logged(tmp_path, caplog):
+    select(tmp_path, block(source_tokens=[10, 60, 60, 10, 10], target_tokens=[10, 60, 60, 10, 10]), PAPER)
+    (message,) = caplog.messages
+    assert message.startswith("warning: The filters drop 40% of ")
+    assert message.endswith("all because of their length; the setting is selection.paraphrase.length.")
+    caplog.clear()
+    select(tmp_path, block(source_tokens=[10] * 5), PAPER)
+    assert caplog.messages == []
+
+
 def test_lowercase(tmp_path):
     _, kept, _ = select(tmp_path, block(source=["ÄB  Σ"]), {}, preparation={"lowercase": True})
     assert kept[0]["source"] == "äb σ"

@@ -1,5 +1,6 @@
 """Test the model card."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pea
 TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
 
 
-def card(tmp_path: Path, config: dict, data: str = "official") -> str:
+def card(tmp_path: Path, config: dict, data: str = "official", selected: Sequence[Path] = ()) -> str:
     write_json(tmp_path / "config.json", config)
     write_json(tmp_path / "counts.json", {"corpora": [{"kept": 12345}, {"kept": 6}, {"kept": 7}]})
     (tmp_path / "sweep.csv").write_text(
@@ -45,8 +46,23 @@ def card(tmp_path: Path, config: dict, data: str = "official") -> str:
         corpora=corpora,
         unknown=UNKNOWN,
         loads_elsewhere="architecture" not in config,
+        selected=selected,
     )
     return (tmp_path / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
+    counts = [{"length": 0}, {"length": 4}, {"length": 1}]
+    paths = [tmp_path / f"{number}.counts.json" for number in range(3)]
+    for path, dropped in zip(paths, counts, strict=True):
+        write_json(path, {"read": 10, "dropped": dropped})
+    text = card(tmp_path, CONFIG, selected=paths)
+    assert text.count("The filters drop") == 1
+    assert (
+        "- The filters drop 40% of a|b de-en, 4 of 10 pairs: all because of their length; the setting is "
+        "selection.bitext.length."
+    ) in text.splitlines()
+    assert "The filters drop" not in card(tmp_path, CONFIG)
 
 
 def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Write the card of a model.
 
-Inputs: config (of the model), sweep, counts, results, tokenizer (may be empty). Output: card.
+Inputs: config (of the model), sweep, counts, selected, results, tokenizer (some may be empty). Output: card.
 """
 
 from pathlib import Path
@@ -16,5 +16,6 @@ with step(snakemake):
         Path(snakemake.output.card),
         corpora=snakemake.params.corpora,
         unknown=snakemake.params.unknown,
+        selected=[Path(counts) for counts in snakemake.input.selected],
         loads_elsewhere=bool(snakemake.input.tokenizer),
     )

@@ -124,8 +124,8 @@ def _token_counts(count: str, block: pa.RecordBatch) -> Scores:
 
 
 def _has_length(least: int, most: int, scores: Scores) -> Mask:
-    counts, converted = np.split(scores, 2, axis=1)
-    return np.asarray(((counts >= least) & (converted <= most)).all(axis=1))
+    sides = scores.shape[1] // 2
+    return np.asarray((scores[:, :sides] >= least).all(axis=1) & (scores[:, sides:] <= most).all(axis=1))
 
 
 def _probabilities(languages: tuple[str, str], best: bool, block: pa.RecordBatch) -> Scores:

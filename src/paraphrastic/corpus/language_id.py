@@ -63,7 +63,7 @@ class LanguageIdentifier:
         codes, best, probabilities = [], [], []
         for text in texts:
             # One line per text, since fastText counts a newline as a word. For several lines at a time, it
-            # repeats the probability of the best label for all others (0.9.3).
+            # repeats the probability of the best label for all others (fasttext-wheel 0.9.2).
             line = text.replace("\n", " ")
             found = predict(f"{line}\n", -1, _LEAST, "strict") if line and not line.isspace() else _NOTHING
             value, label = found[0]

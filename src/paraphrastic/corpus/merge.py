@@ -24,10 +24,13 @@ from paraphrastic.corpus.database import (
     open_database,
     random_number,
 )
+from paraphrastic.corpus.losses import merge_loss, warn
 from paraphrastic.corpus.near_duplicates import drop_near_duplicates
 
 # Rows that are joined with their texts and sorted at a time, per MB of DuckDB's memory.
 _ROWS_PER_MB = 50_000
+# Why the merge drops a pair, in this order.
+_REASONS = ("duplicates", "near_duplicates", "contaminated", "capped")
 # A sentence in more groups says too little for all of them to mean the same, and each of its pairs would have
 # to list them all.
 _MOST_GROUPS = 256
@@ -102,6 +105,8 @@ def merge_pairs(
             for block in _shuffled(database, weights, seed, resources["memory_mb"], grouped=grouped):
                 writer.write(block.cast(schema))
     write_json(counts, result)
+    for each in result["corpora"]:
+        warn(merge_loss(each["file"], each["read"], {reason: each[reason] for reason in _REASONS}))
     return result
 
 
@@ -186,12 +191,11 @@ def _shuffled(
 
 def _describe(selected: Sequence[str | Path], left: Sequence[Mapping[int, int]]) -> dict[str, Any]:
     """The counts by reason, from the number of pairs of each corpus that each step has left."""
-    reasons = ("duplicates", "near_duplicates", "contaminated", "capped")
     corpora: list[dict[str, int]] = []
     for number in range(len(selected)):
         pairs = [counts.get(number, 0) for counts in left]
         dropped = (before - after for before, after in pairwise(pairs))
-        corpora.append({"read": pairs[0], **dict(zip(reasons, dropped, strict=True)), "kept": pairs[-1]})
-    totals = {key: sum(each[key] for each in corpora) for key in ("read", *reasons, "kept")}
+        corpora.append({"read": pairs[0], **dict(zip(_REASONS, dropped, strict=True)), "kept": pairs[-1]})
+    totals = {key: sum(each[key] for each in corpora) for key in ("read", *_REASONS, "kept")}
     files = [{"file": str(path), **each} for path, each in zip(selected, corpora, strict=True)]
     return {**totals, "corpora": files}

@@ -15,6 +15,7 @@ from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import build_filters, selection_key
+from paraphrastic.corpus.losses import filter_loss, warn
 from paraphrastic.corpus.raw_lines import RAW, raw_digests
 from paraphrastic.corpus.sampling import Samples, write_examples
 from paraphrastic.registry.language_labels import labels_of
@@ -76,8 +77,8 @@ def select_pairs(
     ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
     with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
         for block in ranked:
-            columns = dict.fromkeys([*_PROBABILITIES, *(name for each in filters for name in each.needs)])
-            nulls.update({column: block[column].null_count for column in columns})
+            needed = {*_PROBABILITIES, *(column for each in filters for column in each.needs)}
+            nulls.update({column: block[column].null_count for column in needed})
             accepted = np.stack([each.accept(each.score(block)) for each in filters])
             failed = (~accepted).astype(np.int64)
             fails_both += failed @ failed.T
@@ -101,12 +102,17 @@ def select_pairs(
             for each in reversed(filters):
                 if any(nulls[column] == samples.read for column in each.needs):
                     cause = f"has no {each.missing}"
-            name = scored[0] if len(scored) == 1 else Path(scored[0]).parent
-            raise InputError(f"{name}: {cause if samples.read else 'the corpus is empty: no pairs'}")
+            raise InputError(f"{_name(scored)}: {cause if samples.read else 'the corpus is empty: no pairs'}")
     examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
     write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
+    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"]))
     return result
+
+
+def _name(scored: Sequence[str | Path]) -> Path:
+    """The corpus, for messages."""
+    return Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
 
 
 def _language_hint(languages: tuple[str, str], unknown: Sequence[bool]) -> str:

@@ -15,6 +15,7 @@ from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.base.text_patterns import PYTHON, cleaning
 from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
+from paraphrastic.corpus.losses import losses
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import CARD, CONFIG, TRANSFORMER
@@ -50,6 +51,7 @@ def write_card(
     corpora: Sequence[tuple[str, str, str]],
     unknown: Mapping[str, Unknown],
     loads_elsewhere: bool,
+    selected: Sequence[Path] = (),
 ) -> None:
     """Write the card of a model that `choose_model` chose.
 
@@ -61,6 +63,7 @@ def write_card(
         corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
         unknown: what becomes of text without a piece, by unit of the model.
         loads_elsewhere: whether other libraries load the folder.
+        selected: JSON files of `select_pairs` for each corpus in `counts`, or none.
 
     Raises:
         InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
@@ -78,6 +81,12 @@ def write_card(
         (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
+    filtered = [read_json(path) for path in selected]
+    drops = [
+        sentence
+        for (name, *_), first, then in zip(corpora, filtered, read_json(counts)["corpora"], strict=False)
+        for sentence in losses(name, {**then, **first["dropped"], "read": first["read"]})
+    ]
     card = _rendered(
         "chosen",
         config,
@@ -88,6 +97,7 @@ def write_card(
         chosen=chosen,
         unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
         corpora=rows,
+        drops=drops,
         comparison=comparison,
     )
     with atomic_output(output) as temporary:

@@ -178,6 +178,12 @@ class Models:
         """Return a function for one file per corpus and pair of languages of the job's model, in order."""
         return lambda wildcards: self._corpus_files(wildcards.model, path)
 
+    def selected_counts(self, wildcards: Wildcards) -> list[str]:
+        """Return the counts of the selections of a model; none if it has a dataset instead of corpora."""
+        if wildcards.model not in self.corpus_pairs:
+            return []
+        return self._corpus_files(wildcards.model, "results/selected/{data}/{corpus}/{pair}.counts.json")
+
     def if_dropped(self, path: str) -> OfWildcards:
         """Return `of_corpora`, or no files if contaminated pairs stay in the training data."""
         return self.of_corpora(path) if self.dropped_kinds else lambda wildcards: []

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.corpus.losses import losses
 from paraphrastic.report.summary import Headline, Ledger
 from paraphrastic.report.tables import read_rows, readable, words
 
-# A share of contaminated pairs above which a reader is told, in %, and a share of pairs that a filter drops.
-_CONTAMINATED, _DROPPED = 1.0, 0.5
-# Columns of the funnel that are no filters.
-_NO_FILTERS = ("model", "corpus", "read", "capped", "kept")
+# A share of contaminated pairs above which a reader is told, in %.
+_CONTAMINATED = 1.0
+# Columns of the funnel that are no numbers.
+_NO_COUNTS = ("model", "corpus")
 # Values of a sweep that nothing lies beyond.
 _NATURAL_ENDS = {"dropout": 0.0, "megabatch": 1.0}
 # A sweep of fewer values always has its best one at an edge.
@@ -98,17 +99,13 @@ def _contaminated(path: Path) -> Iterator[str]:
 
 def _dropped(path: Path) -> Iterator[str]:
     # Models that share a corpus share a line.
-    models: dict[tuple[str, str, str, str], list[str]] = {}
+    models: dict[str, list[str]] = {}
     for row in read_rows(path):
-        for name, entry in row.items():
-            if name in _NO_FILTERS or not entry or int(entry) <= _DROPPED * int(row["read"]):
-                continue
-            models.setdefault((row["corpus"], name, entry, row["read"]), []).append(row["model"])
-    for (corpus, name, dropped, read), names in models.items():
-        yield (
-            f"The filter {words(name)} drops {int(dropped) / int(read):.0%} of {corpus}: "
-            f"{readable(dropped)} of {readable(read)} pairs for {_listed(names)}."
-        )
+        counts = {name: int(entry) for name, entry in row.items() if name not in _NO_COUNTS and entry}
+        for sentence in losses(row["corpus"], counts):
+            models.setdefault(sentence, []).append(row["model"])
+    for sentence, names in models.items():
+        yield f"For {_listed(names)}: {sentence}"
 
 
 def _edges(path: Path) -> Iterator[str]:
