@@ -108,8 +108,22 @@ def test_a_short_configuration_is_filled_with_defaults() -> None:
     assert config["mirror"] is None
     definition = config["definitions"]["de"]
     assert definition["training"]["dimension"] == 1024
-    assert definition["selection"]["bitext"]["length"] == {"min": 3, "max": 100, "count": "both"}
+    assert definition["selection"]["bitext"]["length"] == {"min": 1, "max": 100, "count": "both"}
     assert config["evaluation"]["bootstrap_samples"] == 1000
+
+
+def test_the_recipe_of_the_papers_has_their_filters_by_default() -> None:
+    config = {**load("small"), "recipe": "paper"}
+    selection = complete_config(config, schema=SCHEMA)["selection"]
+    papers = checked(load("paper"))["selection"]
+    for kind in ("bitext", "paraphrase"):
+        for name in ("length", "language"):
+            assert selection[kind][name] == papers[kind][name]
+    config["selection"] = {"bitext": {"length": {"max": 50}}}
+    assert complete_config(config, schema=SCHEMA)["selection"]["bitext"] == {
+        "length": {"min": 3, "max": 50, "count": "first"},
+        "language": None,
+    }
 
 
 def test_a_definition_overrides_key_by_key() -> None:
@@ -160,14 +174,14 @@ def test_checking_leaves_the_given_configuration_alone() -> None:
     [
         (
             "selection.bitext.length",
-            {"min": 3, "max": 100, "count": "both"},
-            {"count": "both", "max": 100.0, "min": 3},
+            {"min": 1, "max": 100, "count": "both"},
+            {"count": "both", "max": 100.0, "min": 1},
         ),
         ("selection.paraphrase.trigram_overlap", {"min": 0.0, "max": 1.0}, {"max": 1, "min": 0}),
         (
             "selection.bitext",
             {
-                "length": {"min": 3, "max": 100, "count": "both"},
+                "length": {"min": 1, "max": 100, "count": "both"},
                 "language": {"min_probability": 0.1, "rule": "probability"},
             },
             {},

@@ -419,7 +419,10 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
     assert {"odd line", "75.0", "over the cap", "20.0"} <= set(texts)
     assert "odd line" in map(words, read_table(tables[0]).columns)
     (line,) = surprises(tmp_path, None, None, lambda name: name == "funnel")
-    assert line == "The filter odd line drops 75% of mine: 75 of 100 pairs for de."
+    assert line == (
+        "For de: The filters drop 75% of mine, 75 of 100 pairs: all because of their odd line; the "
+        "setting is selection.bitext.odd_line."
+    )
 
 
 def test_the_picture(tmp_path: Path) -> None:

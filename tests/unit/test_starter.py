@@ -55,6 +55,20 @@ def test_paraphrases_with_and_without_scores(tmp_path: Path, score: bool) -> Non
     check_config(config, schema=SCHEMA)
 
 
+@pytest.mark.parametrize(("languages", "section"), [(["en", "xog"], "bitext"), (["xog"], "paraphrase")])
+def test_a_language_that_the_identifier_does_not_know(
+    tmp_path: Path, languages: list[str], section: str
+) -> None:
+    text = starter_configuration(languages, [write_pairs(tmp_path / "my.tsv", 50)], "xog.yaml")
+    config = yaml.safe_load(text)
+    selection = config["definitions"]["xog"]["selection"]
+    assert selection == {
+        section: {"language": None, **({"paraphrase_score": None} if section != "bitext" else {})}
+    }
+    assert "# The language identifier does not know xog, so languages are not checked.\n" in text
+    check_config(config, schema=SCHEMA)
+
+
 def test_large_files_and_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("paraphrastic.pipeline.starter._MANY", 2000)
     rows = [json.dumps({"en": f"Sentence {i}.", "pl": f"Zdanie {i}."}) for i in range(1500)]

@@ -254,7 +254,7 @@ def test_what_no_figure_depends_on_replans_nothing(finished: Path) -> None:
 
 def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path) -> None:
     for path, value in (
-        ("selection.bitext.length", {"max": 100, "min": 3, "count": "both"}),
+        ("selection.bitext.length", {"max": 100, "min": 1, "count": "both"}),
         ("selection.paraphrase.trigram_overlap", {"min": 0, "max": 0.7}),
         ("training.weight_decay", 0),
         ("sweep.dropout", [0, 0.1]),

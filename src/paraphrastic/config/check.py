@@ -17,6 +17,7 @@ from paraphrastic.base.numbers import NUMBER
 from paraphrastic.config.definitions import (
     OVERRIDABLE,
     RECIPES,
+    SELECTION_OF_PAPER,
     TEXT_BY_RECIPE,
     mined_datasets,
     recipe_of,
@@ -131,6 +132,8 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     rules = _read_schema(schema)
     completed: Json = plain(config)
     _refuse(rules.errors(completed))
+    if completed.get("recipe") == "paper":
+        completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
     rules.fill_defaults(completed)
     for section, kind in (("mined", "mined"), ("systems", "system"), ("studies", "study")):
         for described in completed[section].values():

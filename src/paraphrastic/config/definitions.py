@@ -81,6 +81,15 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# The filters of the papers' code, which replace the schema's defaults if the whole configuration has the
+# recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
+SELECTION_OF_PAPER: Mapping[str, Mapping[str, Any]] = {
+    "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
+    "paraphrase": {
+        "length": {"min": 5, "max": 40, "count": "mean"},
+        "language": {"rule": "best", "min_probability": 0.0},
+    },
+}
 # How text is counted and identified, if `text` does not say it, by the recipe of the whole configuration.
 TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
     "paper": {"words": "white_space", "identify": "original"},

@@ -5,36 +5,35 @@ from collections.abc import Iterator, Mapping
 
 # A step that drops a larger share of its pairs says so.
 LARGE = 0.3
-# The words and the setting of each reason; those of the filters are in a section of `selection`.
-_FILTERS = {
-    "empty": ("a side without text", ""),
-    "rank": ("their rank", "rank"),
-    "length": ("their length", "length"),
-    "language": ("their language", "language"),
-    "trigram_overlap": ("their trigram overlap", "trigram_overlap"),
-    "near_copy": ("near copies", "near_copy"),
-    "paraphrase_score": ("their paraphrase score", "paraphrase_score"),
-}
+# How a sentence calls a filter, if not by its name.
+_FILTERS = {"empty": "a side without text", "near_copy": "near copies"}
 _MERGE = {
     "duplicates": ("duplicates", "duplicates"),
     "near_duplicates": ("near duplicates", "near_duplicates"),
     "contaminated": ("sentences of test sets", "contamination.drop"),
     "capped": ("the largest number of pairs that is allowed", "max_pairs"),
 }
-# Filters that only paraphrases have.
+# Filters that only paraphrases have, and counts that are no reasons.
 _OF_PARAPHRASES = {"rank", "trigram_overlap", "near_copy", "paraphrase_score"}
+_NO_REASONS = {"read", "kept", *_MERGE}
 
 
-def filter_loss(name: str, read: int, dropped: Mapping[str, int]) -> str | None:
+def filter_loss(name: str, read: int, dropped: Mapping[str, int], section: str | None = None) -> str | None:
     """A sentence on pairs that the filters of a selection drop, all together; None if they are few.
 
     Args:
         name: the corpus.
         read: its pairs.
         dropped: pairs dropped by each filter as the first to reject them; filters that are off are left out.
+        section: the filters' section of the configuration; None guesses it from the filters.
     """
-    section = "selection.paraphrase" if _OF_PARAPHRASES & dropped.keys() else "selection.bitext"
-    reasons = {reason: (words, key and f"{section}.{key}") for reason, (words, key) in _FILTERS.items()}
+    section = section or f"selection.{'paraphrase' if _OF_PARAPHRASES & dropped.keys() else 'bitext'}"
+    reasons = {
+        reason: (_FILTERS.get(reason, f"their {reason.replace('_', ' ')}"), f"{section}.{reason}")
+        for reason in dropped
+    }
+    # No setting keeps pairs without text.
+    reasons["empty"] = (_FILTERS["empty"], "")
     return _loss("The filters drop", name, read, dropped, reasons)
 
 
@@ -56,7 +55,7 @@ def losses(name: str, counts: Mapping[str, int]) -> Iterator[str]:
         name: the corpus.
         counts: pairs `read` and `kept`, and those dropped for each reason of the filters and of the merge.
     """
-    filtered = {reason: counts[reason] for reason in _FILTERS if reason in counts}
+    filtered = {reason: count for reason, count in counts.items() if reason not in _NO_REASONS}
     merged = {reason: counts[reason] for reason in _MERGE if reason in counts}
     left = counts["read"] - sum(filtered.values())
     yield from filter(None, (filter_loss(name, counts["read"], filtered), merge_loss(name, left, merged)))

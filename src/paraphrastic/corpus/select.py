@@ -106,7 +106,7 @@ def select_pairs(
     examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
     write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
-    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"]))
+    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], selection_key(languages)))
     return result
 
 

@@ -20,6 +20,7 @@ from paraphrastic.config.local_files import (
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic.pipeline.sizes import SAMPLED, first_rows
 from paraphrastic.registry.datasets import Dataset, RemoteFile, read_registry
+from paraphrastic.registry.language_labels import labels_of
 
 # From this number of pairs on, a model is as large as the papers'.
 _MANY = 1_000_000
@@ -68,16 +69,25 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         if place in places[:number]:
             raise InputError(f"{corpora[number]}: is given twice; name each corpus once")
     definition: dict[str, Any] = {"languages": list(languages), "corpora": list(corpora)}
+    selection: dict[str, Any] = {}
+    notes = []
+    if strange := [code for code in languages if not labels_of(code)]:
+        selection["language"] = None
+        codes = " and ".join(strange)
+        notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
     registry = read_registry(complete_config(config, schema=SCHEMA)["registry"])
     entries = _entries(files, {*registry, *corpora})
     definition["corpora"] = [entries.get(corpus, corpus) for corpus in corpora]
+    section = "paraphrase" if len(languages) == 1 else "bitext"
+    if selection:
+        definition["selection"] = {section: selection}
     checked, datasets = check_config(config, schema=SCHEMA)
     used = [datasets[name] for name in checked["definitions"][model]["corpora"]]
     pairs, scored = _measure(checked["definitions"][model], used, checked["max_member_bytes"])
-    notes = []
     if len(languages) == 1 and not scored:
-        definition["selection"] = {"paraphrase": {_SCORE: None}}
+        selection[_SCORE] = None
+        definition["selection"] = {section: selection}
         notes.append("The corpora have no paraphrase scores, so no pair is dropped for its score.")
     if pairs is not None and pairs < _MANY:
         config |= _SMALL
