@@ -1,9 +1,13 @@
 """Test that every step of the way, from a corpus to a vector, treats hard texts as `hard_texts` wants it."""
 
+import argparse
+import json
 import shutil
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import escape
 
 import numpy as np
 import polars as pl
@@ -14,7 +18,9 @@ from hard_texts import NOTHING, TEXTS, HardText
 from paraphrastic import load_model
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text import as_read, collapse_spaces, prepare_text
+from paraphrastic.cli import build_parser
 from paraphrastic.corpus.contamination import mark_contamination
+from paraphrastic.corpus.groups import Drawing
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
@@ -29,6 +35,7 @@ from paraphrastic.model.folder import save_model
 from paraphrastic.neighbours.dedup_files import dedup_file
 from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.search_files import search_files
+from paraphrastic.registry.datasets import KINDS
 from paraphrastic.systems.open import system_of
 from paraphrastic.training.vocabulary import train_sentencepiece
 
@@ -72,6 +79,52 @@ def pairs_of(folder: Path, texts: Sequence[str]) -> Path:
     return folder / "pairs.parquet"
 
 
+def zipped(path: Path, **members: str) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+
+
+def corpus_of(kind: str, folder: Path, texts: Sequence[str]) -> tuple[list[CorpusFile], tuple[str, str]]:
+    """The files of a corpus of a kind whose sources are the texts, and the languages of its sides."""
+    # Tatoeba's files have English first.
+    codes = ("en", "xx") if kind == "manythings" else ("xx", "en")
+    if kind in ("captions", "groups", "paranmt"):
+        codes = ("xx", "xx")
+    if kind in ("aligned", "captions", "groups"):
+        files = [Path(write(folder / f"{side}.txt", texts)) for side in "ab"]
+        if kind != "captions":
+            files[1].write_text("a plain text\n" * len(texts))
+        members = ("lines:*.txt",) if kind == "groups" else ()
+        return [CorpusFile(path, (code,), members) for path, code in zip(files, codes, strict=True)], codes
+    path = folder / f"c.{kind}"
+    if kind == "opus":
+        zipped(path, **{"c.xx": "".join(f"{text}\n" for text in texts), "c.en": "plain\n" * len(texts)})
+        return [CorpusFile(path, codes, ("c.xx", "c.en"))], codes
+    if kind == "manythings":
+        zipped(path, **{"c.txt": "".join(f"a plain text\t{text}\n" for text in texts)})
+        return [CorpusFile(path, codes, ("c.txt",))], codes
+    columns = "".join(f"{text}\ta plain text\t0.5\n" for text in texts)
+    if kind == "paranmt":
+        zipped(path, **{"c.txt": columns})
+        return [CorpusFile(path, ("xx",), ("c.txt",))], codes
+    if kind == "tsv":
+        path.write_text(columns, encoding="utf-8")
+    elif kind == "jsonl":
+        rows = (json.dumps({"xx": text, "en": "a plain text"}, ensure_ascii=False) for text in texts)
+        path.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+    elif kind == "parquet":
+        pl.DataFrame({"xx": texts, "en": ["a plain text"] * len(texts)}).write_parquet(path)
+    else:
+        units = (
+            f'<tu><tuv xml:lang="xx"><seg>{escape(text)}</seg></tuv>'
+            '<tuv xml:lang="en"><seg>a plain text</seg></tuv></tu>'
+            for text in texts
+        )
+        path.write_text(f'<tmx version="1.4"><body>{"".join(units)}</body></tmx>', encoding="utf-8")
+    return [CorpusFile(path, codes)], codes
+
+
 def selected(folder: Path, texts: Sequence[str], **settings: Any) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The scores of texts, and the text that training sees of those that the selection keeps."""
     score_pairs(
@@ -107,6 +160,44 @@ def test_extraction_filters_and_training_see_plain_texts(tmp_path: Path) -> None
     for least in (4, 6, 12):
         _, kept = selected(tmp_path, texts, length={"min": least, "max": 100, "count": "first"})
         assert len(kept) == sum(each.words >= least for each in EARLY)
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if kind.is_corpus])
+def test_every_kind_of_corpus_gives_the_plain_texts(tmp_path: Path, kind: str) -> None:
+    texts = [each.text for each in EARLY]
+    if kind == "tmx":
+        # XML allows no control characters, whatever program writes it.
+        texts = [text for text in texts if not set(text) & set(map(chr, [*range(32), 127, 0x85]))]
+    files, languages = corpus_of(kind, tmp_path, texts)
+    memory = {"memory_mb": 200, "threads": 1, "temporary": tmp_path / "temporary"}
+    extract_corpus(
+        kind, files, languages, tmp_path / "pairs.parquet", max_member_bytes=1 << 20,
+        drawing=Drawing(1, 1, memory) if kind == "groups" else None,
+    )  # fmt: skip
+    rows = pl.read_parquet(tmp_path / "pairs.parquet").sort("line")
+    # The sides of a group have no order.
+    sides = rows.select("source", "target").iter_rows()
+    found = [next(side for side in pair if side != "a plain text") for pair in sides]
+    plain = dict(zip(ALL, PLAIN, strict=True))
+    expected = prepare_text([plain[text] for text in texts], **PREPARATION)
+    assert collapse_spaces(prepare_text(found, **PREPARATION)) == collapse_spaces(expected)
+
+
+def test_no_command_reads_sentences_that_is_not_tested_here() -> None:
+    """If a new command takes sentences, add it to a test above, and then to this list."""
+    (commands,) = (
+        action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    of_text = {"--input", "--sentences", "--sentence", "--source", "--target", "--text", "--pairs"}
+    found = {
+        name
+        for name, command in commands.choices.items()
+        if any(of_text & set(action.option_strings) for action in command._actions)
+    }
+    # The pages of `demo`, `inspect` and `negatives` show sentences that `read_sentences` reads, as `search`
+    # does, and the pairs of `plan` are a number.
+    tested = {"embed", "score", "search", "dedup", "mine", "export"}
+    assert found == {*tested, "demo", "inspect", "negatives", "plan"}
 
 
 def test_texts_of_nothing_are_empty(tmp_path: Path, model: AverageEncoder) -> None:
