@@ -5,6 +5,7 @@ from functools import partial
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import readable_lines
+from paraphrastic.base.text import visible
 from paraphrastic.model.embed_files import text_input, text_output
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import NEIGHBOURS, Margin, best_pairs, embed_entries
@@ -65,7 +66,7 @@ def mine_files(
         x, y = (
             embed_entries(
                 system,
-                list(sentences),
+                [text for text, _ in sentences],
                 language,
                 name=path,
                 in_16_bits=n_bytes > MAX_VECTOR_BYTES,
@@ -77,7 +78,7 @@ def mine_files(
         pairs = best_pairs(*nearest_neighbours(x, y, k, threads=threads, progress=tell), margin)
         count = len(pairs.scores) if min_score is None else int((pairs.scores >= min_score).sum())
         (sources, source_lines), (targets, target_lines) = (
-            (list(side), list(side.values())) for side in sides
+            zip(*sentences, strict=True) for sentences in sides
         )
         for i, j, score in zip(
             pairs.sources[:count].tolist(), pairs.targets[:count].tolist(), pairs.scores[:count], strict=True
@@ -87,13 +88,17 @@ def mine_files(
     return count
 
 
-def _read_sentences(path: str) -> dict[str, int]:
-    """Return the different sentences of a file and the line, from 1, where each first occurs."""
-    sentences: dict[str, int] = {}
+def _read_sentences(path: str) -> list[tuple[str, int]]:
+    """Return the different sentences of a file and the line, from 1, where each first occurs.
+
+    Sentences that differ in what nobody sees are one.
+    """
+    sentences: dict[str, tuple[str, int]] = {}
     with text_input(path) as stream:
         for number, line in readable_lines(stream, path):
-            if text := line.replace("\t", " ").strip():
-                sentences.setdefault(text, number)
+            text = line.replace("\t", " ").strip()
+            if seen := visible([text])[0].strip():
+                sentences.setdefault(seen, (text, number))
     if not sentences:
         raise InputError(f"{path}: has no sentence")
-    return sentences
+    return list(sentences.values())
