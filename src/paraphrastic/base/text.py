@@ -100,11 +100,11 @@ def _any_unusual(text: str) -> bool:
     """Whether `visible` would change a text; this is several times as fast as a regular expression."""
     import numpy as np
 
-    return bool(_unusual()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any())
+    return bool(unusual_points()[np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)].any())
 
 
 @functools.cache
-def _unusual() -> Any:
+def unusual_points() -> Any:
     """Which code points `visible` changes, bool [0x110000]."""
     import numpy as np
 

@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from paraphrastic.base.text import as_read, composed, prepare_text, segment, visible
+from paraphrastic.base.text import as_read, composed, prepare_text, segment, unusual_points, visible
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
 from paraphrastic.corpus.overlap import compare_words
@@ -38,7 +39,6 @@ SCORED_SCHEMA = pa.schema(
 Words = Literal["script", "white_space"]
 Identify = Literal["model", "original"]
 _TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "white_space"}
-_UNUSUAL = np.array([0x7F, 0xC2, 0xCD, 0xD8], np.uint8)
 _LANGUAGE_COLUMNS = ("source_language", "target_language")
 
 
@@ -101,13 +101,16 @@ def score_pairs(
             for side, language in zip(("source", "target"), languages, strict=True):
                 columns[side] = texts = block[side]
                 segmenter = segmentation.get(language, "none")
-                if language_identifier or paraphrases or segmenter != "none" or not _is_plain(texts, folding):
+                if language_identifier or paraphrases or folding or segmenter != "none":
                     original = texts.to_pylist()
                     prepared = prepare_text(original, folding=folding, lowercase=lowercase)
                     if language_identifier is not None:
                         identified = original if identify == "original" else as_read(prepared)
                         columns |= _languages(language_identifier, identified, side, language)
                     texts = pa.array(compose(prepared), pa.string())
+                else:
+                    # Lower-casing changes no count.
+                    texts = _visible(texts)
                 counted = texts
                 if segmenter != "none":
                     texts = pa.array(compose(segment(prepared, language, segmenter)), pa.string())
@@ -140,16 +143,18 @@ def _languages(
     }
 
 
-def _is_plain(texts: pa.Array, folding: Mapping[str, str]) -> bool:
-    """Whether preparation changes no word of the texts, so that they can be counted as they are.
-
-    The characters that `text.visible` changes are control characters, or begin in UTF-8 with C2, CD, D8, or
-    more than E0.
-    """
-    content = utf8_of(texts)
-    if folding or not len(content):
-        return not folding
-    if content.min() < 0x20 or content.max() >= 0xE0 or np.isin(content, _UNUSUAL).any():
-        original = texts.to_pylist()
-        return visible(original) == original
-    return True
+def _visible(texts: pa.Array) -> pa.Array:
+    """The same as `text.visible`, which few texts need."""
+    content, ends = utf8_of(texts)
+    if not len(content) or 0x20 <= content.min() <= content.max() < 0x7F:
+        return texts
+    points = np.frombuffer(content.tobytes().decode().encode("utf-32-le"), np.uint32)
+    unusual = np.flatnonzero(unusual_points()[points])
+    # Where each character begins in UTF-8.
+    starts = np.flatnonzero((content & 0xC0) != 0x80)[unusual]
+    rows = np.unique(np.searchsorted(ends, starts, side="right"))
+    if not len(rows):
+        return texts
+    mask = np.zeros(len(texts), np.bool_)
+    mask[rows] = True
+    return pc.replace_with_mask(texts, mask, pa.array(visible(texts.take(rows).to_pylist()), pa.string()))

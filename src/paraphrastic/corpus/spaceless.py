@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Bool
+from paraphrastic.base.arrays import Bool, Int32
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -39,7 +39,7 @@ MARKS += "\uff9e\uff9f"
 
 def has_spaceless(texts: pa.Array) -> bool:
     """Whether a text has a character of these scripts or a tsheg."""
-    content = utf8_of(texts)
+    content, _ = utf8_of(texts)
     # In UTF-8, the characters of these scripts begin with E0 or more, which most alphabets do not need.
     if not len(content) or content.max() < 0xE0:
         return False
@@ -47,14 +47,13 @@ def has_spaceless(texts: pa.Array) -> bool:
     return bool(_table()[np.frombuffer(points, np.uint32)].any())
 
 
-def utf8_of(texts: pa.Array) -> UInt8:
-    """All texts of an array without nulls in UTF-8, one after the other: uint8 [bytes]."""
-    first, last = texts.offset, texts.offset + len(texts)
+def utf8_of(texts: pa.Array) -> tuple[UInt8, Int32]:
+    """All texts of an array without nulls in UTF-8, uint8 [bytes], and where each one ends, int32 [texts]."""
     _, offsets, content = texts.buffers()
     if content is None:
-        return np.zeros(0, np.uint8)
-    ends = np.frombuffer(offsets, np.int32)
-    return np.frombuffer(content, np.uint8)[ends[first] : ends[last]]
+        return np.zeros(0, np.uint8), np.zeros(len(texts), np.int32)
+    ends = np.frombuffer(offsets, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(content, np.uint8)[ends[0] : ends[-1]], ends[1:] - ends[0]
 
 
 @functools.cache
