@@ -26,7 +26,9 @@ TRACKS = {"pearson 2017/xx-en": 0.5, "spearman 2017/xx-en": 0.4}
 
 def card(tmp_path: Path, config: dict, data: str = "official", selected: Sequence[Path] = ()) -> str:
     write_json(tmp_path / "config.json", config)
-    write_json(tmp_path / "counts.json", {"corpora": [{"kept": 12345}, {"kept": 6}, {"kept": 7}]})
+    merged = [{"read": kept, "duplicates": 0, "kept": kept} for kept in (12345, 6, 7)]
+    total = {"read": 12358, "duplicates": 0, "kept": 12358}
+    write_json(tmp_path / "counts.json", {**total, "corpora": merged})
     (tmp_path / "sweep.csv").write_text(
         "dropout,megabatch,development,chosen\n0.0,5,71.00,\n0.1,5,74.32,yes\n"
     )
@@ -55,7 +57,7 @@ def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
     counts = [{"length": 0}, {"length": 4}, {"length": 1}]
     paths = [tmp_path / f"{number}.counts.json" for number in range(3)]
     for path, dropped in zip(paths, counts, strict=True):
-        write_json(path, {"read": 10, "dropped": dropped})
+        write_json(path, {"read": 10, "dropped": dropped, "kept": 10 - sum(dropped.values())})
     text = card(tmp_path, CONFIG, selected=paths)
     assert text.count("The filters drop") == 1
     assert (

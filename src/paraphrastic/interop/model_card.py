@@ -15,6 +15,7 @@ from paraphrastic.base.files import atomic_output, read_csv, read_json
 from paraphrastic.base.text_patterns import PYTHON, cleaning
 from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
+from paraphrastic.corpus.counts import read_merged, read_selected
 from paraphrastic.corpus.losses import losses
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
@@ -81,11 +82,11 @@ def write_card(
         (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
         for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
     ]
-    filtered = [read_json(path) for path in selected]
+    steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
     drops = [
         sentence
-        for (name, *_), first, then in zip(corpora, filtered, read_json(counts)["corpora"], strict=False)
-        for sentence in losses(name, {**then, **first["dropped"], "read": first["read"]})
+        for (name, *_), (first, _), then in steps
+        for sentence in losses(name, {"read": first.read, **first.dropped, **then.dropped})
     ]
     card = _rendered(
         "chosen",
