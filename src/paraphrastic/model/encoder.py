@@ -3,6 +3,8 @@
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from operator import contains
 from typing import Any
 
 import numpy as np
@@ -207,9 +209,9 @@ def _check_strings(sentences: Sequence[Any], place: str) -> None:
     for index, text in enumerate(sentences) if {*map(type, sentences)} - {str} else ():
         if not isinstance(text, str):
             raise TypeError(f"a sentence is {text!r} ({place.format(index)}), not a string")
-    for index, text in enumerate(sentences):
-        if "\0" in text:
-            raise InputError(f"a sentence ({place.format(index)}) {HAS_NUL}")
+    if any(map(contains, sentences, repeat("\0"))):
+        index = next(index for index, text in enumerate(sentences) if "\0" in text)
+        raise InputError(f"a sentence ({place.format(index)}) {HAS_NUL}")
 
 
 def cosines(first: Float32, second: Float32) -> Float64:
