@@ -72,9 +72,7 @@ rule score_pairs:
     resources:
         **needs("score_pairs"),
     params:
-        segmentation=lambda wildcards: corpora.modes("segmentation", languages_of(wildcards.pair)),
-        folding=lambda wildcards: corpora.modes("folding", languages_of(wildcards.pair)),
-        lowercase=config["text"]["lowercase"],
+        preparation=lambda wildcards: corpora.preparation(languages_of(wildcards.pair)),
         words=config["text"]["words"],
         identify=config["text"]["identify"],
         overlap_tokenizer=corpora.overlap_tokenizer,

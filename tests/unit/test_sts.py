@@ -145,6 +145,7 @@ class WordOverlap:
 
     def __init__(self) -> None:
         self.config = {"model": "en"}
+        self.label, self.preparation = "P-SP en", {}
 
     def embed_raw_text(self, sentences: list[str], *, language: str, threads: int = 1) -> np.ndarray:
         vectors = np.zeros((len(sentences), 16), np.float32)

@@ -201,8 +201,7 @@ def gathered(
             "rule": {"rule": "probability", "min_probability": 0.1},
             **settings,
         },
-        folding={},
-        lowercase=True,
+        preparation={"folding": {}, "lowercase": True},
         seed=1,
     )
     assert result == json.loads((tmp_path / "counts.json").read_text())

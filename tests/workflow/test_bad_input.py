@@ -148,7 +148,7 @@ def test_an_empty_corpus(pipeline: Path, prepare: Prepare) -> None:
 
 def test_a_corpus_emptied_by_the_filters(pipeline: Path, prepare: Prepare) -> None:
     opus(prepare)
-    write_zip(pipeline / "mine/en-xx.txt.zip", ["too short"] * 20, FOREIGN[:20])
+    write_zip(pipeline / "mine/en-xx.txt.zip", ["much too long " * 40] * 20, FOREIGN[:20])
     fails(pipeline, "results/corpora/xx/pairs.parquet", "results/scored/mine/en-xx/1-of-1.parquet: ")
 
 

@@ -17,8 +17,7 @@ with step(snakemake):
         language=snakemake.params.language,
         identifier=next(map(Path, snakemake.input.identifier), None),
         rule=snakemake.params.rule,
-        folding=snakemake.params.folding,
-        lowercase=snakemake.params.lowercase,
+        preparation=snakemake.params.preparation,
         identify=snakemake.params.identify,
         seed=snakemake.params.seed,
     )

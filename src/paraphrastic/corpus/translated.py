@@ -32,8 +32,7 @@ def gather_translations(
     language: str,
     identifier: Path | None,
     rule: Mapping[str, Any] | None,
-    folding: Mapping[str, str],
-    lowercase: bool,
+    preparation: Mapping[str, Any],
     identify: Identify = "model",
     seed: int,
 ) -> dict[str, int]:
@@ -49,8 +48,8 @@ def gather_translations(
         language: language of the paraphrases.
         identifier: a fastText model; None does not check languages.
         rule: when a text is in its language, as `language` in `filters.build_filters`; None does not check.
-        folding: mode of `text.fold` by language.
-        lowercase: whether a model will see the text in lower case.
+        preparation: how text is prepared, as `text.prepare_text` takes it; the language is identified before
+            text is segmented.
         identify: whether the language is identified on the text that the `model` sees, or on the `original`.
         seed: seed of the examples.
 
@@ -72,11 +71,9 @@ def gather_translations(
             texts = [text or "" for text in block["target"].to_pylist()]
             in_language = np.ones(len(texts), bool)
             if classifier and rule:
-                seen = (
-                    texts
-                    if identify == "original"
-                    else as_read(prepare_text(texts, folding=folding, lowercase=lowercase))
-                )
+                seen = texts
+                if identify == "model":
+                    seen = as_read(prepare_text(texts, **{**preparation, "segmentation": {}}))
                 found = classifier.identify(seen, language)
                 in_language = found.probabilities >= np.float32(rule["min_probability"])
                 if rule["rule"] == "best":

@@ -134,6 +134,11 @@ class Corpora:
         modes = self.config["text"][setting].items()
         return {language: mode for language, mode in modes if language in languages and mode != "none"}
 
+    def preparation(self, languages: Iterable[str]) -> Json:
+        """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
+        modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
+        return {"lowercase": self.config["text"]["lowercase"], **modes}
+
     def bitext(self, wildcards: Wildcards) -> str:
         """Return the pairs of the bitext to mine paraphrases from, such as de-en for English ones."""
         pair = "-".join(self.config["mined"][wildcards.mined]["languages"])

@@ -247,12 +247,7 @@ class Models:
 
     def preparation(self, wildcards: Wildcards) -> Json:
         """Return how a model's text is prepared, in its training data and, by its config.json, in use."""
-        languages = self.definition(wildcards)["languages"]
-        return {
-            "lowercase": self.config["text"]["lowercase"],
-            "segmentation": self.corpora.modes("segmentation", languages),
-            "folding": self.corpora.modes("folding", languages),
-        }
+        return self.corpora.preparation(self.definition(wildcards)["languages"])
 
     def counted_corpora(self, wildcards: Wildcards) -> list[tuple[str, str, str]]:
         """Return name, version and licence of all that a model's counts of pairs have a row for, in order.
