@@ -105,7 +105,7 @@ def rows(
         schema=SCHEMA,
     )
     folding = {code: mode for code, mode in config["text"]["folding"].items() if code == language}
-    preparation = {"lowercase": True, "folding": folding, "segmentation": {}}
+    preparation: dict[str, Any] = {"lowercase": True, "folding": folding, "segmentation": {}}
     score_pairs(
         folder / "pairs.parquet", folder / "scored.parquet", languages=("en", language),
         identifier=arguments.mirror / "dl.fbaipublicfiles.com/fasttext/supervised-models/lid.176.ftz",

@@ -83,7 +83,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
 
 # The filters of the papers' code, which replace the schema's defaults if the whole configuration has the
 # recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
-SELECTION_OF_PAPER: Mapping[str, Mapping[str, Any]] = {
+SELECTION_OF_PAPER: Json = {
     "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
     "paraphrase": {
         "length": {"min": 5, "max": 40, "count": "mean"},
