@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from sentence_files import LINES, embed, write
 from small_corpus import PAIRS, write_training_data
 from training_runs import SETTINGS, train_model
 from web_server import Server
@@ -55,6 +56,19 @@ def changed(model: AverageEncoder, tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / name
 
     return save
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """A file of sentences, one per line."""
+    return write(tmp_path / "corpus.txt", LINES)
+
+
+@pytest.fixture
+def index(folder: Path, corpus: Path, tmp_path: Path) -> Path:
+    """The matrix of `corpus` by the model in `folder`, with its description beside it."""
+    assert embed(folder, corpus, tmp_path / "v.npy") == 0
+    return tmp_path / "v.npy"
 
 
 @pytest.fixture(params=["cpu", "cuda"])

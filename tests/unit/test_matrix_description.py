@@ -21,17 +21,6 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.matrix_description import MatrixDescription, read_description
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write(tmp_path / "corpus.txt", LINES)
-
-
-@pytest.fixture
-def index(folder: Path, corpus: Path, tmp_path: Path) -> Path:
-    assert embed(folder, corpus, tmp_path / "v.npy") == 0
-    return tmp_path / "v.npy"
-
-
 @pytest.mark.parametrize("options", [(), ("--normalize",), ("--dtype", "float16")])
 def test_a_matrix_of_the_same_model_is_searched_in_silence(
     folder: Path,

@@ -15,17 +15,6 @@ from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 
 
-@pytest.fixture
-def corpus(tmp_path: Path) -> Path:
-    return write(tmp_path / "corpus.txt", LINES)
-
-
-@pytest.fixture
-def index(folder: Path, corpus: Path, tmp_path: Path) -> Path:
-    assert embed(folder, corpus, tmp_path / "v.npy") == 0
-    return tmp_path / "v.npy"
-
-
 def test_a_matrix_of_another_model_is_refused(
     folder: Path,
     model: AverageEncoder,

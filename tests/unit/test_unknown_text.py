@@ -214,17 +214,21 @@ def shipped() -> list[Any]:
     return list(found.values())
 
 
+def word_vectors(folder: Path, sentences: Sequence[str], definition: dict[str, Any]) -> dict[str, Path]:
+    """Vectors of all words, for a configuration that knows the words with vectors and no others."""
+    if not definition["vocabulary"]["only_initial_vectors"]:
+        return {}
+    words = dict.fromkeys(word for text in spell(sentences, "word") for word in text.split())
+    path = folder / "vectors.txt"
+    path.write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8")
+    return {"vectors": path}
+
+
 @pytest.mark.parametrize("definition", shipped())
 def test_numbers_names_and_emoji_that_training_saw_count_in_every_shipped_configuration(
     tmp_path: Path, definition: dict[str, Any]
 ) -> None:
-    given = {}
-    if definition["vocabulary"]["only_initial_vectors"]:
-        # Such a configuration knows the words that have vectors, and no others.
-        given["vectors"] = tmp_path / "vectors.txt"
-        words = dict.fromkeys(word for text in spell(SEEN, "word") for word in text.split())
-        given["vectors"].write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8")
-    model = untrained(tmp_path, make(tmp_path, SEEN, definition, **given))
+    model = untrained(tmp_path, make(tmp_path, SEEN, definition, **word_vectors(tmp_path, SEEN, definition)))
     for first, second in DIFFERENT:
         assert cosine(model, first, second) < 0.9999, (first, second)
 
@@ -261,14 +265,9 @@ def test_bytes_that_were_never_seen_weigh_less(tmp_path: Path) -> None:
 def test_every_character_of_the_vocabulary_counts_even_alone(
     tmp_path: Path, definition: dict[str, Any]
 ) -> None:
-    given = {}
-    if definition["vocabulary"]["only_initial_vectors"]:
-        given["vectors"] = tmp_path / "vectors.txt"
-        words = dict.fromkeys(word for text in spell(PLAIN, "word") for word in text.split())
-        given["vectors"].write_text("".join(f"{word} 1 2\n" for word in words), encoding="utf-8")
     # Digits and some letters are parts of longer pieces only.
     few = [*PLAIN[:450], *["on 5 june 1995 she died", "year 2019 was the best of 19 years"] * 25]
-    model = untrained(tmp_path, make(tmp_path, few, definition, **given))
+    model = untrained(tmp_path, make(tmp_path, few, definition, **word_vectors(tmp_path, few, definition)))
     languages = model.config["languages"]
     processors = [model.processor]
     if isinstance(model, CompositeEncoder):
