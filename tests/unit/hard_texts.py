@@ -65,6 +65,7 @@ TEXTS: Final = [
     HardText("Arabic letter mark", "the old\u061c dog runs home", RUNS, 5, "en"),
     HardText("Mongolian variation selector", "the old dog\u180b runs home", RUNS, 5, "en"),
     HardText("invisible plus", "the old d\u2064og runs home", RUNS, 5, "en"),
+    HardText("annotation anchor", "the old \ufff9dog runs home", RUNS, 5, "en"),
     HardText("Hangul filler", "the old dog\u3164 runs home", RUNS, 5, "en"),
     HardText("language tag", "the old dog\U000e0001\U000e0065 runs home", RUNS, 5, "en"),
     HardText("variation selector", "good morning ❤\ufe0f", "good morning ❤", 3),
@@ -100,6 +101,7 @@ TEXTS: Final = [
     HardText("Hebrew", "הספרייה נסגרת היום בשש", None, 4, "he"),
     HardText("Hindi", "वह कल तीन सेब लाई", None, 5, "hi"),
     HardText("Amharic", "ቤተ መጻሕፍቱ ዛሬ ይዘጋል", None, 4, "am"),
+    HardText("Ethiopic word space", "ሰላም፡ለዓለም፡ሁሉ", None, 3, "am"),
     HardText("Korean", "도서관은 오늘 여섯 시에 닫습니다", None, 5, "ko"),
     # Scripts without spaces.
     HardText("Japanese", "図書館は今日六時に閉まります", None, 14, "ja"),

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from paraphrastic.corpus.losses import filter_loss, losses, merge_loss, warn
+from paraphrastic.corpus.losses import extraction_loss, filter_loss, losses, merge_loss, warn
 
 
 def test_few_pairs_are_no_loss():
@@ -34,6 +34,14 @@ def test_few_pairs_are_no_loss():
 )
 def test_all_filters_are_one_step(dropped, sentence):
     assert filter_loss("a", 6000, dropped) == sentence
+
+
+def test_rows_that_cannot_be_read_are_a_loss_of_the_extraction():
+    assert extraction_loss("a", 700, 300) is None
+    assert extraction_loss("a", 520, 800) == (
+        "The extraction drops 61% of a, 800 of 1,320 pairs: all because of faults, which its list of "
+        "unreadable rows names; the setting is extraction.max_unreadable."
+    )
 
 
 def test_the_merge_is_another_step():

@@ -120,7 +120,10 @@ def test_nothing_kept(tmp_path):
     with pytest.raises(InputError) as caught:
         select(tmp_path, pairs, PAPER)
     path = tmp_path / "scored.parquet"
-    assert str(caught.value) == f"{path}: no pair is left of 3 read; dropped: empty 1, length 2"
+    assert (
+        str(caught.value)
+        == f"{path}: no pair is left of 3 read; dropped: empty 1, length 2; see selection.paraphrase.length"
+    )
     assert list(tmp_path.iterdir()) == [path]
 
 

@@ -157,7 +157,7 @@ def test_a_link_to_a_matrix(
     assert error_of(capsys).startswith(f"{link}: made by the model")
 
 
-@pytest.mark.parametrize("kind", ["Flat", "IDMap,Flat", "IVF4,Flat", "HNSW8", "IVF4,SQ8"])
+@pytest.mark.parametrize("kind", ["Flat", "IDMap,Flat", "IVF4,Flat", "HNSW8", "IVF4,SQ8", "PQ8x4"])
 def test_an_index_of_faiss_knows_its_model(
     folder: Path,
     model: AverageEncoder,

@@ -13,20 +13,22 @@ from typing import Any
 from paraphrastic.base.errors import InputError
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-# Kana, Bopomofo and Hangul, which tell Japanese and Korean from Chinese.
+# Kana and Hangul, which tell Japanese and Korean from Chinese, after NFKC.
 _NOT_CHINESE = re.compile(
-    "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9d\u1100-\u11ff\uac00-\ud7a3]"
+    "[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"
+    "\u1100-\u11ff\ua960-\ua97f\uac00-\ud7ff]"
 )
 _HAN_OR_WORD = re.compile(f"([{_HAN}])|[^\\W\\d_{_HAN}]+")
 # Code points that become spaces, as first and last: control characters, as `lines.read_lines` has it, and the
 # zero-width space, which stands between words.
 SEPARATORS = ((0x00, 0x1F), (0x7F, 0x9F), (0x200B, 0x200B))
 # Those that nobody sees, such as the soft hyphen, marks of direction and variation selectors. They have
-# Unicode's property Default_Ignorable_Code_Point, as has the zero-width space.
+# Unicode's property Default_Ignorable_Code_Point, as has the zero-width space, or are the marks of an
+# interlinear annotation (U+FFF9 to U+FFFB).
 INVISIBLE = (
     (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F),
     (0x200C, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F),
-    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
+    (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFFB), (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )  # fmt: skip
 # `visible` divides more texts than this into so many parts.
@@ -150,7 +152,7 @@ def is_chinese(text: str) -> bool:
 
     It then has at least as many Chinese characters as words in other scripts, and neither kana nor Hangul.
     """
-    if text.isascii() or _NOT_CHINESE.search(text):
+    if text.isascii() or _NOT_CHINESE.search(unicodedata.normalize("NFKC", text)):
         return False
     found = _HAN_OR_WORD.findall(text)
     chinese = len(found) - found.count("")

@@ -18,6 +18,19 @@ _OF_PARAPHRASES = {"rank", "trigram_overlap", "near_copy", "paraphrase_score"}
 _NO_REASONS = {"read", "kept", *_MERGE}
 
 
+def extraction_loss(name: str, read: int, unreadable: int) -> str | None:
+    """A sentence on rows of a corpus that cannot be read; None if they are few.
+
+    Args:
+        name: the corpus.
+        read: its pairs.
+        unreadable: rows that were left out.
+    """
+    faults = ("faults, which its list of unreadable rows names", "extraction.max_unreadable")
+    dropped = {"unreadable": unreadable}
+    return _loss("The extraction drops", name, read + unreadable, dropped, {"unreadable": faults})
+
+
 def filter_loss(name: str, read: int, dropped: Mapping[str, int], section: str | None = None) -> str | None:
     """A sentence on pairs that the filters of a selection drop, all together; None if they are few.
 

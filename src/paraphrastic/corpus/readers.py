@@ -25,6 +25,7 @@ from paraphrastic.corpus.groups import (
     rows_of_groups,
     without_keys,
 )
+from paraphrastic.corpus.losses import extraction_loss, warn
 from paraphrastic.corpus.tables import (
     PairRows,
     finite_score,
@@ -108,6 +109,7 @@ def extract_corpus(
                 raise source.is_empty(cause)
     counts = {"lines": max(lines, bad.last_line), "pairs": writer.rows, "unreadable": bad.count}
     _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    warn(extraction_loss(str(output), writer.rows, bad.count))
     return counts
 
 

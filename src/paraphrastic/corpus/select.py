@@ -99,6 +99,8 @@ def select_pairs(
             if result["fails"].get("language") == samples.read:
                 unknown = [nulls[column] == samples.read for column in _PROBABILITIES]
                 cause += f"; {_language_hint(languages, unknown)}"
+            elif most := max(result["dropped"], key=result["dropped"].get, default=None):
+                cause += f"; see {selection_key(languages)}.{most}" if most != "empty" else ""
             for each in reversed(filters):
                 if any(nulls[column] == samples.read for column in each.needs):
                     cause = f"has no {each.missing}"

@@ -30,15 +30,16 @@ LETTERS = (
     (0x17000, 0x18AFF), (0x18D00, 0x18DFF), (0x1AFF0, 0x1AFFE), (0x1B000, 0x1B16F), (0x20000, 0x3FFFD),
 )  # fmt: skip
 # For the inside of a character class: these letters; the dots between syllables of Tibetan, each of which
-# counts as a word; and marks, which belong to the character before them, as do the marks of half-width kana.
+# counts as a word, and between words of Ethiopic; and marks, which belong to the character before them, as do
+# the marks of half-width kana.
 SPACELESS = "".join(f"{chr(first)}-{chr(last)}" for first, last in LETTERS)
-TSHEG = "\u0f0b\u0f0c"
+DOTS = "\u0f0b\u0f0c\u1361"
 MARKS = "".join(c for c in map(chr, range(0x300, 0x10000)) if unicodedata.category(c)[0] == "M")
 MARKS += "\uff9e\uff9f"
 
 
 def has_spaceless(texts: pa.Array) -> bool:
-    """Whether a text has a character of these scripts or a tsheg."""
+    """Whether a text has a character of these scripts or one of the dots."""
     content, _ = utf8_of(texts)
     # In UTF-8, the characters of these scripts begin with E0 or more, which most alphabets do not need.
     if not len(content) or content.max() < 0xE0:
@@ -60,6 +61,6 @@ def utf8_of(texts: pa.Array) -> tuple[UInt8, Int32]:
 def _table() -> Bool:
     """Which code points `has_spaceless` looks for: bool [0x110000]."""
     found = np.zeros(0x110000, np.bool_)
-    for first, last in (*LETTERS, *((ord(dot), ord(dot)) for dot in TSHEG)):
+    for first, last in (*LETTERS, *((ord(dot), ord(dot)) for dot in DOTS)):
         found[first : last + 1] = True
     return found

@@ -5,7 +5,7 @@ is allowed but never fetched. A file that declares its own entities is refused, 
 expand to gigabytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import BinaryIO
@@ -14,6 +14,7 @@ from xml.parsers import expat
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows, clean
 from paraphrastic.corpus.tables import RowError, parse_rows
+from paraphrastic.registry.language_labels import labels_of
 
 _CHUNK_BYTES = 1 << 16
 # Elements in a segment that contain markup of another format instead of text.
@@ -45,13 +46,14 @@ class _Unit:
     """A translation unit: its variants as (language, text), and its first fault, if any."""
 
     line: int
+    number: int
     variants: list[tuple[str, str]] = field(default_factory=list)
     fault: str = ""
 
 
 def _row(languages: tuple[str, str], line: int, unit: _Unit) -> tuple[str, str, int]:
     if unit.fault:
-        raise RowError(unit.fault)
+        raise RowError(f"unit {unit.number}: {unit.fault}")
     source, target = languages
     texts: dict[str, list[str]] = {}
     for language, text in unit.variants:
@@ -59,11 +61,19 @@ def _row(languages: tuple[str, str], line: int, unit: _Unit) -> tuple[str, str, 
     # A paraphrase consists of two variants in one language.
     second = 1 if source == target else 0
     try:
-        return texts[source][0], texts[target][second], line
+        return _texts_in(source, texts)[0], _texts_in(target, texts)[second], line
     except LookupError:
         wanted = f"two variants in {source}" if source == target else f"{source} and {target}"
         have = ", ".join(list(texts)[:10]) or "no variant"
-        raise RowError(f"the unit needs {wanted}, but it has {have}") from None
+        raise RowError(f"unit {unit.number} needs {wanted}, but it has {have}") from None
+
+
+def _texts_in(language: str, texts: Mapping[str, list[str]]) -> list[str]:
+    """The variants in a language or, if there are none, under another code of it, such as `no` for `nb`."""
+    if language in texts:
+        return texts[language]
+    labels = set(labels_of(language))
+    return next((own for code, own in texts.items() if labels & set(labels_of(code))), [])
 
 
 class _Units:
@@ -73,6 +83,7 @@ class _Units:
         self._label = label
         self._finished: list[_Unit] = []
         self._unit: _Unit | None = None
+        self._count = 0
         self._language = ""
         self._text: list[str] = []
         self._characters = 0
@@ -104,7 +115,8 @@ class _Units:
             raise InputError(f"{self._label}: not TMX: its first element is {name[:40]!r}")
         self._open.append(name)
         if name == "tu":
-            self._unit = _Unit(self._parser.CurrentLineNumber)
+            self._count += 1
+            self._unit = _Unit(self._parser.CurrentLineNumber, self._count)
             self._characters = 0
         elif name == "tuv":
             tag = attributes.get("xml:lang") or attributes.get("lang") or ""

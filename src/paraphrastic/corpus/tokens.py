@@ -11,15 +11,15 @@ import pyarrow.compute as pc
 
 from paraphrastic.base.arrays import Int32, Int64
 from paraphrastic.base.units import split_marks
-from paraphrastic.corpus.spaceless import MARKS, SPACELESS, TSHEG, has_spaceless
+from paraphrastic.corpus.spaceless import DOTS, MARKS, SPACELESS, has_spaceless
 from paraphrastic.corpus.treebank import word_tokenizer
 
 Tokenizer = Literal["word", "white_space", "treebank"]
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 # What stands between runs of other scripts.
-_BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{TSHEG}])+")
+_BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{DOTS}])+")
 # A character with its marks, or a run of characters of other scripts.
-_UNIT = re.compile(f"[{SPACELESS}][{MARKS}]*|[^{SPACELESS}{TSHEG}]+")
+_UNIT = re.compile(f"[{SPACELESS}][{MARKS}]*|[^{SPACELESS}{DOTS}]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
 
     Words are tokens between white space. In scripts that are written without spaces, every character is a
     word, without its marks; if other text stands between such characters, it is a word if it has a letter or
-    digit. In Tibetan, every syllable is a word.
+    digit. In Tibetan, every syllable is a word, and a dot separates words of Ethiopic.
     """
     counts, none = count_tokens(texts)
     if not has_spaceless(texts):

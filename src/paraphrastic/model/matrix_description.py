@@ -22,8 +22,8 @@ _MARK, _FORMAT = "paraphrastic_matrix", 1
 # Rows that identify a matrix, and how many numbers of each: other ones in each row, where there are enough.
 _ROWS, _NUMBERS = 16, 8
 # Lowest cosine of the numbers in the description with those in the matrix: of one that holds the vectors as
-# they are, possibly in 16 bits, and of one that holds them roughly.
-_SAME, _ROUGHLY_SAME = 0.999, 0.8
+# they are, possibly in 16 bits, and of one that holds them roughly. Those of another model are near 0.
+_SAME, _ROUGHLY_SAME = 0.999, 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
