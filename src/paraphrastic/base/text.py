@@ -215,9 +215,15 @@ def composed(texts: Sequence[str]) -> list[str]:
 
 
 def as_read(texts: Sequence[str]) -> list[str]:
-    """Prepared texts as sentencepiece reads them: NFKC, with single spaces between words."""
+    """Prepared texts as sentencepiece reads them: NFKC, with single spaces between words.
+
+    The dot between words of Ethiopic becomes a space, too, since language identifiers know words by spaces.
+    """
     return [
-        " ".join((text if text.isascii() else unicodedata.normalize("NFKC", text)).split()) for text in texts
+        " ".join(
+            (text if text.isascii() else unicodedata.normalize("NFKC", text).replace("\u1361", " ")).split()
+        )
+        for text in texts
     ]
 
 
