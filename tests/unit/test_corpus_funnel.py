@@ -13,6 +13,8 @@ from paraphrastic.corpus.corpus_tables import tabulate_funnel
 from paraphrastic.corpus.counts import in_order
 from paraphrastic.corpus.filters import Filter, build_filters
 from paraphrastic.corpus.merge import merge_pairs
+from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.score import score_pairs
 from paraphrastic.corpus.select import select_pairs
 from paraphrastic.report.figures.funnel import plot_funnel
 from paraphrastic.report.first_screen import surprises
@@ -52,6 +54,36 @@ def test_the_tables_of_the_funnel(tmp_path: Path) -> None:
         "de,tanzil,length,0,30,5",
         "de,tanzil,language,0,5,15",
     ]
+
+
+def test_rows_that_the_extraction_left_out_are_the_first_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number goes from the extraction to the counts of the selection in the metadata of Parquet files."""
+    corpus = tmp_path / "mine.tsv"
+    corpus.write_text("a good line\teine gute Zeile\n" * 5 + "no column\n" * 8)
+    file = CorpusFile(corpus, ("en", "de"))
+    pairs = tmp_path / "pairs.parquet"
+    extract_corpus("tsv", [file], ("en", "de"), pairs, max_member_bytes=1 << 20, max_unreadable=8)
+    parts = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
+    for number, part in enumerate(parts, start=1):
+        score_pairs(
+            pairs, part, languages=("en", "de"), identifier=None, word_vectors=None, segmentation={},
+            folding={}, lowercase=True, shard=(number, 2),
+        )  # fmt: skip
+    counts = select_pairs(
+        parts, tmp_path / "out.parquet", counts=tmp_path / "counts.json", dropped=tmp_path / "dropped.tsv",
+        languages=("en", "de"), settings={}, preparation={}, seed=1,
+    )  # fmt: skip
+    assert (counts["unreadable"], counts["read"], counts["kept"]) == (8, 5, 5)
+    monkeypatch.setattr(f"{__name__}.SELECTED", {**SELECTED, "unreadable": 60})
+    flow, _ = funnel(tmp_path)
+    header, row = flow.read_text().splitlines()
+    assert header.startswith("model,corpus,read,unreadable,empty,length,language,duplicates,")
+    assert row == "de,tanzil,160,60,0,30,10,4,0,3,2,51"
+    first, second = surprises(tmp_path, None, None, lambda name: name == "funnel")
+    assert first.startswith("For de: The extraction drops 38% of tanzil, 60 of 160 pairs: all because of")
+    assert second.startswith("For de: The filters drop 40% of tanzil, 40 of 100 pairs: 30 of them because of")
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,12 @@ def read_blocks(
             yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
 
 
+def noted(path: str | Path, key: str) -> int:
+    """The number that `BlockWriter.note` wrote into a Parquet file, or 0."""
+    with open_parquet(path) as file:
+        return int((file.metadata.metadata or {}).get(key.encode(), 0))
+
+
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; a missing or damaged one is an `InputError` that names it."""
@@ -72,6 +78,11 @@ class BlockWriter:
         self._waiting = pa.concat_tables([self._waiting, pa.Table.from_batches([block])])
         while self._waiting.num_rows >= BLOCK_ROWS:
             self._flush()
+
+    def note(self, key: str, number: int) -> None:
+        """Write a number about the file into its metadata, where `noted` finds it; 0 is left out."""
+        if number:
+            self._writer.add_key_value_metadata({key: str(number)})
 
     def finish(self) -> None:
         """Write the remaining rows as a last, shorter row group."""

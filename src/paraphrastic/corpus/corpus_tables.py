@@ -10,6 +10,7 @@ from paraphrastic.base.files import read_json, write_csv
 from paraphrastic.base.lines import read_batches
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
+from paraphrastic.corpus.losses import UNREADABLE
 from paraphrastic.corpus.statistics import WordStatistics
 from paraphrastic.registry.archive import open_stream
 
@@ -145,8 +146,9 @@ def tabulate_funnel(
 ) -> None:
     """Write what became of the pairs of each model's corpora, and how many pairs two filters both reject.
 
-    Columns of `funnel`: `model`, `corpus`, `read`, one per filter (pairs that it is the first to reject,
-    empty if it was not applied), one per reason of the merge, and `kept`. Columns of `overlap`: `model`,
+    Columns of `funnel`: `model`, `corpus`, `read`, `unreadable` if the extraction has left out rows, one per
+    filter (pairs that it is the first to reject, empty if it was not applied), one per reason of the merge,
+    and `kept`. Columns of `overlap`: `model`,
     `corpus`, `filter`, and one per filter: pairs that both filters reject. If both are the same filter, these
     are all pairs that it rejects. Both have a column for every filter that any corpus has.
 
@@ -160,6 +162,7 @@ def tabulate_funnel(
         InputError: counts do not add up, or the merge has not read what the selection kept.
     """
     flow, pairs = [], []
+    extracted: dict[str, None] = {}
     filters: list[Iterable[str]] = []
     later_reasons: list[Iterable[str]] = []
     for model, counts in merged.items():
@@ -175,11 +178,16 @@ def tabulate_funnel(
             # Fails if a filter has the name of a reason of the merge.
             check_sum(counts, Counts(first.read, dropped, then.kept))
             head = {"model": model, "corpus": corpus}
-            flow.append({**dropped, **head, "read": first.read, "kept": then.kept})
+            if unreadable := content.get(UNREADABLE, 0):
+                extracted[UNREADABLE] = None
+                dropped[UNREADABLE] = unreadable
+            flow.append({**dropped, **head, "read": first.read + unreadable, "kept": then.kept})
             for reason, fails in content["fails"].items():
                 both = content["fails_both"]
                 earlier = {name: shared[reason] for name, shared in both.items() if reason in shared}
                 pairs.append({**head, "filter": reason, **earlier, reason: fails, **both.get(reason, {})})
     reasons = in_order(filters)
-    write_csv(funnel, ["model", "corpus", "read", *reasons, *in_order(later_reasons), "kept"], flow)
+    write_csv(
+        funnel, ["model", "corpus", "read", *extracted, *reasons, *in_order(later_reasons), "kept"], flow
+    )
     write_csv(overlap, ["model", "corpus", "filter", *reasons], pairs)

@@ -3,6 +3,8 @@
 import logging
 from collections.abc import Iterator, Mapping
 
+# The reason of the extraction, and the name of its number in Parquet files and counts.
+UNREADABLE = "unreadable"
 # A step that drops a larger share of its pairs says so.
 LARGE = 0.3
 # How a sentence calls a filter, if not by its name.
@@ -15,7 +17,7 @@ _MERGE = {
 }
 # Filters that only paraphrases have, and counts that are no reasons.
 _OF_PARAPHRASES = {"rank", "trigram_overlap", "near_copy", "paraphrase_score"}
-_NO_REASONS = {"read", "kept", *_MERGE}
+_NO_REASONS = {"read", "kept", UNREADABLE, *_MERGE}
 
 
 def extraction_loss(name: str, read: int, unreadable: int) -> str | None:
@@ -27,8 +29,8 @@ def extraction_loss(name: str, read: int, unreadable: int) -> str | None:
         unreadable: rows that were left out.
     """
     faults = ("faults, which its list of unreadable rows names", "extraction.max_unreadable")
-    dropped = {"unreadable": unreadable}
-    return _loss("The extraction drops", name, read + unreadable, dropped, {"unreadable": faults})
+    reasons = {UNREADABLE: faults}
+    return _loss("The extraction drops", name, read + unreadable, {UNREADABLE: unreadable}, reasons)
 
 
 def filter_loss(name: str, read: int, dropped: Mapping[str, int], section: str | None = None) -> str | None:
@@ -66,12 +68,19 @@ def losses(name: str, counts: Mapping[str, int]) -> Iterator[str]:
 
     Args:
         name: the corpus.
-        counts: pairs `read` and `kept`, and those dropped for each reason of the filters and of the merge.
+        counts: rows `read` and pairs `kept`, and those dropped for each reason of the extraction, the filters
+            and the merge.
     """
+    unreadable = counts.get(UNREADABLE, 0)
+    extracted = counts["read"] - unreadable
     filtered = {reason: count for reason, count in counts.items() if reason not in _NO_REASONS}
     merged = {reason: counts[reason] for reason in _MERGE if reason in counts}
-    left = counts["read"] - sum(filtered.values())
-    yield from filter(None, (filter_loss(name, counts["read"], filtered), merge_loss(name, left, merged)))
+    steps = (
+        extraction_loss(name, extracted, unreadable),
+        filter_loss(name, extracted, filtered),
+        merge_loss(name, extracted - sum(filtered.values()), merged),
+    )
+    yield from filter(None, steps)
 
 
 def warn(sentence: str | None) -> None:

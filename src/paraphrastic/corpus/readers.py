@@ -25,7 +25,7 @@ from paraphrastic.corpus.groups import (
     rows_of_groups,
     without_keys,
 )
-from paraphrastic.corpus.losses import extraction_loss, warn
+from paraphrastic.corpus.losses import UNREADABLE, extraction_loss, warn
 from paraphrastic.corpus.tables import (
     PairRows,
     finite_score,
@@ -107,6 +107,7 @@ def extract_corpus(
             if not writer.rows:
                 cause = f"none of its {bad.count} rows can be read" if bad.count else "no lines"
                 raise source.is_empty(cause)
+            writer.note(UNREADABLE, bad.count)
     counts = {"lines": max(lines, bad.last_line), "pairs": writer.rows, "unreadable": bad.count}
     _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
     warn(extraction_loss(str(output), writer.rows, bad.count))

@@ -9,8 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from paraphrastic.base.text import as_read, composed, prepare_text, segment, unusual_points, visible
-from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
+from paraphrastic.corpus.losses import UNREADABLE
 from paraphrastic.corpus.overlap import compare_words
 from paraphrastic.corpus.spaceless import utf8_of
 from paraphrastic.corpus.tokens import Tokenizer, count_tokens, count_words
@@ -95,6 +96,8 @@ def score_pairs(
     count = count_words if words == "script" else count_tokens
     tokenizer = overlap_tokenizer if overlap_tokenizer == "treebank" else _TOKENIZERS[words]
     with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
+        if shard[0] == 1:
+            writer.note(UNREADABLE, noted(pairs, UNREADABLE))
         for block in read_blocks(pairs, shard=shard):
             columns: dict[str, pa.Array] = {"line": block["line"]}
             seen = []

@@ -13,9 +13,9 @@ from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
 from paraphrastic.base.text import collapse_spaces, prepare_text
-from paraphrastic.corpus.blocks import PAIR_SCHEMA, open_parquet, read_blocks, write_blocks
+from paraphrastic.corpus.blocks import PAIR_SCHEMA, noted, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import build_filters, selection_key
-from paraphrastic.corpus.losses import filter_loss, warn
+from paraphrastic.corpus.losses import UNREADABLE, filter_loss, warn
 from paraphrastic.corpus.raw_lines import RAW, raw_digests
 from paraphrastic.corpus.sampling import Samples, write_examples
 from paraphrastic.registry.language_labels import labels_of
@@ -53,7 +53,8 @@ def select_pairs(
         output: the Parquet file.
         counts: JSON file with the result, which is also returned: pairs `read` and `kept`, pairs `dropped`
             by reason, `fails` (pairs that a filter rejects, whatever the others do), and `fails_both` (pairs
-            that two filters both reject, by the earlier filter and then by the later one).
+            that two filters both reject, by the earlier filter and then by the later one); and `unreadable`,
+            rows that the extraction left out, if there are any.
         dropped: TSV file for people to read: 20 random pairs for each reason, with their scores.
         languages: the languages that the sources and the targets must be in.
         settings: thresholds, as in `filters.build_filters`.
@@ -93,6 +94,8 @@ def select_pairs(
             columns = [*texts, *rows.columns[2:], *([raw_digests(rows)] if raw else [])]
             writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
         result = _counts(samples, fails_both)
+        if unreadable := sum(noted(path, UNREADABLE) for path in scored):
+            result[UNREADABLE] = unreadable
         if not result["kept"]:
             reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
             cause = f"no pair is left of {samples.read} read; dropped: {reasons}"

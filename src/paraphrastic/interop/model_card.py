@@ -16,7 +16,7 @@ from paraphrastic.base.text_patterns import PYTHON, cleaning
 from paraphrastic.base.units import Unknown
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.corpus.counts import read_merged, read_selected
-from paraphrastic.corpus.losses import losses
+from paraphrastic.corpus.losses import UNREADABLE, losses
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.files import CARD, CONFIG, TRANSFORMER
@@ -85,8 +85,12 @@ def write_card(
     steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
     drops = [
         sentence
-        for (name, *_), (first, _), then in steps
-        for sentence in losses(name, {"read": first.read, **first.dropped, **then.dropped})
+        for (name, *_), (first, content), then in steps
+        for unreadable in [content.get(UNREADABLE, 0)]
+        for sentence in losses(
+            name,
+            {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped},
+        )
     ]
     card = _rendered(
         "chosen",
