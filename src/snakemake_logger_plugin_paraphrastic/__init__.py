@@ -9,7 +9,9 @@ import logging
 import shutil
 import sys
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from runpy import run_path
 from typing import Any, TextIO
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, is_quiet_about
@@ -27,6 +29,10 @@ _SHOWN = (
 )
 
 
+# A module of the library that imports nothing of it.
+_BOUNDS = Path(__file__).parents[1] / "paraphrastic" / "base" / "yaml_bounds.py"
+
+
 class LogHandler(LogHandlerBase):
     """Shows a run; see the module.
 
@@ -42,6 +48,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        refuse_endless_files([*sys.argv[1:], "config/config.yaml"])
         settings = self.common_settings
         self._stream: TextIO = sys.stdout if settings.stdout else sys.stderr
         self._plain = ColorizingTextHandler(nocolor=settings.nocolor, stream=self._stream)
@@ -156,3 +163,18 @@ def _warnings(log: str) -> list[str]:
     except OSError:
         return []
     return [f"warning: {line.partition(_WARNING)[2]}" for line in lines if _WARNING in line]
+
+
+def refuse_endless_files(arguments: Iterable[str]) -> None:
+    """End the program if a configuration file among its arguments repeats itself or is nested without end.
+
+    Snakemake reads configuration files before the workflow, which checks them, and would not come to an end.
+    """
+    bounds = run_path(str(_BOUNDS))
+    for argument in arguments:
+        path = Path(argument.rpartition("=")[2])
+        if path.suffix in (".yaml", ".yml", ".json") and path.is_file():
+            try:
+                bounds["check_bounds"](path.read_text(encoding="utf-8", errors="replace"))
+            except bounds["RefusedError"] as error:
+                sys.exit(f"{path}:{error.problem_mark.line + 1}: {error.problem}")

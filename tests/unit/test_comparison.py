@@ -15,7 +15,8 @@ from small_corpus import PAIRS, write_pairs, write_training_data
 from training_runs import CONFIG, SETTINGS, history, train_model, training_inputs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv, sha256, write_json
+from paraphrastic.base.files import sha256, write_json
+from paraphrastic.base.tables import read_csv
 from paraphrastic.evaluation import comparison
 from paraphrastic.evaluation.comparison import (
     OWN,

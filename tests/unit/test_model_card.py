@@ -61,7 +61,7 @@ def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
     text = card(tmp_path, CONFIG, selected=paths)
     assert text.count("The filters drop") == 1
     assert (
-        "- The filters drop 40% of a|b de-en, 4 of 10 pairs: all because of their length; the setting is "
+        "- The filters drop 40% of a\\|b de-en, 4 of 10 pairs: all because of their length; the setting is "
         "selection.bitext.length."
     ) in text.splitlines()
     assert "The filters drop" not in card(tmp_path, CONFIG)
@@ -80,8 +80,8 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "An average ignores order: texts of the same pieces have the same vector, as 10101 and 10110 if each "
         "digit is a piece.",
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
-        "| a&#124;b de-en | v2 | 6 | not stated |",
-        "| a&#124;b de-fr | v2 | 7 | not stated |",
+        "| a\\|b de-en | v2 | 6 | not stated |",
+        "| a\\|b de-fr | v2 | 7 | not stated |",
         "| dropout | 0.1 |",
         "| model.safetensors | `abc` |",
     ):

@@ -292,7 +292,9 @@ def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     assert ("Pearson's r × 100, STS 2017 en-en" in shown) == scored
 
 
-@pytest.mark.parametrize(("content", "cause"), [("", "contains no lines"), ("{", "not a history")])
+@pytest.mark.parametrize(
+    ("content", "cause"), [("", "contains no lines"), ("{", "not readable as lines of JSON")]
+)
 def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> None:
     path = tmp_path / "training.jsonl"
     path.write_text(content)

@@ -1,11 +1,15 @@
-"""The one exception that users see, hints for its messages, and a test for running out of memory."""
+"""The one exception that users see, text from anywhere in messages, and a test for running out of memory."""
 
 import difflib
+import logging
 import re
 from collections.abc import Iterable
 
-# All control characters but the newline, which separates the faults of a configuration.
-_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+# All control characters but the newline, which separates the faults of a configuration, and lone surrogates,
+# which stand for bytes of a file name that are not UTF-8, and which no stream takes.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Characters of a value that a message shows.
+_SHOWN = 40
 # A thread fails to start if there is no memory for its stack.
 _NO_MEMORY = re.compile(
     r"bad_alloc|out of memory|(?:can't|cannot|unable to) allocate|malloc of size"
@@ -23,16 +27,35 @@ class InputError(Exception):
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(_CONTROL.sub(_spelled_out, message))
+        super().__init__(spelled_out(message))
+
+
+class LogFormatter(logging.Formatter):
+    """Escapes control characters in log messages, which name files and quote text from anywhere."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as text."""
+        return spelled_out(super().format(record))
+
+
+def spelled_out(text: str) -> str:
+    """`text` with control characters other than newlines escaped, and bytes of names that are not UTF-8."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def on_one_line(words: object) -> str:
     """A foreign message, such as another library's, on one line and with control characters escaped."""
-    return _CONTROL.sub(_spelled_out, " ".join(str(words).split()))
+    return spelled_out(" ".join(str(words).split()))
 
 
-def _spelled_out(found: re.Match[str]) -> str:
-    return repr(found[0])[1:-1]
+def shown(value: object) -> str:
+    """`value` as a message shows it: on one line, cut if it is long."""
+    return cut(repr(value), _SHOWN)
+
+
+def cut(text: str, most: int = 200) -> str:
+    """`text`, or its beginning if it is too long for a message."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,12 +1,13 @@
 """The command line `paraphrastic COMMAND …`; every command imports only what it needs."""
 
 import argparse
+import logging
 import os
 import signal
 import sys
 from collections.abc import Sequence
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, LogFormatter, spelled_out
 from paraphrastic.cli import models, runs, sentences, training_data
 
 # By what people want to do, in the order of `--help`.
@@ -68,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = build_parser()
     options = vars(parser.parse_args(arguments))
     run = options.pop("run")
+    # This handler writes the warnings of the library, which name files and their members, to standard error.
+    if logging.lastResort:
+        logging.lastResort.setFormatter(LogFormatter())
     # Half-written files are removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)
     try:
@@ -82,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         # A folder may vanish meanwhile, for example. Streams have no name.
         name = error.filename or "standard input or output"
-        print(f"paraphrastic: error: {name}: {error.strerror or error}", file=sys.stderr)
+        print(spelled_out(f"paraphrastic: error: {name}: {error.strerror or error}"), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         # A shell reports this status of a program that the signal ended.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import did_you_mean
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import read_csv
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import is_trained
 from paraphrastic.config.local_files import path_errors

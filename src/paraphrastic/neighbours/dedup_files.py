@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
-from paraphrastic.base.lines import clean, read_batches
+from paraphrastic.base.lines import read_batches
+from paraphrastic.base.tables import tsv_line
 from paraphrastic.base.text import visible
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
@@ -95,8 +96,8 @@ def dedup_file(
                     cosine, kept = (
                         (1.0, text) if original == NOTHING else (float(found.cosines[text]), original)
                     )
-                    sentences = f"{clean(texts[text])}\t{clean(texts[kept])}"
-                    table.write(f"{cosine:.6f}\t{number}\t{first_lines[kept]}\t{sentences}\n")
+                    row = f"{cosine:.6f}", number, first_lines[kept], texts[text], texts[kept]
+                    table.write(tsv_line(row))
     return count, len(members) - count
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.errors import InputError, LogFormatter, is_out_of_memory, spelled_out
 from paraphrastic.base.records import recorded, undeclared_logged
 from paraphrastic.registry.lock import verify_downloads
 
@@ -19,7 +19,7 @@ def step(snakemake: Any) -> Iterator[None]:
     """
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
-    log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     inputs, outputs = list(snakemake.input), list(snakemake.output)
     record = recorded(
@@ -44,4 +44,4 @@ def step(snakemake: Any) -> Iterator[None]:
             logging.exception("failed")
             raise
         logging.error("error: %s", cause)
-        sys.exit(f"error in {snakemake.rule}: {cause}")
+        sys.exit(spelled_out(f"error in {snakemake.rule}: {cause}"))

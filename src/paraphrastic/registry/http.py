@@ -4,7 +4,6 @@ A partial file is only continued if the server confirms that it still serves the
 validator and length that this needs are kept in a small JSON file beside it.
 """
 
-import json
 import os
 import re
 import ssl
@@ -23,7 +22,7 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import write_json
+from paraphrastic.base.files import parse_json, write_json
 from paraphrastic.base.numbers import is_count
 
 # A server that sends fewer bytes than this within the timeout counts as silent.
@@ -168,7 +167,7 @@ class PartialFile:
     def origin(self, address: str) -> tuple[str, int] | None:
         """Validator and length of the whole file, if the bytes came from `address`."""
         try:
-            known = json.loads(self.note.read_text(encoding="utf-8"))
+            known = parse_json(self.note.read_text(encoding="utf-8"))
             return (str(known["validator"]), int(known["total"])) if known["address"] == address else None
         except (OSError, ValueError, LookupError, TypeError):
             return None  # absent or damaged: the file is fetched from its beginning

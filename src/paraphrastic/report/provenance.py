@@ -5,7 +5,6 @@ these to the files that their steps read, and so on down to the data.
 """
 
 import importlib.metadata
-import json
 import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.files import parse_json, read_json, sha256, write_json
 from paraphrastic.base.records import MARK, commit, config_digest, utc
 
 NAME = "provenance.json"
@@ -174,7 +173,7 @@ def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
             if not mark:
                 continue
             try:
-                record = json.loads(text)
+                record = parse_json(text)
             except ValueError:
                 continue  # cut off when its step was killed
             for path in record["outputs"]:

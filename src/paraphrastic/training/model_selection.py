@@ -5,7 +5,8 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER
 
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_csv
+from paraphrastic.base.tables import clean, tsv_line, write_csv
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.model.embed_files import read_sentences
@@ -188,11 +188,10 @@ def tabulate_negatives(
 
 
 def as_table(rows: Iterable[Negative]) -> Iterator[str]:
-    """Lines of a TSV file: sentence, M, negative, cosine."""
-    for cells in (NEGATIVES_COLUMNS, *map(_cells, rows)):
-        yield "\t".join(cells) + "\n"
+    """Lines of a TSV file for people to read: sentence, M, negative, cosine."""
+    yield from map(tsv_line, (NEGATIVES_COLUMNS, *map(_cells, rows)))
 
 
 def _cells(row: Negative) -> list[str]:
-    sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
+    sentence, negative = (" ".join(clean(text or "").split()) for text in (row.sentence, row.negative))
     return [sentence, str(row.megabatch), negative, "" if row.cosine is None else f"{row.cosine:.4f}"]
