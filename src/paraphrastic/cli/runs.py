@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError, spelled_out
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
@@ -110,7 +110,8 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
         raise InputError(f"--model: {undefined(model, checked['definitions'])}")
     if as_json:
         text = json.dumps(shown, indent=2, ensure_ascii=False)
-        print(text if text == spelled_out(text) else json.dumps(shown, indent=2))
+        # JSON lets some characters stand as they are that a terminal obeys.
+        print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text))
     else:
         print(write_yaml(shown), end="")
 
