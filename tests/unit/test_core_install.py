@@ -47,9 +47,8 @@ NEEDS = {
     ),
     "search with another encoder": (
         ["search", "--model", "sts", "--index", "v.npy", "--input", "in.txt", "--output", "out"],
-        "sts: needs sentence-transformers, which is not installed; "
-        r"run pip install '\.\[sentence-transformers\]' in the project's folder "
-        r"\(there is no folder 'sts'\)",
+        "sts: is not a folder, and a model of the Hugging Face Hub needs sentence-transformers, which is not "
+        r"installed; run pip install '\.\[sentence-transformers\]' in the project's folder",
     ),
     "new": (
         ["new", "--languages", "en-de", "--corpus", "in.txt", "--output", "-"],

@@ -33,6 +33,7 @@ DISTRIBUTIONS = {
     "urllib3": "requests",
     "yaml": "pyyaml",
 }
+OURS = {"paraphrastic", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
 OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
@@ -73,7 +74,7 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"paraphrastic", "adapter"} - OPTIONAL
+    return names - set(sys.stdlib_module_names) - OURS - OPTIONAL
 
 
 def test_there_are_rules() -> None:

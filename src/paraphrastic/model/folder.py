@@ -13,6 +13,7 @@ import sentencepiece
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256
+from paraphrastic.base.hub_names import PREFIX
 from paraphrastic.base.text import folding_errors
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import PieceEncoder, SentenceEncoder
@@ -126,9 +127,10 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
     if not folder.exists():
         names = ", ".join(shipped_models())
-        raise InputError(
-            f"{folder}: there is no folder of this name; models that come with the package: {names}"
-        )
+        why = f"{folder}: there is no folder of this name"
+        if str(path).startswith(PREFIX):
+            why = f"{path}: a model of paraphrastic is needed, not one of the Hugging Face Hub"
+        raise InputError(f"{why}; models that come with the package: {names}")
     if not (folder / CONFIG).is_file():
         raise InputError(f"{folder}: not a model folder: {CONFIG} is missing")
     config = _read_config(folder / CONFIG)

@@ -76,14 +76,14 @@ def load_modules(
 
         from paraphrastic.model.lstm_pooling import LastState
     except ImportError:
-        raise not_installed(transformer.place, "neural") from None
+        raise not_installed(transformer.place, "neural", is_place=True) from None
     disable_progress_bar()
     probabilities = {} if dropout is None else _dropout_of(transformer.place, dropout)
     layers = load_from_hub(
         transformer.place,
         "transformers",
-        lambda offline: Layers(
-            transformer.place,
+        lambda place, offline: Layers(
+            place,
             model_kwargs={"local_files_only": offline, "dtype": torch.float32},
             processor_kwargs={"local_files_only": offline},
             config_kwargs={"local_files_only": offline, **probabilities},
@@ -120,11 +120,11 @@ def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
     try:
         from transformers import AutoTokenizer
     except ImportError:
-        raise not_installed(transformer.place, "neural") from None
+        raise not_installed(transformer.place, "neural", is_place=True) from None
     tokenizer = load_from_hub(
         transformer.place,
         "transformers",
-        lambda offline: AutoTokenizer.from_pretrained(transformer.place, local_files_only=offline),
+        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
     )
     _prepare_tokenizer(tokenizer, _load_config(transformer.place), transformer, lowercase)
     return tokenizer
@@ -142,7 +142,9 @@ def _load_config(place: str) -> Any:
     from transformers import AutoConfig
 
     return load_from_hub(
-        place, "transformers", lambda offline: AutoConfig.from_pretrained(place, local_files_only=offline)
+        place,
+        "transformers",
+        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
     )
 
 
