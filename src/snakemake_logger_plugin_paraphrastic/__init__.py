@@ -9,7 +9,7 @@ import logging
 import shutil
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from runpy import run_path
 from typing import Any, TextIO
@@ -48,7 +48,7 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
-        refuse_endless_files([*sys.argv[1:], "config/config.yaml"])
+        refuse_files(["--configfile", "config/config.yaml", *sys.argv[1:]])
         settings = self.common_settings
         self._stream: TextIO = sys.stdout if settings.stdout else sys.stderr
         self._plain = ColorizingTextHandler(nocolor=settings.nocolor, stream=self._stream)
@@ -165,16 +165,27 @@ def _warnings(log: str) -> list[str]:
     return [f"warning: {line.partition(_WARNING)[2]}" for line in lines if _WARNING in line]
 
 
-def refuse_endless_files(arguments: Iterable[str]) -> None:
-    """End the program if a configuration file among its arguments repeats itself or is nested without end.
+def refuse_files(arguments: Iterable[str]) -> None:
+    """End the program if its arguments name a configuration file that exceeds `Bounds`.
 
-    Snakemake reads configuration files before the workflow, which checks them, and would not come to an end.
+    Snakemake reads these files before the workflow, which checks them. It would not come to an end with some
+    of them, and would run the code in others.
     """
     bounds = run_path(str(_BOUNDS))
+    for path in filter(Path.is_file, _configuration_files(arguments)):
+        try:
+            bounds["check_bounds"](path.read_text(encoding="utf-8", errors="replace"))
+        except bounds["RefusedError"] as error:
+            sys.exit(f"{path}:{error.problem_mark.line + 1}: {error.problem}")
+
+
+def _configuration_files(arguments: Iterable[str]) -> Iterator[Path]:
+    named = False
     for argument in arguments:
-        path = Path(argument.rpartition("=")[2])
-        if path.suffix in (".yaml", ".yml", ".json") and path.is_file():
-            try:
-                bounds["check_bounds"](path.read_text(encoding="utf-8", errors="replace"))
-            except bounds["RefusedError"] as error:
-                sys.exit(f"{path}:{error.problem_mark.line + 1}: {error.problem}")
+        option, equals, value = argument.partition("=")
+        if argument.startswith("-"):
+            named = option in ("--configfile", "--configfiles")
+            if named and equals:
+                yield Path(value)
+        elif named:
+            yield Path(argument)

@@ -1,4 +1,4 @@
-"""Test that a YAML text which stands for far more than it says is refused at once, wherever it is read."""
+"""Test that a YAML text which stands for far more than it says, or asks for code, is refused at once."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -11,7 +11,7 @@ from paraphrastic.base.yaml_bounds import MOST_LEVELS, MOST_REPEATED, RefusedErr
 from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic.cli import main
 from paraphrastic.config.check import read_config
-from snakemake_logger_plugin_paraphrastic import refuse_endless_files
+from snakemake_logger_plugin_paraphrastic import refuse_files
 
 LETTERS = "bcdefghij"
 
@@ -31,6 +31,8 @@ ENDLESS = {
     "merges": (chain("{k: v}", f"NEW: &NEW {{<<: [{', '.join(['*OLD'] * 9)}]}}"), "aliases repeat"),
     "long words": (f"a: &a {'x' * 10_000}\nb: [{', '.join(['*a'] * 101)}]", "aliases repeat"),
     "keys": (chain("[a, b]", "NEW: &NEW {? *OLD : 1, k: [*OLD, *OLD]}", 25), "aliases repeat"),
+    "code": ("__use_yte__: true\na: ?open('x', 'w')", "Snakemake would run code"),
+    "code by another name": ('seed: 1\n<<: {"__use\\x5fyte__": yes}', "Snakemake would run code"),
     "a circle": ("a: &a [1, *a]", r"the alias \*a is part of what it repeats"),
     "a wider circle": ("a: &a {b: {c: [*a]}}", r"the alias \*a is part of what it repeats"),
     "depth in brackets": ("a: " + "[" * 100_000, "nested more than 100 deep"),
@@ -53,7 +55,7 @@ def test_an_endless_text_is_refused_with_its_line(
     # Snakemake reads the file before the workflow can.
     for arguments in (["-n", "--configfile", str(path)], [f"--configfile={path}"]):
         with pytest.raises(SystemExit, match=rf"^{path}:\d+: .*{message}"):
-            refuse_endless_files(arguments)
+            refuse_files(arguments)
     if len(text) < 1000:
         monkeypatch.chdir(Path(__file__).parents[2])
         assert main(["config", "--config", f"models={{{text}}}".replace("\n", ", ")]) == 1
@@ -76,7 +78,7 @@ def test_other_arguments_and_faults_are_left_to_snakemake(tmp_path: Path) -> Non
     (tmp_path / "x.yaml").write_text("a: [")
     (tmp_path / "y.json").write_bytes(b"\xff")
     files = (tmp_path / "x.yaml", tmp_path / "y.json", tmp_path / "gone.yaml", tmp_path)
-    refuse_endless_files(["-n", "results/a.yaml", "--config", "a=[b", *map(str, files), "x" * 5000])
+    refuse_files(["-n", "results/a.yaml", "--config", "a=[b", *map(str, files), "x" * 5000])
     with pytest.raises(yaml.YAMLError):
         read_yaml("a: [")
     check_bounds("a: [")

@@ -1,4 +1,4 @@
-"""Bounds of a YAML text: how deep it is nested, and how much its aliases repeat.
+"""Bounds of a YAML text: how deep it is nested, how much its aliases repeat, and that it asks for no code.
 
 Snakemake's logger loads this file by itself, so it imports nothing of this package.
 """
@@ -9,6 +9,8 @@ import yaml
 
 # Levels of lists and mappings: more would overflow Python's stack somewhere.
 MOST_LEVELS = 100
+# With this key, Snakemake runs expressions in a configuration (https://yte-template-engine.github.io).
+_RUNS_CODE = "__use_yte__"
 # Characters that aliases may repeat. A few lines of aliases of aliases can stand for billions of values.
 MOST_REPEATED = 1_000_000
 
@@ -31,7 +33,7 @@ class Bounds:
         """Take the next event of PyYAML.
 
         Raises:
-            RefusedError: the text is nested too deeply, or its aliases repeat too much.
+            RefusedError: the text is nested too deeply, its aliases repeat too much, or it asks for code.
         """
         if isinstance(event, yaml.AliasEvent):
             if any(event.anchor == anchor for anchor, *_ in self._open):
@@ -42,6 +44,8 @@ class Bounds:
                 raise _fault(f"aliases repeat more than {MOST_REPEATED:,} characters", event)
             self._add(event, size, height)
         elif isinstance(event, yaml.ScalarEvent):
+            if event.value == _RUNS_CODE:
+                raise _fault(f"with {_RUNS_CODE}, Snakemake would run code in this file; remove it", event)
             self._anchored[event.anchor] = len(event.value) + 1, 0
             self._add(event, len(event.value) + 1, 0)
         elif isinstance(event, yaml.CollectionStartEvent):

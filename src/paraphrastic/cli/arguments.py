@@ -81,7 +81,7 @@ def model(*, of_others: bool = False, default: str | None = None) -> Argument:
 
     `default` says which model `choose_folder` chooses.
     """
-    named = ", a name on the Hugging Face Hub" if of_others else ""
+    named = ", a name on the Hugging Face Hub (OWNER/NAME or hf://OWNER/NAME)" if of_others else ""
     help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
     help += f" (default: {default})" if default else ""
     return argument("--model", required=default is None, metavar="MODEL", help=help)
