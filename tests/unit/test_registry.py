@@ -147,7 +147,9 @@ def test_notes_empty_lines_and_carriage_returns_are_allowed(tmp_path):
         ({"size": "1.5"}, "size", "not a number of bytes"),
         ({"members": "-"}, "members", "needs one member per language"),
         ({"members": "a b c"}, "members", "needs one member per language"),
-        ({"members": "/a ../b"}, "members", "leaves the archive's folder"),
+        ({"members": "/a b"}, "members", "'/a' leaves the archive's folder"),
+        ({"members": "a ../b"}, "members", "'../b' leaves the archive's folder"),
+        ({"members": "a/../../b c"}, "members", "'a/../../b' leaves the archive's folder"),
         ({"kind": "manythings", "members": "-"}, "members", "needs the name of the member"),
         ({"kind": "tsv", "languages": "-"}, "languages", "needs one language or a pair such as en-fr"),
         (

@@ -301,7 +301,14 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
     path = train_model(data, tmp_path / "soup", replace(settings, soup=3))
     mean = load_file(path)["embeddings"]
     assert len(members) == 3
-    assert history(path)[-1]["epoch"] == 6
+    lines = history(path)
+    assert lines[-1]["epoch"] == 6
+    # M grows again in each training.
+    sizes = [
+        [line["megabatch"] for line in lines if start < line["epoch"] <= start + 2] for start in (0, 2, 4)
+    ]
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert set(sizes[0]) == {1, 2, 3, 4}
     with PairDataset(data[0]) as pairs:
         rows = pairs.units[0].pieces
     np.testing.assert_allclose(mean[rows], np.mean(members, axis=0)[: len(rows)], rtol=1e-5, atol=1e-6)

@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
+from paraphrastic.evaluation.cross_validation import _best
 from paraphrastic.evaluation.networks import Schedule
 from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
@@ -147,6 +148,11 @@ def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Pa
     assert found.value == pytest.approx(np.mean(accuracies))
     # The folds have 6 and 5 rows, and the resamples belong to the same figure.
     assert found.samples.mean() == pytest.approx(found.value, abs=0.02)
+
+
+def test_among_accuracies_that_round_to_the_same_hundredth_of_a_percent_the_first_is_best() -> None:
+    assert _best(np.array([0.71231, 0.81231, 0.81234, 0.8123])) == (1, 0.81231)
+    assert _best(np.array([0.81231, 0.81236])) == (1, 0.81236)
 
 
 def test_pairs_are_told_by_difference_and_product(tmp_path: Path, senteval: Path) -> None:
