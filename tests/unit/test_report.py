@@ -79,8 +79,9 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
         raise InputError("sts.parquet: no correlation")
 
     development = Development(fails, data[1])
-    train_model(data, tmp_path / "shown", SETTINGS, development=development)
+    shown = train_model(data, tmp_path / "shown", SETTINGS, development=development)
     assert "no score: sts.parquet: no correlation" in caplog.text
+    assert not any("development" in line for line in history(shown))
     settings = replace(SETTINGS, early_stopping={"patience": 1, "every": 1})
     with pytest.raises(InputError, match="no correlation"):
         train_model(data, tmp_path / "needed", settings, development=development)

@@ -145,6 +145,8 @@ def test_williams_test_is_that_of_a_published_example(n: int, expected: float) -
     assert p == pytest.approx(expected, abs=0.004 if n > 100 else 1e-5)
     assert p == pytest.approx(williams(second, first, gold, r_second, r_first))
     assert np.isnan(williams(first[:3], second[:3], gold[:3], r_first, r_second))
+    # Twice the same scores correlate exactly alike.
+    assert williams(np.arange(4.0), 2 * np.arange(4.0), gold[:4], 0.5, 0.5) == 1.0
 
 
 def test_williams_test_has_its_error_rate() -> None:
