@@ -107,7 +107,9 @@ def damaged(content: str, kind: str) -> str:
     return json.dumps(entries)
 
 
-@pytest.mark.parametrize("kind", ["no JSON", "later", "missing", "type", "truth", "sample", "letters", "more letters"])
+@pytest.mark.parametrize(
+    "kind", ["no JSON", "later", "missing", "type", "truth", "sample", "letters", "more letters"]
+)
 def test_a_damaged_description_is_named(
     folder: Path, corpus: Path, index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
