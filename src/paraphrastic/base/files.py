@@ -12,6 +12,7 @@ import shutil
 import tempfile
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,9 @@ _UNWRITABLE = {
     errno.EROFS: "the disk is read-only",
     errno.EFBIG: "the file would be too large",
 }
+# Characters that no name has on any system: they lead to another folder, drive or stream, or are invisible.
+_NO_NAME = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_PATH = 1024
 
 
 @contextmanager
@@ -174,10 +178,37 @@ def write_json(path: str | Path, value: Any) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a name from a file is that of a file in a folder, and leads nowhere else."""
+    return (
+        name not in ("", ".", "..")
+        and len(name.encode(errors="replace")) <= 255
+        and not _NO_NAME.search(name)
+    )
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path from a file, with `/` between names, leads to a file in a folder or below it."""
+    return len(path) <= _LONGEST_PATH and all(map(is_plain_name, path.split("/")))
+
+
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a missing or damaged one is an `InputError` that names it."""
+    """Read a JSON file.
+
+    Raises:
+        InputError: the file is missing or damaged, or an object in it has a key twice, which programs read
+            differently.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> Json:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            raise ValueError(f"an object has the key {twice[:60]!r} twice")
+        return found
+
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(Path(path).read_text(encoding="utf-8"), object_pairs_hook=unique)
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"{path}: not readable as JSON: {error}") from None
 

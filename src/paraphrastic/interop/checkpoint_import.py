@@ -26,7 +26,7 @@ from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import PieceEncoder
-from paraphrastic.model.files import TOKENIZER, tensor_name
+from paraphrastic.model.files import TOKENIZER, require_numbers, tensor_name
 from paraphrastic.model.folder import save_model
 from paraphrastic.model.sentencepiece_models import UNKNOWN, add_unknown_pieces
 from paraphrastic.training.vocabulary import load_sentencepiece
@@ -333,8 +333,7 @@ class _Checkpoint:
         if value.dim() != dimensions:
             raise self._fault(f"{name} has {value.dim()} dimensions, not {dimensions}")
         array: Float32 = value.detach().float().numpy()
-        if not np.isfinite(array).all():
-            raise self._fault(f"{name} has numbers that are not finite")
+        require_numbers(array, f"{self.path}: {name}")
         return array
 
     def _fault(self, cause: str) -> InputError:
