@@ -180,7 +180,7 @@ def test_tensors_of_other_kinds_are_one_line(
         (lambda o: {"args": namespace(o, dim=10**400)}, "args.dim is too large"),
         (lambda o: {"args": namespace(o, dim="24")}, "but vocab has 36 pieces and args.dim is '24'"),
         (lambda o: {"args": namespace(o, ngrams="x" * 999)}, "is a model of character 'xxx"),
-        (lambda o: {"args": namespace(o, dropout=-5)}, "training.dropout: is -5; a number from 0 to 1 is needed"),
+        (lambda o: {"args": namespace(o, dropout=-5)}, "training.dropout: is -5; a number from 0 to 1 is"),
         (lambda o: {"epoch": -1}, "training.epochs: is -1; a number from 0 to"),
     ],
 )  # fmt: skip

@@ -19,9 +19,9 @@ from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import initial_encoder
 from paraphrastic.training.loop import TrainingRun
+from paraphrastic.training.pair_dataset import PairDataset
 
 ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
 GERMAN = [german for _, german in sentence_pairs(40, seed=7)]

@@ -12,8 +12,8 @@ from training_runs import SETTINGS, train_model
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.negatives import choose_negatives, tabulate_negatives
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 
 PAIRS = list(dict.fromkeys(sentence_pairs(400)))

@@ -29,8 +29,8 @@ from paraphrastic.model.lstm_pooling import LastState
 from paraphrastic.model.transformer import load_tokenizer, tokenizer_digest
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import TrainingRun, megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.train import train_model
 from paraphrastic.training.transformer import begin_transformer, tokenize_pairs
 
