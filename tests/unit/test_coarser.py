@@ -18,7 +18,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.training.beginning import begin
 from paraphrastic.training.coarser import CoarserPairs, join_tables
-from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import load_sentencepiece
 

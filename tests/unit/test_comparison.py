@@ -38,7 +38,7 @@ from paraphrastic.model.sentencepiece_models import read_model_proto
 from paraphrastic.report.contents import CAPTIONS
 from paraphrastic.report.figures.comparison import plot_comparison
 from paraphrastic.training import beginning, loop, train
-from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.train import Development
 from paraphrastic.training.warm_up import compile_kernels
 

@@ -17,7 +17,8 @@ CONFIG = {
     "languages": ["en", "xx"],
     "corpora": {"mine": "1", "a|b": "v2"},
     "training": {"epochs": 3, "dropout": 0.1},
-    "sha256": {"model.safetensors": "abc"},
+    "lowercase": True,
+    "sha256": {"model.safetensors": "a" * 64, "sentencepiece.model": "b" * 64},
 }
 UNKNOWN: dict[str, Unknown] = {"subword": "bytes", "trigram": "shared"}
 FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pearson 2012/MSRpar": 0.2}
@@ -83,7 +84,7 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "| a\\|b de-en | v2 | 6 | not stated |",
         "| a\\|b de-fr | v2 | 7 | not stated |",
         "| dropout | 0.1 |",
-        "| model.safetensors | `abc` |",
+        "| model.safetensors | `" + "a" * 64 + "` |",
     ):
         assert line in text.splitlines(), line
     assert "MSRpar" not in text
@@ -111,7 +112,7 @@ def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
     ({"training": {"epochs": 0}}, "A baseline: Random P-SP, in 4 dimensions,"),
     ({}, "A sentence is the average of its subwords' embeddings, in"),
     (
-        {"architecture": {"parts": [{"kind": "average", "unit": "subword"}], "languages": "separate"}},
+        {"encoder": "parts", "architecture": {"parts": [{"kind": "average"}], "languages": "separate"}},
         'model.embed_raw_text(["This is a test."], language="en")  # float32 [1, 4]',
     ),
 ])  # fmt: skip

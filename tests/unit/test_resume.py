@@ -21,8 +21,8 @@ from training_runs import SETTINGS, history, stopped, train_model, training_inpu
 from paraphrastic.base.files import sha256
 from paraphrastic.training import train
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import EngineName, TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)

@@ -20,12 +20,13 @@ from training_runs import train_model as train_with_checkpoints
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.base.hdf5 import seal
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic.training import beginning, train
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import EngineName, TrainingSettings
 
 train_model = partial(train_with_checkpoints, minutes=60)
@@ -153,6 +154,7 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
         for side in ("source", "target"):
             unit[f"{side}/tokens"], unit[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
         unit.attrs.update(old["subword"].attrs)
+        seal(new)
     with pytest.raises(InputError, match=r"train\.h5: contains no pairs"):
         train_model((empty, data[1]), tmp_path / "model", SETTINGS)
 

@@ -11,6 +11,7 @@ import secrets
 import shutil
 import time
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -34,6 +35,9 @@ _UNWRITABLE = {
     errno.EROFS: "the disk is read-only",
     errno.EFBIG: "the file would be too large",
 }
+# Characters that no name has on any system: they lead to another folder, drive or stream, or are invisible.
+_NO_NAME = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_PATH = 1024
 
 
 @contextmanager
@@ -174,8 +178,27 @@ def write_json(path: str | Path, value: Any) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a name from a file is that of a file in a folder, and leads nowhere else."""
+    return (
+        name not in ("", ".", "..")
+        and len(name.encode(errors="replace")) <= 255
+        and not _NO_NAME.search(name)
+    )
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path from a file, with `/` between names, leads to a file in a folder or below it."""
+    return len(path) <= _LONGEST_PATH and all(map(is_plain_name, path.split("/")))
+
+
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a missing or damaged one is an `InputError` that names it."""
+    """Read a JSON file.
+
+    Raises:
+        InputError: the file is missing or damaged, or an object in it has a key twice, which programs read
+            differently.
+    """
     try:
         return parse_json(Path(path).read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
@@ -194,10 +217,11 @@ def parse_json(text: str | bytes) -> Any:
     """The value of a JSON text.
 
     Raises:
-        ValueError: the text is not JSON, or is nested more than `MOST_LEVELS` deep.
+        ValueError: the text is not JSON, is nested more than `MOST_LEVELS` deep, or has an object with a key
+            twice, which programs read differently.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
     except RecursionError:
         raise _too_deep() from None
     level = [value] if isinstance(value, list | dict) else []
@@ -206,6 +230,14 @@ def parse_json(text: str | bytes) -> Any:
         if not (level := [each for values in lists for each in values if isinstance(each, list | dict)]):
             return value
     raise _too_deep()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"an object has the key {twice[:60]!r} twice")
+    return found
 
 
 def _too_deep() -> ValueError:

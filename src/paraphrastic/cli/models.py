@@ -36,12 +36,12 @@ scores of the model, what it has learned from, and the licences of these data.
 )
 def models() -> None:
     """Print the models that come with the package."""
-    from paraphrastic.base.files import read_json
+    from paraphrastic.model.config_file import read_config
     from paraphrastic.model.files import CONFIG
     from paraphrastic.model.shipped import shipped_models
 
     for name, folder in shipped_models().items():
-        config = read_json(folder / CONFIG)
+        config = read_config(folder / CONFIG)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
         cli.say(name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
 

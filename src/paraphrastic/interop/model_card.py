@@ -25,6 +25,7 @@ from paraphrastic.corpus.counts import read_merged, read_selected
 from paraphrastic.corpus.losses import UNREADABLE, losses
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.config_file import read_config
 from paraphrastic.model.files import CARD, CONFIG, TRANSFORMER
 
 Content = Mapping[str, Any]
@@ -75,7 +76,7 @@ def write_card(
     Raises:
         InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
     """
-    config = read_json(folder / CONFIG)
+    config = read_config(folder / CONFIG)
     comparison = None
     if config["encoder"] == TRANSFORMER:
         # A late import, since other models need none of it.
@@ -124,7 +125,7 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
         sources: SHA-256 of the files that the model was imported from, by name.
         why_not: why other libraries cannot load the folder; empty if they can.
     """
-    config = read_json(folder / CONFIG)
+    config = read_config(folder / CONFIG)
     card = _rendered(
         "import",
         config,

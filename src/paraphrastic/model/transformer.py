@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
+from paraphrastic.base.errors import InputError, on_one_line, shown
+from paraphrastic.base.files import atomic_output, is_plain_path, read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.config.architecture import Transformer
@@ -366,11 +366,14 @@ def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEnco
     # sentence-transformers would import any other class that the folder names.
     kinds = {kind.__name__: kind for kind in (Layers, LastState, Pooling, Normalize)}
     try:
+        described = read_json(folder / MODULES)
+        if away := [module["path"] for module in described if not is_plain_path(module["path"] or POOLING)]:
+            raise ValueError(f"{MODULES}: the path {shown(away[0])} leads out of the folder")
         loaded = [
             kinds[module["type"].rpartition(".")[2]].load(
                 str(folder), subfolder=module["path"], local_files_only=True
             )
-            for module in read_json(folder / MODULES)
+            for module in described
         ]
         modules = SentenceTransformer(modules=loaded, device="cpu")
     except Exception as error:

@@ -70,7 +70,7 @@ def choose_negatives(
             f"{min(megabatch) * batch_size} pairs"
         )
     texts = list(zip(*gathered, strict=True))
-    languages = model.config["languages"]
+    languages = model.config["languages"] or [None]
     vectors, ids = [], []
     for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
         embedded = torch.from_numpy(model.embed_raw_text(own, language=language, threads=threads))
@@ -79,7 +79,7 @@ def choose_negatives(
         pieces = model.known_tokens(own, language=language)
         tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
         ids.append(fingerprints(Sentences(tokens, np.cumsum([0, *map(len, pieces)]))))
-    training = model.config.get("training", {})
+    training = model.config["training"]
     found: list[list[Negative]] = [[] for _ in asked]
     with closing(Workers(threads)) as workers:
         for size in megabatch:
