@@ -3,12 +3,12 @@
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.streams import is_stream
 from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
 
@@ -57,14 +57,14 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
         from paraphrastic.pipeline.starter import starter_configuration
 
     text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
-    if output != "-" and Path(output).exists():
+    if output != "-" and Path(output).exists() and not is_stream(output):
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
         print(text, end="")
     else:
         with atomic_output(output) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        print(f"paraphrastic: wrote {output}; its comments say what to do next", file=sys.stderr)
+        cli.note(f"wrote {output}; its comments say what to do next")
 
 
 @cli.command(
@@ -222,9 +222,9 @@ def verify(results: str) -> None:
 
     found = verify(results)
     for path, cause in found.differing.items():
-        print(f"{path}: {cause}")
+        print(on_one_line(f"{path}: {cause}"))
     for path in found.absent:
-        print(f"{path}: does not exist, so there is nothing to check against", file=sys.stderr)
+        cli.note(f"{path}: does not exist, so there is nothing to check against")
     if found.differing:
         raise InputError(f"{results}: {len(found.differing)} of {found.checked} files differ")
     print(f"{results}: {found.same} files are unchanged")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.cli import arguments as cli
 
 
@@ -52,7 +52,9 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
     for corpus in found.values():
         packed = archive_bytes(corpus)
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
-        rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
+        rows.append(
+            (corpus.name, on_one_line(corpus.version), pairs, "?" if packed is None else size(packed / 1e6))
+        )
     print("\n".join(in_columns(rows, left=2)))
 
 
@@ -81,7 +83,7 @@ def licences(configfile: list[Path]) -> None:
     described = [*checked["definitions"].values(), *checked["mined"].values()]
     for name in sorted({corpus for each in described for corpus in each["corpora"]} - set(checked["mined"])):
         licence = datasets[name].licence
-        print(f"{name}\t{commercial_use(licence)}\t{licence}")
+        print(f"{name}\t{commercial_use(licence)}\t{on_one_line(licence)}")
 
 
 @cli.command(
@@ -117,7 +119,7 @@ def links(datasets: list[str], registry: str, mirror: str | None) -> None:
         bad += link.state in ("dead", "changed")
         if link.state != "ok":
             line = [link.state, link.file.dataset, link.file.name, link.address, link.cause]
-            print("\t".join(line), flush=True)
+            print("\t".join(map(on_one_line, line)), flush=True)
     if bad:
         raise InputError(f"{registry}: {bad} of {checked} addresses are dead or changed")
     print(f"{registry}: {checked} addresses were asked, and every file is there")
