@@ -248,32 +248,6 @@ def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncod
 PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
-@pytest.mark.parametrize("command", ["embed", "score", "dedup", "search"])
-@pytest.mark.parametrize(
-    ("redirection", "cause"),
-    [
-        ("> /dev/full", "standard output: cannot be written: no space left on the disk"),
-        (">&-", "standard output is closed"),
-        ("<&-", "standard input is closed"),
-    ],
-)
-def test_standard_streams_that_are_of_no_use(
-    folder: Path, tmp_path: Path, command: str, redirection: str, cause: str
-) -> None:
-    source = tmp_path / "in.tsv"
-    source.write_text("the dog\tthe cat\n" * 2)
-    (tmp_path / "v.txt").write_text("the dog\n")
-    assert run("embed", folder, tmp_path / "v.txt", tmp_path / "v.npy") == 0
-    place = "-" if redirection == "<&-" else source
-    words = [command, "--model", folder, "--input", place, "--output", "-"]
-    words += ["--index", tmp_path / "v.npy"] if command == "search" else []
-    line = shlex.join([sys.executable, "-c", PROGRAM, *map(str, words)])
-    ended = subprocess.run(
-        ["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (ended.returncode, ended.stderr) == (1, f"paraphrastic: error: {cause}\n")
-
-
 def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the dog\n" * 20_000)
     words = [sys.executable, "-c", PROGRAM, "embed", "--model", folder, "--input", tmp_path / "in.txt"]

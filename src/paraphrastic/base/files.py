@@ -9,6 +9,7 @@ import platform
 import re
 import secrets
 import shutil
+import tempfile
 import time
 from bisect import bisect_left
 from collections import Counter
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.streams import is_stream, stream_output
 
 # An object of JSON.
 Json = dict[str, Any]
@@ -46,16 +48,19 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
 
     The temporary name is unique to the process. A run that was killed, or that still goes on unnoticed,
     therefore cannot spoil the file of the next run, which also removes what a killed process left behind.
-    If the block raises, nothing is left. A full or read-only disk is an `InputError`. A device or a pipe,
-    such as `/dev/null`, is yielded itself. A link stays, and the file that it points to is replaced.
+    If the block raises, nothing is left. A full or read-only disk is an `InputError`. A link stays, and the
+    file that it points to is replaced. A stream, see `is_stream`, gets the bytes of the file.
     """
     final = Path(path)
+    if is_stream(final):
+        with unwritable_named(final), stream_output(final) as stream, tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder, "file")
+            yield temporary
+            with temporary.open("rb") as written:
+                shutil.copyfileobj(written, stream)
+        return
     if final.is_symlink():
         final = Path(os.path.realpath(final))
-    if final.exists() and not (final.is_file() or final.is_dir()):
-        with unwritable_named(final):
-            yield final
-        return
     with unwritable_named(final):
         temporary = _temporary_beside(final)
         # The system gives the permissions of any new file, which the writer may then replace by another one.

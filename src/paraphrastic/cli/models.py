@@ -76,7 +76,8 @@ def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> N
     own = read_sentences(sentences) if sentences else None
     with cli.needing("export"):
         size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=own, dtype=dtype)
-    cli.say(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
+    # The page itself may go to standard output.
+    cli.note(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
 @cli.command(

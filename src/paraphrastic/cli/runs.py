@@ -8,6 +8,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.streams import is_stream
 from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
 
@@ -56,7 +57,7 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
         from paraphrastic.pipeline.starter import starter_configuration
 
     text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
-    if output != "-" and Path(output).exists():
+    if output != "-" and Path(output).exists() and not is_stream(output):
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
         print(text, end="")

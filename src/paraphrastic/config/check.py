@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from yaml import MarkedYAMLError
 
+from paraphrastic.base.addresses import secret_error
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import Json, parse_json
 from paraphrastic.base.yaml_bounds import RefusedError
@@ -77,6 +78,8 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     """
     rules = _read_schema(schema)
     completed: Json = plain(config)
+    # First, because the run, its log and its results have copies of the configuration.
+    _refuse(_secrets(completed))
     _refuse(rules.errors(completed))
     if completed.get("recipe") == "paper":
         completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
@@ -136,6 +139,16 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
 
 
 _read_schema = cache(Schema)
+
+
+def _secrets(value: Any, path: str = "") -> Iterator[str]:
+    """Errors about addresses with a secret, in the values and keys below `path`."""
+    if isinstance(value, str) and (error := secret_error(value)):
+        yield f"{path}: {error}"
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value if type(value) is list else ())
+    for key, each in entries:
+        yield from _secrets(key, path or str(key))
+        yield from _secrets(each, f"{path}{path and '.'}{key}")
 
 
 def _refuse(errors: Iterable[str]) -> None:

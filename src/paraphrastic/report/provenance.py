@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.addresses import hide_secrets
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import parse_json, read_json, sha256, write_json
 from paraphrastic.base.records import MARK, commit, config_digest, utc
@@ -231,4 +232,7 @@ def _about_data(path: Path) -> dict[str, Any]:
     if not lock.is_file():
         return _about(path)
     locked = read_json(lock)
-    return {"bytes": path.stat().st_size} | {key: locked.get(key) for key in ("sha256", "address", "version")}
+    # Earlier versions took passwords in addresses, and a lock stays for as long as its download.
+    address = hide_secrets(str(locked.get("address")))
+    of_lock = {"sha256": locked.get("sha256"), "address": address, "version": locked.get("version")}
+    return {"bytes": path.stat().st_size} | of_lock
