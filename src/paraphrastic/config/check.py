@@ -140,7 +140,7 @@ _read_schema = cache(Schema)
 
 def _refuse(errors: Iterable[str]) -> None:
     if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
-        raise InputError("\n".join(lines))
+        raise InputError(*lines)
 
 
 def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
