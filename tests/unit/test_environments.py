@@ -26,6 +26,7 @@ DISTRIBUTIONS = {
     "google": "protobuf",
     "huggingface_hub": "sentence-transformers",
     "llvmlite": "numba",
+    "markdown_it": "markdown-it-py",
     "markupsafe": "jinja2",
     "sklearn": "scikit-learn",
     "tokenizers": "sentence-transformers",

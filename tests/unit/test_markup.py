@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -25,8 +26,12 @@ from paraphrastic.base.markup import (
 )
 from paraphrastic.base.tables import write_csv
 from paraphrastic.base.yaml_text import read_yaml, write_yaml
+from paraphrastic.evaluation.speed import SPEED_COLUMNS
+from paraphrastic.interop.front import FRONT_COLUMNS
 from paraphrastic.interop.model_card import export_card, read_card, write_import_card
-from paraphrastic.report.page import write_report
+from paraphrastic.report.figures.front import plot_front
+from paraphrastic.report.figures.systems import plot_speed
+from paraphrastic.report.page import embed_svg, write_report
 from paraphrastic.report.render import render_table
 
 HOSTILE = [
@@ -152,6 +157,27 @@ def test_text_stays_text_in_tables(tmp_path: Path) -> None:
     # After the end of a row, a bracket or a star would belong to the command that ends it.
     assert not re.search(r"(?:\\\\|\\\w+)\n[\[*]", text)
     assert "\n{}[x]: https" in text
+
+
+def test_text_stays_text_in_pictures(tmp_path: Path) -> None:
+    names = [r"$\bad$ <b>&\x1b[2J", "$x^2$ \x00", "--> ]]>"]
+    about = {"source": "measured", "device": "cpu", "cores": "1", "batch_size": "9", "front": "yes"}
+    numbers = {"sts": 60, "sts_low": 59, "sts_high": 61, "megabytes": 3, "preprocessing": "counted"}
+    rows = [
+        {**about, **numbers, "system": name, "sentences_per_second": 2000 + 500 * place}
+        for place, name in enumerate(names)
+    ]
+    for plot, columns in ((plot_front, FRONT_COLUMNS), (plot_speed, SPEED_COLUMNS)):
+        write_csv(tmp_path / "t.csv", columns, rows)
+        plot(tmp_path / "t.csv", [tmp_path / "t.svg"])
+        root = ElementTree.parse(tmp_path / "t.svg").getroot()
+        shown = "\n".join(
+            "".join(element.itertext()) for element in root.iter("{http://www.w3.org/2000/svg}text")
+        )
+        assert all(seen(name) in " ".join(shown.split()) for name in names)
+        # Neither may the formulas of matplotlib's own numbers be left as text.
+        assert "math" not in shown
+        embed_svg(tmp_path / "t.svg", label=names[0])
 
 
 def test_the_page_shows_captions_as_they_were(tmp_path: Path) -> None:

@@ -159,8 +159,8 @@ def test_a_redirect_does_not_lead_from_https_to_http(
 
 
 def test_messages_are_no_commands_to_a_terminal() -> None:
-    text = str(InputError("mine.tsv:3: \x1b]0;title\x07\x1b[2J\x9b31mred\r\tété"))
-    assert text == "mine.tsv:3: \\x1b]0;title\\x07\\x1b[2J\\x9b31mred\\r\\tété"
+    text = str(InputError("mine.tsv:3: \x1b]0;title\x07\x1b[2J\x9b31mred\r\tété\nerror", "mine.tsv:4"))
+    assert text == "mine.tsv:3: \\x1b]0;title\\x07\\x1b[2J\\x9b31mred\\r\\tété\\nerror\nmine.tsv:4"
 
 
 def no_memory_for_numpy() -> None:

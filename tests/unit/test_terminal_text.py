@@ -45,7 +45,7 @@ def test_a_log_and_what_the_run_shows_of_it(tmp_path: Path, monkeypatch: pytest.
 
     with pytest.raises(SystemExit) as stopped:
         run()
-    assert stopped.value.code == f"error in merge_pairs: {ESCAPED}\ndone: No such file"
+    assert stopped.value.code == f"error in merge_pairs: {ESCAPED}\\ndone: No such file"
     assert log.read_text().replace("\n", "").isprintable()
     assert _warnings(str(log)) == [f"warning: The filters drop 40 % of {ESCAPED}"]
 

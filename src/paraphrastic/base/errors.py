@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 
 from paraphrastic.base.addresses import hide_secrets
 
-# All control characters but the newline, which separates the faults of a configuration, and lone surrogates,
-# which stand for bytes of a file name that are not UTF-8, and which no stream takes.
+# All control characters but the newline, which separates the lines of a traceback, and lone surrogates, which
+# stand for bytes of a file name that are not UTF-8, and which no stream takes.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 # Characters of a value that a message shows.
 _SHOWN = 40
@@ -25,13 +25,14 @@ _NO_MEMORY = re.compile(
 class InputError(Exception):
     """Something that the user supplied cannot be used.
 
-    The message is one line that names the file (and line, key or address) and the cause. The command line
-    and the pipeline print it unchanged, without a traceback. Names and text in it can come from anywhere, so
-    control characters are escaped: a terminal would obey them. Secrets in addresses are hidden.
+    The message is one line that names the file (and line, key or address) and the cause, or several lines if
+    there are several faults. The command line and the pipeline print it unchanged, without a traceback. Names
+    and text in it can come from anywhere, so control characters are escaped: a terminal would obey them, and
+    a line of its own would look like a message of ours. Secrets in addresses are hidden.
     """
 
-    def __init__(self, message: str) -> None:
-        super().__init__(spelled_out(message))
+    def __init__(self, *lines: str) -> None:
+        super().__init__("\n".join(spelled_out(line).replace("\n", "\\n") for line in lines))
 
 
 class LogFormatter(logging.Formatter):

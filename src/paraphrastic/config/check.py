@@ -153,7 +153,7 @@ def _secrets(value: Any, path: str = "") -> Iterator[str]:
 
 def _refuse(errors: Iterable[str]) -> None:
     if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
-        raise InputError("\n".join(lines))
+        raise InputError(*lines)
 
 
 def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:

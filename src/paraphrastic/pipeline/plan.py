@@ -103,7 +103,7 @@ def planned_run(
             )
             dag.execute_workflow(executor="dryrun")
         except (WorkflowError, RuleException) as error:
-            raise InputError(str(error)) from None
+            raise InputError(*str(error).splitlines()) from None
         return run_of(workflow._workflow)
 
 

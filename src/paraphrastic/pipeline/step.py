@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, on_one_line, spelled_out
+from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, spelled_out
 from paraphrastic.base.records import recorded, undeclared_logged
 from paraphrastic.base.streams import prepare_streams
 from paraphrastic.registry.lock import verify_downloads
@@ -44,7 +44,7 @@ def step(snakemake: Any) -> Iterator[None]:
         elif isinstance(error, InputError):
             cause = str(error)
         elif isinstance(error, OSError):
-            cause = on_one_line(f"{error.filename}: {error.strerror}" if error.filename else error)
+            cause = str(InputError(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
         else:
             logging.exception("failed")
             raise
