@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import polars as pl
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_csv
+from paraphrastic.corpus.blocks import read_table
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
@@ -208,8 +210,9 @@ def sample_corpora(files: Sequence[tuple[str | Path, str]], count: int) -> dict[
     """
     found = {}
     for path, corpus in files:
-        pairs = pl.scan_parquet(path).select("source", "target").head(count).collect()
-        found[corpus] = list(dict.fromkeys([*pairs["source"], *pairs["target"]]))[:count]
+        pairs = read_table(path, columns=["source", "target"], rows=count)
+        sides = (pairs[side].to_pylist() for side in ("source", "target"))
+        found[corpus] = list(dict.fromkeys(chain.from_iterable(sides)))[:count]
     return found
 
 
