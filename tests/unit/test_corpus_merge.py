@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.corpus.merge import merge_pairs
 
 
@@ -262,6 +263,19 @@ def test_damaged_input(tmp_path):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match=r"one: not readable as Parquet"):
         merge(tmp_path, [path])
+
+
+def test_a_flipped_bit_that_duckdb_does_not_notice_is_named(tmp_path):
+    generator = random.Random(3)
+    path = write(tmp_path / "one", [("".join(generator.choices("abcdefgh", k=20)), "b") for _ in range(2000)])
+    write_table(path, pq.read_table(path))
+    whole = path.read_bytes()
+    for place in generator.sample(range(100, len(whole) // 2), 5):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        path.write_bytes(flipped)
+        with pytest.raises(InputError, match=r"one: damaged: "):
+            merge(tmp_path, [path])
 
 
 @pytest.mark.parametrize("error", [duckdb.IOException, duckdb.OutOfMemoryException])
