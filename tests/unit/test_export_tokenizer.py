@@ -5,6 +5,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -30,14 +31,20 @@ LOWER = {**PLAIN, "lowercase": True}
 def trained(
     sentences: Sequence[str] = SENTENCES[:-8], **options: Any
 ) -> sentencepiece.SentencePieceProcessor:
-    model = io.BytesIO()
-    settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99, **options}
     # The last of `SENTENCES` are left out because they are a long text and rare characters.
+    return sentencepiece.SentencePieceProcessor(model_proto=_trained(tuple(sentences), json.dumps(options)))
+
+
+@cache
+def _trained(sentences: tuple[str, ...], options: str) -> bytes:
+    model = io.BytesIO()
+    settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99}
+    settings |= json.loads(options)
     lines = [line.lower() for line in sentences] * 3
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **settings
     )
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return model.getvalue()
 
 
 def prepared(sentences: Sequence[str], config: dict[str, Any]) -> list[str]:
