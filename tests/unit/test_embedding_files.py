@@ -274,7 +274,7 @@ def test_standard_streams_that_are_of_no_use(
     assert run("embed", folder, tmp_path / "v.txt", tmp_path / "v.npy") == 0
     more = ("--index", str(tmp_path / "v.npy")) if command == "search" else ()
     # Python has None for a stream that is closed when it begins.
-    full = io.TextIOWrapper(Path("/dev/full").open("wb", buffering=0), write_through=True) if there else None
+    full = io.TextIOWrapper(io.FileIO("/dev/full", "w"), write_through=True) if there else None
     monkeypatch.setattr(sys, stream, full)
     assert run(command, folder, "-" if stream == "stdin" else source, "-", *more) == 1
     assert capsys.readouterr().err == f"paraphrastic: error: {cause}\n"

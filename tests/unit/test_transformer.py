@@ -90,8 +90,8 @@ def inputs(data: Path, bert: Path, pooling: Any = "mean", **changes: Any) -> Tra
     )
 
 
-def trained(output: Path, given: TrainingInputs) -> Path:
-    train_model(given, output, threads=1, begin=begin_transformer, checkpoint_minutes=0.0)
+def trained(output: Path, given: TrainingInputs, *, minutes: float = 60) -> Path:
+    train_model(given, output, threads=1, begin=begin_transformer, checkpoint_minutes=minutes)
     return output
 
 
@@ -263,7 +263,7 @@ def test_a_killed_run_ends_with_the_same_parameters(
 
     monkeypatch.setattr(TrainingRun, "_step", counted)
     with pytest.raises(KeyboardInterrupt):
-        trained(tmp_path / "stopped", given)
+        trained(tmp_path / "stopped", given, minutes=0)
     assert list((tmp_path / "stopped/checkpoints").glob("*.safetensors"))
     stopped = trained(tmp_path / "stopped", given)
     # The second attempt did fewer steps than a whole run.
