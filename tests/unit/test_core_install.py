@@ -54,6 +54,10 @@ NEEDS = {
         r"run pip install '\.\[sentence-transformers\]' in the project's folder "
         r"\(there is no folder 'sts'\)",
     ),
+    "embed with a name of no model": (
+        ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"],
+        "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr",
+    ),
     "new": (
         ["new", "--languages", "en-de", "--corpus", "in.txt", "--output", "-"],
         PIPELINE.format("yaml"),
@@ -234,9 +238,7 @@ print(json.dumps(said))
 
 
 @pytest.mark.parametrize("case", NEEDS)
-def test_a_command_that_needs_more_says_in_one_line_what_to_install(
-    case: str, said: dict[str, list[Any]]
-) -> None:
+def test_a_command_that_needs_more_says_so_in_one_line(case: str, said: dict[str, list[Any]]) -> None:
     status, output, error, files = said[case]
     assert (status, output, files) == (1, "", ["in.txt", "pairs.tsv"])
     assert re.fullmatch(f"paraphrastic: error: {NEEDS[case][1]}\n", error)
@@ -263,13 +265,6 @@ def test_an_extra_of_small_packages_is_enough_to_export(
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "with identical pieces: 100 %" in ended.stdout
     assert (folder / "out/README.md").is_file()
-
-
-def test_a_name_without_a_model_is_explained(core: Environment, folder: Path) -> None:
-    command = ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"]
-    ended = core.command(folder, *command)
-    message = "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr"
-    assert ended.stderr == f"paraphrastic: error: {message}\n"
 
 
 def test_extras_that_messages_name_exist() -> None:
