@@ -1,7 +1,9 @@
 """Fixtures of the unit tests."""
 
+import ssl
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -84,9 +86,14 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
     torch.set_num_threads(threads)
 
 
+# Each download reads all certificates again, and none of these servers has one.
+_read_certificates = cache(ssl.create_default_context)
+
+
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(ssl, "create_default_context", _read_certificates)
     server = Server()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

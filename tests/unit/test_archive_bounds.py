@@ -48,10 +48,10 @@ def header(kind, size):
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME])
 @pytest.mark.parametrize("first", [True, False])
 def test_a_tar_whose_header_would_fill_the_memory_is_refused(tmp_path, kind, first):
-    size = 1 << 28
+    size = 1 << 25
     members = ([] if first else [header(tarfile.REGTYPE, 0)]) + [header(kind, size)]
     path = tar_of(tmp_path / "bomb.tar.gz", *members)
-    assert path.stat().st_size < size / 500
+    assert path.stat().st_size < size / 400
     with (
         little_memory(),
         pytest.raises(InputError, match=rf"bomb\.tar\.gz: damaged: .*a header of {size} bytes"),
@@ -106,8 +106,8 @@ def zstd(data):
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, zstd], ids=["gz", "bz2", "zst"])
 def test_a_stream_of_zeros_ends_at_its_bound(tmp_path, compress):
     path = tmp_path / "bomb"
-    path.write_bytes(compress(bytes(10**8)))
-    assert path.stat().st_size < 110_000
+    path.write_bytes(compress(bytes(3 * 10**7)))
+    assert path.stat().st_size < 40_000
     with (
         little_memory(),
         open_stream(path, max_bytes=10**6) as stream,

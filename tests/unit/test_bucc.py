@@ -259,6 +259,7 @@ def test_few_gold_pairs(tmp_path: Path) -> None:
     assert shown == {True, False}
 
 
+@pytest.mark.slow("mines thousands of real sentences")
 def test_the_data_of_the_mirror(mirror: Path, tmp_path: Path) -> None:
     path = mirror / "comparable.limsi.fr/bucc2018/bucc2018-de-en.training-gold.tar.bz2"
     members = tuple(f"bucc2018/de-en/de-en.training.{end}" for end in ("de", "en", "gold"))

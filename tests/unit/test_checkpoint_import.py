@@ -132,6 +132,7 @@ def test_sides_of_their_own_are_languages(
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow("cuts thousands of captions one by one")
 def test_real_captions_have_the_originals_vectors(mirror: Path, tmp_path: Path) -> None:
     (path,) = mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task1/raw/train.en.gz")
     with gzip.open(path, "rt", encoding="utf-8") as file:

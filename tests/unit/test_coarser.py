@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -11,8 +10,7 @@ import pytest
 from safetensors.numpy import load_file
 from sentencepiece import SentencePieceProcessor
 from small_corpus import sentence_pairs, write_training_data
-from training_runs import SETTINGS, history, training_inputs, write_data
-from training_runs import train_model as train_with_checkpoints
+from training_runs import SETTINGS, history, train_model, training_inputs, write_data
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
@@ -22,7 +20,6 @@ from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import load_sentencepiece
 
-train_model = partial(train_with_checkpoints, minutes=60)
 SIZE = 100
 
 

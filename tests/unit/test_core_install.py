@@ -1,13 +1,16 @@
 """Test what works in an environment with nothing but the wheel and the packages that it needs."""
 
+import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
 import venv
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,6 +53,10 @@ NEEDS = {
         "sts: is not a folder, and a model of the Hugging Face Hub needs sentence-transformers, which is not "
         r"installed; run pip install '\.\[sentence-transformers\]' in the project's folder",
     ),
+    "embed with a name of no model": (
+        ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"],
+        "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr",
+    ),
     "new": (
         ["new", "--languages", "en-de", "--corpus", "in.txt", "--output", "-"],
         PIPELINE.format("yaml"),
@@ -80,74 +87,116 @@ def distributions(requirements: list[str]) -> set[str]:
     return found
 
 
-def make_environment(folder: Path, wheel: Path, requirements: list[str]) -> None:
-    """Make an environment that has the wheel, the packages, what they need, and nothing else."""
-    venv.create(folder)
-    site = next(folder.glob("lib/python*/site-packages"))
+def link_packages(folder: Path, requirements: list[str]) -> None:
+    """Put links to the packages and to what they need, and to nothing else, into a folder."""
     for name in distributions(requirements):
         files = metadata.distribution(name).files or []
         for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
-            (site / top).symlink_to(metadata.distribution(name).locate_file(top))
+            (folder / top).symlink_to(metadata.distribution(name).locate_file(top))
+
+
+def make_environment(folder: Path, requirements: list[str]) -> None:
+    """Make an environment that has the wheel, the packages, what they need, and nothing else."""
+    wheels, made = folder / "wheels", folder / "environment"
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*command, "--wheel-dir", wheels, ROOT], check=True)
+    venv.create(made)
+    link_packages(next(made.glob("lib/python*/site-packages")), requirements)
     # Without an index, this also checks that everything that the wheel needs is there.
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python"]
-    subprocess.run([*pip, "install", "--quiet", "--no-index", wheel], check=True, env=NO_PIP_SETTINGS)
+    pip = [sys.executable, "-m", "pip", "--python", made / "bin/python"]
+    install = [*pip, "install", "--quiet", "--no-index", *wheels.glob("*.whl")]
+    subprocess.run(install, check=True, env=NO_PIP_SETTINGS)
 
 
-@pytest.fixture(scope="session")
-def wheel(made_once: MakeOnce) -> Path:
-    def build(folder: Path) -> None:
-        command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-        subprocess.run([*command, "--wheel-dir", folder, ROOT], check=True)
-
-    (found,) = made_once("wheel", build).glob("*.whl")
-    return found
+# The environment has its own copy of the package.
+WITHOUT_PATH = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 
 
-@pytest.fixture(scope="session")
-def core(made_once: MakeOnce, wheel: Path) -> Path:
-    """The folder of commands of an environment in which only the wheel and what it needs are installed."""
-    return made_once("core", lambda folder: make_environment(folder, wheel, PROJECT["dependencies"])) / "bin"
+@dataclass(frozen=True)
+class Environment:
+    """An environment of its own with only some packages."""
+
+    python: list[str | Path]
+    variables: dict[str, str]
+
+    def run(self, code: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [*self.python, "-c", code, *arguments]
+        return subprocess.run(command, cwd=folder, env=self.variables, capture_output=True, text=True)
+
+    def command(self, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.run(PROGRAM, folder, *arguments)
 
 
-def run(command: list[str | Path], folder: Path) -> subprocess.CompletedProcess[str]:
-    # The environment has its own copy of the package.
-    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
+PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main())"
+
+
+def environment(made_once: MakeOnce, kind: str, name: str, requirements: list[str]) -> Environment:
+    if kind == "wheel":
+        made = made_once(f"{name}-wheel", lambda folder: make_environment(folder, requirements))
+        return Environment([made / "environment/bin/python"], WITHOUT_PATH)
+    links = made_once(name, lambda folder: link_packages(folder, requirements))
+    # With -S, Python has no other packages than those on this path.
+    path = os.pathsep.join(map(str, (links, PACKAGE.parent)))
+    return Environment([sys.executable, "-S"], {**WITHOUT_PATH, "PYTHONPATH": path})
+
+
+KINDS = ["links", pytest.param("wheel", marks=pytest.mark.slow("builds and installs a wheel"))]
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def core(request: pytest.FixtureRequest, made_once: MakeOnce) -> Environment:
+    """An environment in which only the package and what it needs are installed."""
+    return environment(made_once, request.param, "core", PROJECT["dependencies"])
+
+
+@pytest.fixture(scope="session", params=KINDS)
+def with_export(request: pytest.FixtureRequest, made_once: MakeOnce) -> Environment:
+    """An environment that has the packages of the extra `export`, too."""
+    packages = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["export"]
+    return environment(made_once, request.param, "core-export", packages)
+
+
+def write_lines(folder: Path) -> None:
+    (folder / "in.txt").write_text(LINES)
+    (folder / "pairs.tsv").write_text("A dog runs.\tThe dog is running.\n")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "in.txt").write_text(LINES)
-    (tmp_path / "pairs.tsv").write_text("A dog runs.\tThe dog is running.\n")
+    write_lines(tmp_path)
     return tmp_path
 
 
-def test_python(core: Path, folder: Path) -> None:
+def test_python(core: Environment, folder: Path) -> None:
     code = """
 import paraphrastic
 
-assert "site-packages" in paraphrastic.__file__
 for name in paraphrastic.__all__:
     getattr(paraphrastic, name)
 model = paraphrastic.load_model("en")
 vectors = model.embed_raw_text(["A dog runs.", "It rains."])
 assert paraphrastic.search(vectors, vectors, k=1).indices.tolist() == [[0], [1]]
+print(paraphrastic.__file__)
 """
-    ended = run([core / "python", "-c", code], folder)
+    ended = core.run(code, folder)
     assert (ended.returncode, ended.stderr) == (0, "")
+    assert ("site-packages" in ended.stdout) == (core.python[-1] != "-S")
 
 
-def test_embed_and_score(core: Path, folder: Path) -> None:
-    for name, arguments in (("embed", ("in.txt", "out.npy")), ("score", ("pairs.tsv", "scores.tsv"))):
-        given, output = arguments
-        command = [core / "paraphrastic", name, "--model", "en", "--input", given, "--output", output]
-        ended = run(command, folder)
-        assert (ended.returncode, ended.stderr) == (0, "")
+def test_embed_and_score(core: Environment, folder: Path) -> None:
+    code = """
+from paraphrastic.cli import main
+
+for name, given, output in (("embed", "in.txt", "out.npy"), ("score", "pairs.tsv", "scores.tsv")):
+    assert main([name, "--model", "en", "--input", given, "--output", output]) == 0
+"""
+    ended = core.run(code, folder)
+    assert (ended.returncode, ended.stderr) == (0, "")
     assert len(np.load(folder / "out.npy")) == 2
     assert (folder / "scores.tsv").read_text().endswith("\tA dog runs.\tThe dog is running.\n")
 
 
-def test_every_command_has_help(core: Path, folder: Path) -> None:
+def test_every_command_has_help(core: Environment, folder: Path) -> None:
     names = re.findall(r"^  ([a-z-]+) {2,}", build_parser().epilog or "", re.M)
     assert {"embed", "export", "links", "report"} < set(names)
     code = """
@@ -160,52 +209,62 @@ for arguments in (["--help"], *([name, "--help"] for name in sys.argv[1:])):
     except SystemExit as end:
         assert end.code == 0
 """
-    ended = run([core / "python", "-c", code, *names], folder)
+    ended = core.run(code, folder, *names)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("usage: paraphrastic") == len(names) + 1
 
 
-@pytest.mark.parametrize("case", NEEDS)
-def test_a_command_that_needs_more_says_in_one_line_what_to_install(
-    case: str, core: Path, folder: Path
-) -> None:
-    arguments, message = NEEDS[case]
-    ended = run([core / "paraphrastic", *arguments], folder)
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert re.fullmatch(f"paraphrastic: error: {message}\n", ended.stderr)
-    assert {path.name for path in folder.iterdir()} == {"in.txt", "pairs.tsv"}
-
-
 @pytest.fixture(scope="session")
-def with_export(made_once: MakeOnce, wheel: Path) -> Path:
-    """The folder of commands of an environment that has the packages of the extra `export`, too."""
-    packages = PROJECT["dependencies"] + PROJECT["optional-dependencies"]["export"]
-    return made_once("core-export", lambda folder: make_environment(folder, wheel, packages)) / "bin"
+def said(core: Environment, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
+    """What commands that need more say, all in one process: the status, both streams and the files."""
+    code = """
+import contextlib, io, json, os, sys
+from paraphrastic.cli import main
+
+said = {}
+for case, arguments in json.loads(sys.argv[1]).items():
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        status = main(arguments)
+    said[case] = [status, out.getvalue(), err.getvalue(), sorted(os.listdir())]
+print(json.dumps(said))
+"""
+    folder = tmp_path_factory.mktemp("needs")
+    write_lines(folder)
+    ended = core.run(code, folder, json.dumps({case: arguments for case, (arguments, _) in NEEDS.items()}))
+    assert (ended.returncode, ended.stderr) == (0, "")
+    found: dict[str, list[Any]] = json.loads(ended.stdout)
+    return found
 
 
-def test_the_readme_installs_what_the_page_to_try_a_model_needs(with_export: Path, folder: Path) -> None:
+@pytest.mark.parametrize("case", NEEDS)
+def test_a_command_that_needs_more_says_so_in_one_line(case: str, said: dict[str, list[Any]]) -> None:
+    status, output, error, files = said[case]
+    assert (status, output, files) == (1, "", ["in.txt", "pairs.tsv"])
+    assert re.fullmatch(f"paraphrastic: error: {NEEDS[case][1]}\n", error)
+
+
+def test_the_readme_installs_what_the_page_to_try_a_model_needs(
+    with_export: Environment, folder: Path
+) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     installed, page = readme.split("`paraphrastic demo --output demo.html`")[0], folder / "demo.html"
     assert installed.rstrip().endswith("`pip install '.[export]'`,")
-    ended = run([with_export / "paraphrastic", "demo", "--output", page.name], folder)
+    ended = with_export.command(folder, "demo", "--output", page.name)
     assert re.fullmatch(r"paraphrastic: demo\.html: \d\.\d MB; open it in a browser\n", ended.stderr)
     assert ended.returncode == 0
     assert page.stat().st_size > 1_000_000
 
 
-@pytest.mark.parametrize("form", ["paraphrastic", "glove"])
-def test_an_extra_of_small_packages_is_enough_to_export(form: str, with_export: Path, folder: Path) -> None:
-    ended = run([with_export / "paraphrastic", *EXPORT, form, "--text", "in.txt"], folder)
+@pytest.mark.parametrize(
+    "form", ["paraphrastic", pytest.param("glove", marks=pytest.mark.slow("writes a model as text"))]
+)
+def test_an_extra_of_small_packages_is_enough_to_export(
+    form: str, with_export: Environment, folder: Path
+) -> None:
+    ended = with_export.command(folder, *EXPORT, form, "--text", "in.txt")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "with identical pieces: 100 %" in ended.stdout
     assert (folder / "out/README.md").is_file()
-
-
-def test_a_name_without_a_model_is_explained(core: Path, folder: Path) -> None:
-    command = ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"]
-    ended = run([core / "paraphrastic", *command], folder)
-    message = "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr"
-    assert ended.stderr == f"paraphrastic: error: {message}\n"
 
 
 def test_extras_that_messages_name_exist() -> None:

@@ -73,7 +73,7 @@ def test_sentences_shorter_than_an_ngram_are_compared_as_a_whole():
 
 
 def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path):
-    path = write(tmp_path / "one", [("the very same sentence over and over", f"t{n}") for n in range(20_000)])
+    path = write(tmp_path / "one", [("the very same sentence over and over", f"t{n}") for n in range(2000)])
     counts, _ = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.7})
     assert counts["kept"] == 1
 
@@ -95,12 +95,12 @@ def test_a_pair_is_compared_with_the_one_before_it_and_the_first_of_a_bucket(mon
 def test_neither_threads_nor_memory_matter(tmp_path, five, monkeypatch):
     rng = np.random.default_rng(1)
     words = [f"w{n}" for n in range(40)]
-    pairs = [(" ".join(rng.choice(words, 6)), " ".join(rng.choice(words, 6))) for _ in range(3000)]
+    pairs = [(" ".join(rng.choice(words, 6)), " ".join(rng.choice(words, 6))) for _ in range(600)]
     path = write(tmp_path / "many", [pair for pair in pairs for _ in range(2)])
     settings = {"near_duplicates": {"ngram": 1, "min_similarity": 0.4}}
     counts, rows = merge(tmp_path, [path, *five], **settings)
-    assert 100 < counts["near_duplicates"] < 2900
-    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", 20_000)
+    assert 10 < counts["near_duplicates"] < 590
+    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", 5000)
     again, same = merge(tmp_path, [path, *five], **settings, threads=1, memory_mb=80)
     assert (counts, rows) == (again, same)
 
@@ -116,9 +116,9 @@ def test_against_comparing_all_captions(tmp_path, mirror):
     """On real sentences, no pair is marked by mistake, and nearly all near duplicates are found."""
     folder = next(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task2/raw"))
     with gzip.open(folder / "train.1.en.gz", "rt") as one, gzip.open(folder / "train.2.en.gz", "rt") as other:
-        pairs = list(dict.fromkeys((a.strip(), b.strip()) for a, b in zip(one, other, strict=True)))[:900]
+        pairs = list(dict.fromkeys((a.strip(), b.strip()) for a, b in zip(one, other, strict=True)))[:400]
     # Some of the pairs are added again without one of their words.
-    pairs += [(source.replace(" a ", " ", 1), target) for source, target in pairs[:300]]
+    pairs += [(source.replace(" a ", " ", 1), target) for source, target in pairs[:150]]
     grams = [grams_of(pair, 1) for pair in pairs]
     near = {
         j
@@ -128,6 +128,6 @@ def test_against_comparing_all_captions(tmp_path, mirror):
     path = write(tmp_path / "captions", pairs, list(range(len(pairs))))
     counts, rows = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.6})
     dropped = set(range(len(pairs))) - {row["line"] for row in rows}
-    assert counts["near_duplicates"] > 200
+    assert counts["near_duplicates"] > 100
     assert dropped <= near
     assert len(dropped) >= 0.95 * len(near)

@@ -74,6 +74,7 @@ def noisy(mirror, tmp_path_factory):
     return folder, rows, kinds
 
 
+@pytest.mark.slow("scores an eighth of a sample of ParaNMT")
 @pytest.mark.parametrize("name", ["paper", "small"])
 def test_noise_is_dropped_and_paraphrases_are_not(noisy, name, request):
     folder, rows, kinds = noisy

@@ -126,14 +126,15 @@ def test_small_blocks_give_the_same_bytes(tmp_path, mirror, monkeypatch):
     files = [CorpusFile(folder / f"val.{n}.en.gz", ("en",)) for n in (1, 2)]
     pairs = tmp_path / "pairs.parquet"
     extract_corpus("captions", files, ("en", "en"), pairs, max_member_bytes=1 << 30)
+    pq.write_table(pq.read_table(pairs).slice(0, 150), pairs)
     table = scored(tmp_path, pairs, ("en", "en"), **models)
     written = (tmp_path / "scored.parquet").read_bytes()
     monkeypatch.setattr(blocks, "READ_ROWS", 3)
     assert scored(tmp_path, pairs, ("en", "en"), **models) == table
     assert (tmp_path / "scored.parquet").read_bytes() == written
-    assert table.num_rows == 1014
-    assert table["source_language"].to_pylist().count("en") > 950
-    assert sum(score > 0.5 for score in table["paraphrase_score"].to_pylist() if score) > 200
+    assert table.num_rows == 150
+    assert table["source_language"].to_pylist().count("en") > 140
+    assert sum(score > 0.5 for score in table["paraphrase_score"].to_pylist() if score) > 30
 
 
 TITLES = [

@@ -177,6 +177,7 @@ def test_dropout_is_right_on_average(device: torch.device) -> None:
     assert difference < 0.15
 
 
+@pytest.mark.slow("compiles functions as for a GPU")
 def test_the_functions_are_compiled_whole(device: torch.device) -> None:
     """On a GPU, each function has to be a single graph that works for all sizes."""
     if device.type != "cpu":

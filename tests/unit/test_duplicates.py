@@ -47,25 +47,24 @@ def check(found: Duplicates, vectors: np.ndarray, threshold: float) -> None:
 
 
 @pytest.mark.parametrize("kind", BOUNDS)
-@pytest.mark.parametrize("threads", [1, 2, 5])
-@pytest.mark.parametrize("block", [1, 50, 1024])
+@pytest.mark.parametrize(("threads", "block"), [(1, 1), (5, 50), (1, 50), (2, 1024)])
 def test_what_is_near_to_a_kept_one_is_left_out(
     monkeypatch: pytest.MonkeyPatch, kind: str, threads: int, block: int
 ) -> None:
     monkeypatch.setattr(duplicates, "BLOCK", block)
     monkeypatch.setattr(duplicates, "PART", 20)
-    vectors = chained(400, 16)
+    vectors = chained(250, 16)
     for threshold in (0.3, 0.8, 0.97):
         found = near_duplicates(vectors, threshold, threads=threads, bound=bound_of(vectors, kind))
         check(found, vectors, threshold)
-    assert 0 < len(found.kept) < 400
+    assert 0 < len(found.kept) < 250
 
 
 def test_many_vectors() -> None:
-    vectors = chained(4000, 48)
+    vectors = chained(1500, 48)
     found = near_duplicates(vectors, 0.9, threads=2)
     check(found, vectors, 0.9)
-    assert 1000 < len(found.kept) < 3500
+    assert 375 < len(found.kept) < 1300
 
 
 @pytest.mark.parametrize("n", [0, 1, 2])

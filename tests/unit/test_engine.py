@@ -260,6 +260,7 @@ def test_dropout_has_its_rate_and_no_pattern() -> None:
         assert abs((centred * shifted).mean()) < 4 * 0.09 / np.sqrt(centred.size)
 
 
+@pytest.mark.slow("a thousand steps of two engines")
 def test_on_real_data_a_thousand_steps_end_where_dense_adam_ends(mirror: Path) -> None:
     folders = sorted(mirror.glob("raw.githubusercontent.com/multi30k/dataset/*/data/task1/raw"))
     if not folders:

@@ -5,6 +5,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 
@@ -67,6 +68,7 @@ def packages(environment: str) -> set[str]:
     return {re.split("=+", line)[0] for line in lines}
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """Top-level names of the packages from elsewhere that a file imports, at its top or late."""
     names = set()
@@ -82,6 +84,7 @@ def test_there_are_rules() -> None:
     assert len(RULES) > 45
 
 
+@cache
 def needed(script: Path) -> set[str]:
     """Packages that a script imports, itself and by the modules that it imports."""
     paths = {script, PACKAGE / "pipeline/step.py", *modules_of("paraphrastic.pipeline.step", script=script)}

@@ -5,6 +5,7 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import pytest
@@ -18,7 +19,6 @@ from paraphrastic.base.units import spell
 from paraphrastic.interop.parity import TEXT
 from paraphrastic.interop.tokenizer import tokenizer_json
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces, read_model_proto, with_unknown_pieces
-from paraphrastic.model.shipped import shipped_models
 
 tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
 
@@ -30,14 +30,20 @@ LOWER = {**PLAIN, "lowercase": True}
 def trained(
     sentences: Sequence[str] = SENTENCES[:-8], **options: Any
 ) -> sentencepiece.SentencePieceProcessor:
-    model = io.BytesIO()
-    settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99, **options}
     # The last of `SENTENCES` are left out because they are a long text and rare characters.
+    return sentencepiece.SentencePieceProcessor(model_proto=_trained(tuple(sentences), json.dumps(options)))
+
+
+@cache
+def _trained(sentences: tuple[str, ...], options: str) -> bytes:
+    model = io.BytesIO()
+    settings = {"vocab_size": 900, "hard_vocab_limit": False, "character_coverage": 0.99}
+    settings |= json.loads(options)
     lines = [line.lower() for line in sentences] * 3
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines), model_writer=model, minloglevel=2, num_threads=1, **settings
     )
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return model.getvalue()
 
 
 def prepared(sentences: Sequence[str], config: dict[str, Any]) -> list[str]:
@@ -86,11 +92,17 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(kind for kind in KINDS if kind != "nfkc"),
+        pytest.param("nfkc", marks=pytest.mark.slow("reads another map of characters")),
+    ],
+)
 def test_any_text_has_the_same_pieces(kind: str) -> None:
     options, config = KINDS[kind]
     processor = trained(**options)
-    sentences = [*SENTENCES, *ODD, *texts(800, SENTENCES, seed=len(kind))]
+    sentences = [*SENTENCES, *ODD, *texts(400, SENTENCES, seed=len(kind))]
     if "byte_fallback" in options:
         # Libraries with a newer Unicode lower-case letters that this Python does not know.
         sentences = [text for text in sentences if "Cn" not in map(unicodedata.category, text)]
@@ -107,12 +119,12 @@ def test_real_text_has_the_same_pieces_in_the_same_order() -> None:
 
 def test_long_words_and_texts() -> None:
     sentences = [
-        "x" * 200_000,
-        "a\u0301" * 50_000,
-        "▁" * 50_000 + "x",
-        "!" * 50_000,
-        "a" + "!" * 50_000,
-        " " * 50_000,
+        "x" * 40_000,
+        "a\u0301" * 10_000,
+        "▁" * 10_000 + "x",
+        "!" * 10_000,
+        "a" + "!" * 10_000,
+        " " * 10_000,
     ]
     for options, config in ({}, LOWER), ({"model_type": "word"}, {**LOWER, "unit": "word"}):
         ours, theirs = cut(trained(**options), config, sentences)
@@ -144,7 +156,7 @@ def test_spellings_of_unknown_characters(lowercase: bool) -> None:
     spelled = processor.encode([line.lower() for line in lines], out_type=str)
     vocabulary = list(dict.fromkeys(piece for line in spelled for piece in line))
     extended = with_unknown_pieces(add_unknown_pieces(processor, vocabulary), lowercase=lowercase)
-    sentences = [*lines, *texts(800, lines, seed=3)]
+    sentences = [*lines, *texts(400, lines, seed=3)]
     unknown, found = extended.unk_id(), 0
     for text, ours, theirs in zip(sentences, *cut(extended, config, sentences), strict=True):
         # The marks around runs are unknown as well.
@@ -210,7 +222,6 @@ def test_the_name_of_a_byte_in_a_text_is_text() -> None:
     ours, theirs = cut(processor, LOWER, texts)
     assert theirs == ours
     # The vocabularies in the package have a piece for a sign that begins a word.
-    for name in shipped_models():
-        model = load_model(name)
-        ours, theirs = cut(model.processor, model.config, texts)
-        assert theirs == ours
+    model = load_model("en")
+    ours, theirs = cut(model.processor, model.config, texts)
+    assert theirs == ours

@@ -16,6 +16,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.tables import write_csv
 from paraphrastic.evaluation.sts_data import prepare_sts
+from paraphrastic.interop import front as measuring
 from paraphrastic.interop.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
 from paraphrastic.report.figures import front
 from paraphrastic.report.figures.front import plot_front
@@ -79,8 +80,19 @@ def test_published_figures_stand_in_one_row_a_system(tmp_path: Path) -> None:
         assert each["sts"] or each["sts_spearman"] or each["megabytes"]
 
 
-def test_systems_are_measured(tmp_path: Path) -> None:
-    prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "sts.parquet")
+def test_systems_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    jobs = []
+
+    def measured(_: str, job: dict[str, Any]) -> dict[str, Any]:
+        jobs.append(job)
+        rows = [("not counted", [0.1]), ("counted", [9.0, 0.5, 0.4])]
+        return {"rows": [{"preprocessing": kind, "sentences": 300, "seconds": some} for kind, some in rows]}
+
+    monkeypatch.setattr(measuring, "measure_in_own_process", measured)
+    prepare_sts(ROOT / "data/sample/STS.zip", tmp_path / "all.parquet")
+    pl.read_parquet(tmp_path / "all.parquet").filter(pl.col("line") <= 40).write_parquet(
+        tmp_path / "sts.parquet"
+    )
     texts = [f"Sentence number {number} is here." for number in range(300)]
     pl.DataFrame({"source": texts}).write_parquet(tmp_path / "pairs.parquet")
     official = ROOT / "config/published/sts_digests.json"
@@ -100,7 +112,10 @@ def test_systems_are_measured(tmp_path: Path) -> None:
     for each in rows:
         low, high = each["measurements"]["pearson"]["interval"]
         assert 0.5 < low < each["measurements"]["pearson"]["value"] < high
-        assert each["sentences_per_second"] > 0
+        assert each["sentences_per_second"] == 600
+    assert [job["system"] for job in jobs][::3] == ["en", "en"]
+    assert {len(job["sentences"]) for job in jobs} == {200}
+    assert {(job["seconds"], job["repeats"], job["cores"]) for job in jobs} == {(0.01, 1, 1)}
     pl.DataFrame({"source": []}, schema={"source": pl.String}).write_parquet(tmp_path / "none.parquet")
     with pytest.raises(InputError, match=r"none\.parquet: contains no sentence"):
         measure_front({}, [(tmp_path / "none.parquet", ["source"])], tmp_path / "x", protocol, versions=[])

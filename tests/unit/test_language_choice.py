@@ -225,8 +225,7 @@ def test_published_figures_stand_before_official_ones(tmp_path: Path) -> None:
     assert [key[3] for key in found if key[0] == "published"] == ["sp_overlap"] * 3
 
 
-@pytest.mark.parametrize("uriel", [False, True])
-@pytest.mark.parametrize("prefixed", [False, True])
+@pytest.mark.parametrize(("uriel", "prefixed"), [(False, True), (True, False)])
 def test_the_picture_shows_every_language(tmp_path: Path, uriel: bool, prefixed: bool) -> None:
     archive = write_matrices(tmp_path / "uriel", distances()) if uriel else None
     tables(tmp_path, uriel=archive, prefixed=prefixed)

@@ -58,8 +58,7 @@ SIZES = [(1, 1, 3), (50, 3, 4), (400, 1, 16), (700, 40, 24), (900, 200, 5), (0, 
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("block", [None, 100, 4000])
-@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(("block", "threads"), [(None, 1), (100, 2), (4000, 3)])
 def test_the_nearest_rows_are_found(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], block: int | None, threads: int
 ) -> None:
@@ -223,8 +222,9 @@ def test_no_rows_are_too_few() -> None:
         search(np.ones((3, 4)), np.ones((2, 4)), 0)
 
 
-@pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("block", [None, 300])
+@pytest.mark.parametrize(
+    ("size", "block"), [*((size, 300) for size in SIZES), ((700, 40, 24), None)], ids=str
+)
 def test_faiss_finds_the_same(
     monkeypatch: pytest.MonkeyPatch, size: tuple[int, int, int], block: int | None
 ) -> None:
@@ -241,6 +241,7 @@ def test_faiss_finds_the_same(
         np.testing.assert_array_equal(found.cosines, expected.cosines)
 
 
+@pytest.mark.slow("compiles the kernels for another processor")
 def test_another_processor_finds_the_same(tmp_path: Path) -> None:
     vectors, queries = matrices(700, 40, 24)
     np.save(tmp_path / "vectors.npy", vectors)

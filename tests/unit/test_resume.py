@@ -5,12 +5,14 @@ import logging
 import os
 import pickle
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,55 +30,85 @@ from paraphrastic.training.settings import EngineName, TrainingSettings
 DROPOUT = replace(SETTINGS, dropout=0.3)
 
 
+@pytest.fixture
+def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data set of three windows of 256 pairs, the last of which is short."""
+    monkeypatch.setattr("paraphrastic.training.dataset.PAIRS_PER_BLOCK", 128)
+    return write_training_data(tmp_path, sentence_pairs(560))[0]
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return write_data(tmp_path_factory.mktemp("data"))
 
 
+@pytest.fixture(scope="module")
+def whole(data: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """A function that returns the weights of a run with these settings that nothing stopped."""
+
+    @cache
+    def trained(settings: TrainingSettings) -> Path:
+        return train_model(data, tmp_path_factory.mktemp("whole") / "model", settings)
+
+    return trained
+
+
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "step", "checkpoints"),
     [
-        SETTINGS,
-        DROPOUT,
-        replace(DROPOUT, optimizer="lazy_adam"),
-        replace(DROPOUT, optimizer="adamw", weight_decay=0.1),
-        replace(DROPOUT, engine="autograd"),
-        replace(DROPOUT, epochs=1, soup=3),
-        replace(DROPOUT, engine="autograd", epochs=1, soup=3),
-        replace(DROPOUT, epochs=1, soup=2, coarser=[100]),
+        (SETTINGS, 1, 0),
+        (SETTINGS, 3, 2),
+        (SETTINGS, 30, 2),
+        (DROPOUT, 30, 2),
+        (replace(DROPOUT, optimizer="lazy_adam"), 30, 2),
+        (replace(DROPOUT, optimizer="adamw", weight_decay=0.1), 30, 2),
+        (replace(DROPOUT, engine="autograd"), 30, 2),
+        (replace(DROPOUT, epochs=1, soup=3), 30, 2),
+        (replace(DROPOUT, engine="autograd", epochs=1, soup=3), 30, 2),
+        (replace(DROPOUT, epochs=1, soup=2, coarser=(100,)), 30, 2),
     ],
-    ids=["adam", "dropout", "lazy", "adamw", "autograd", "soup", "soup, autograd", "coarser"],
+    ids=[
+        "begun",
+        "first epoch",
+        "adam",
+        "dropout",
+        "lazy",
+        "adamw",
+        "autograd",
+        "soup",
+        "soup, autograd",
+        "coarser",
+    ],
 )
-@pytest.mark.parametrize("step", [1, 3, 30])
 def test_a_run_that_was_stopped_ends_in_the_same_parameters(
     data: tuple[Path, Path],
+    whole: Callable[..., Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     settings: TrainingSettings,
     step: int,
+    checkpoints: int,
 ) -> None:
-    whole = train_model(data, tmp_path / "whole", settings)
     found = stopped(data, tmp_path / "stopped", settings, monkeypatch, step=step)
-    assert len(found) == {1: 0, 3: 2, 30: 2}[step]
+    assert len(found) == checkpoints
     resumed = train_model(data, tmp_path / "stopped", settings)
-    assert sha256(resumed) == sha256(whole)
-    assert history(resumed) == history(whole)
+    assert sha256(resumed) == sha256(whole(settings))
+    assert history(resumed) == history(whole(settings))
     assert sorted(path.name for path in resumed.parent.iterdir()) == [
         "config.json", "model.safetensors", "sentencepiece.model", "training.jsonl"
     ]  # fmt: skip
 
 
 def test_the_history_has_no_line_twice(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: tuple[Path, Path], whole: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = train_model(data, tmp_path / "whole", SETTINGS)
     (_, checkpoint) = stopped(data, tmp_path / "stopped", SETTINGS, monkeypatch, step=45, minutes=1e6)[::-1]
     path = tmp_path / "stopped/checkpoints/training.jsonl"
     # The history has lines from after the checkpoint, and one that was cut off.
     assert json.loads(path.read_text().splitlines()[-1])["step"] > int(checkpoint.stem)
     with path.open("a") as file:
         file.write('{"step": 99')
-    assert history(train_model(data, tmp_path / "stopped", SETTINGS)) == history(whole)
+    assert history(train_model(data, tmp_path / "stopped", SETTINGS)) == history(whole(SETTINGS))
 
 
 @pytest.mark.parametrize("optimizer", ["adam", "lazy_adam"])
@@ -166,28 +198,48 @@ DAMAGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def interrupted(data: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that was stopped and has two checkpoints."""
+    folder = tmp_path_factory.mktemp("interrupted") / "model"
+    with pytest.MonkeyPatch.context() as patch:
+        assert len(stopped(data, folder, DROPOUT, patch, step=30)) == 2
+    return folder
+
+
+@pytest.fixture
+def found(interrupted: Path, tmp_path: Path) -> list[Path]:
+    """The checkpoints of such a run in `model`, newest first."""
+    shutil.copytree(interrupted, tmp_path / "model")
+    return sorted((tmp_path / "model/checkpoints").glob("*.safetensors"), reverse=True)
+
+
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_of_a_damaged_checkpoint_the_one_before_is_used(
     data: tuple[Path, Path],
+    whole: Callable[..., Path],
+    found: list[Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     damage: Callable[[Path], None],
 ) -> None:
     caplog.set_level(logging.INFO)
-    new, old = stopped(data, tmp_path / "model", DROPOUT, monkeypatch, step=30)
+    new, old = found
     damage(new)
     resumed = train_model(data, tmp_path / "model", DROPOUT)
     assert f"{new}: is damaged and not used: " in caplog.text
     assert f"{old}: continuing after {int(old.stem)} mini-batches" in caplog.text
-    assert sha256(resumed) == sha256(train_model(data, tmp_path / "whole", DROPOUT))
+    assert sha256(resumed) == sha256(whole(DROPOUT))
 
 
 def test_with_both_damaged_training_starts_anew(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    data: tuple[Path, Path],
+    whole: Callable[..., Path],
+    found: list[Path],
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    found = stopped(data, tmp_path / "model", DROPOUT, monkeypatch, step=30)
     truncated(found[0])
     flipped(0.7)(found[1])
     resumed = train_model(data, tmp_path / "model", DROPOUT)
@@ -196,17 +248,19 @@ def test_with_both_damaged_training_starts_anew(
     assert (
         f"{found[0].parent}: there is no checkpoint to continue from, so training starts anew" in caplog.text
     )
-    whole = train_model(data, tmp_path / "whole", DROPOUT)
-    assert sha256(resumed) == sha256(whole)
-    assert history(resumed) == history(whole)
+    assert sha256(resumed) == sha256(whole(DROPOUT))
+    assert history(resumed) == history(whole(DROPOUT))
 
 
 def test_a_checkpoint_of_other_settings_is_not_used_and_gives_way(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    data: tuple[Path, Path],
+    found: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)
-    found = stopped(data, tmp_path / "model", SETTINGS, monkeypatch, step=30)
-    settings = replace(SETTINGS, learning_rate=0.005)
+    settings = replace(DROPOUT, learning_rate=0.005)
     own = stopped(data, tmp_path / "model", settings, monkeypatch, step=4)
     for path in found:
         assert f"{path}: was made with other settings or data and is not used" in caplog.text
@@ -217,14 +271,16 @@ def test_a_checkpoint_of_other_settings_is_not_used_and_gives_way(
 
 
 def test_a_checkpoint_of_other_data_is_not_used(
-    data: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: list[Path], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    stopped(data, tmp_path / "model", SETTINGS, monkeypatch, step=30)
+    caplog.set_level(logging.INFO)
     (tmp_path / "other").mkdir()
     other = write_training_data(tmp_path / "other", sentence_pairs(300, seed=1))
-    assert sha256(train_model(other, tmp_path / "model", SETTINGS)) == sha256(
-        train_model(other, tmp_path / "whole", SETTINGS)
+    assert sha256(train_model(other, tmp_path / "model", DROPOUT)) == sha256(
+        train_model(other, tmp_path / "whole", DROPOUT)
     )
+    for path in found:
+        assert f"{path}: was made with other settings or data and is not used" in caplog.text
 
 
 @pytest.mark.parametrize(("engine", "used"), [("fused", True), ("autograd", False)])
@@ -244,11 +300,9 @@ def test_threads_count_only_where_they_change_the_digits(
     assert ("other settings or data" in caplog.text) != used
 
 
-def test_the_rest_of_an_epoch_is_what_it_would_have_been(tmp_path: Path) -> None:
-    # There are three windows, and the first one is not read again.
-    settings = replace(SETTINGS, batch_size=500, megabatch_anneal=2, shuffle_window=8192)
-    data, _ = write_training_data(tmp_path, sentence_pairs(18_000))
-    with PairDataset(data) as pairs:
+def test_the_rest_of_an_epoch_is_what_it_would_have_been(windows: Path) -> None:
+    settings = replace(SETTINGS, batch_size=50, megabatch_anneal=2, shuffle_window=256)
+    with PairDataset(windows) as pairs:
         whole = list(megabatches(pairs, settings, epoch=1, batches_read=0))
         read = batches = 0
         for number, (mega, _) in enumerate(whole):
@@ -258,15 +312,14 @@ def test_the_rest_of_an_epoch_is_what_it_would_have_been(tmp_path: Path) -> None
                 assert (one.tokens == other.tokens).all()
                 assert one_size == other_size
             read += len(mega) // 2
-            batches += -(-len(mega) // 2 // 500)
+            batches += -(-len(mega) // 2 // 50)
 
 
-def test_windows_that_are_skipped_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = replace(SETTINGS, shuffle_window=8192)
-    data, _ = write_training_data(tmp_path, sentence_pairs(18_000))
-    with PairDataset(data) as pairs:
+def test_windows_that_are_skipped_are_not_read(windows: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = replace(SETTINGS, shuffle_window=256)
+    with PairDataset(windows) as pairs:
         read = []
         plain = pairs.read
         monkeypatch.setattr(pairs, "read", lambda *block: read.append(block) or plain(*block))
-        next(megabatches(pairs, settings, epoch=0, pairs_read=17_000, batches_read=0))
+        next(megabatches(pairs, settings, epoch=0, pairs_read=530, batches_read=0))
         assert len(read) == 1

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from paraphrastic.model.shipped import shipped_models
 from paraphrastic.systems.open import open_system
 
 SHIPPED = shipped_models()
+opened = cache(lambda name: load_model(SHIPPED[name]))
 NAMES = list(SHIPPED)
 # Each pair of sentences that mean the same, and a third sentence that means something else.
 TRIPLES = [
@@ -38,7 +40,7 @@ def test_there_are_models_of_english_and_of_four_languages() -> None:
 
 @pytest.mark.parametrize(("sentence", "translation", "other"), TRANSLATIONS)
 def test_a_translation_is_near(sentence: str, translation: str, other: str) -> None:
-    model = load_model("en-de-es-fr")
+    model = opened("en-de-es-fr")
     same, different = model.score_raw_text([(sentence, translation), (sentence, other)])
     assert same > 0.5 > different + 0.2
 
@@ -66,7 +68,7 @@ def test_a_shipped_model_is_small_and_knows_what_means_the_same(name: str) -> No
     ],
 )
 def test_numbers_rare_letters_and_emoji_change_the_vector(name: str, sentences: tuple[str, str]) -> None:
-    (score,) = load_model(name).score_raw_text([sentences])
+    (score,) = opened(name).score_raw_text([sentences])
     assert score < 0.9999
 
 
@@ -74,7 +76,7 @@ def test_numbers_rare_letters_and_emoji_change_the_vector(name: str, sentences: 
 def test_characters_of_the_same_bytes_are_not_told_apart(name: str) -> None:
     # These letters of dead languages are in no training text, and differ in the order of two bytes.
     assert sorted("𐌍".encode()) == sorted("𐍌".encode())
-    assert load_model(name).score_raw_text([("Hello 𐌍", "Hello 𐍌")]) == pytest.approx([1])
+    assert opened(name).score_raw_text([("Hello 𐌍", "Hello 𐍌")]) == pytest.approx([1])
 
 
 def test_a_folder_takes_precedence_over_a_shipped_model(
@@ -83,7 +85,7 @@ def test_a_folder_takes_precedence_over_a_shipped_model(
     monkeypatch.chdir(tmp_path)
     shutil.copytree(SHIPPED["en"], "mine")
     np.testing.assert_array_equal(
-        open_folder("mine").embed_raw_text(["a"]), load_model("en").embed_raw_text(["a"])
+        open_folder("mine").embed_raw_text(["a"]), opened("en").embed_raw_text(["a"])
     )
     Path("mine").rename("en-de-es-fr")
     assert load_model("en-de-es-fr").config["languages"] == ["en"]
@@ -106,7 +108,7 @@ def test_no_name_is_the_present_folder(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_commands_for_systems_know_shipped_models() -> None:
-    assert open_system("en").embed(["A dog."], "en").shape == (1, load_model("en").dim)
+    assert open_system("en").embed(["A dog."], "en").shape == (1, opened("en").dim)
 
 
 def test_the_command_lists_the_models(capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,7 +116,7 @@ def test_the_command_lists_the_models(capsys: pytest.CaptureFixture[str]) -> Non
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert [row[0] for row in rows] == NAMES
     assert all(Path(row[4]) == SHIPPED[row[0]] for row in rows)
-    assert rows[NAMES.index("en")][1:3] == ["en", str(load_model("en").dim)]
+    assert rows[NAMES.index("en")][1:3] == ["en", str(opened("en").dim)]
 
 
 def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> None:
@@ -128,14 +130,16 @@ def test_mining_uses_the_model_of_four_languages_by_default(tmp_path: Path) -> N
     assert sorted(row[1:] for row in rows) == sorted([*pair] for *pair, _ in TRANSLATIONS)
 
 
-@pytest.mark.parametrize("model", [(), ("--model", "en")])
-@pytest.mark.parametrize("kind", ["nothing", "file", "folder", "model"])
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [((), "nothing"), ((), "model"), *((("--model", "en"), kind) for kind in ("file", "folder", "model"))],
+)
 def test_commands_use_the_english_model_by_default(
     model: tuple[str, ...], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("A dog runs.\n")
-    expected = load_model("en").embed_raw_text(["A dog runs."])
+    expected = opened("en").embed_raw_text(["A dog runs."])
     if kind == "file":
         Path("en").touch()
     elif kind == "folder":
@@ -143,7 +147,7 @@ def test_commands_use_the_english_model_by_default(
     elif kind == "model":
         shutil.copytree(SHIPPED["en-de-es-fr"], "en")
         if model:
-            expected = load_model("en-de-es-fr").embed_raw_text(["A dog runs."])
+            expected = opened("en-de-es-fr").embed_raw_text(["A dog runs."])
     assert main(["embed", *model, "--input", "a.txt", "--output", "a.npy"]) == 0
     np.testing.assert_allclose(np.load("a.npy"), expected, rtol=1e-6)
 
@@ -155,7 +159,7 @@ def test_named_languages_choose_the_model(tmp_path: Path, monkeypatch: pytest.Mo
     Path("pairs.tsv").write_text("\t".join(pair) + "\n")
     files = ["--input", "pairs.tsv", "--output", "scores.tsv"]
     assert main(["score", *files, "--languages", "de-en"]) == 0
-    (expected,) = load_model("en-de-es-fr").score_raw_text([pair])
+    (expected,) = opened("en-de-es-fr").score_raw_text([pair])
     assert float(Path("scores.tsv").read_text().split("\t")[0]) == pytest.approx(expected, abs=1e-5)
     assert main(["embed", "--input", "de.txt", "--output", "de.npy", "--language", "de"]) == 0
     search = ["--index", "de.npy", "--input", "de.txt", "--output", "found.tsv"]

@@ -169,7 +169,15 @@ for name in ("cached/model", "other/model"):
 """
 
 
-@pytest.mark.parametrize("kind", ["sentence_transformers", "model2vec"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            "sentence_transformers", marks=pytest.mark.slow("imports torch in a process of its own")
+        ),
+        "model2vec",
+    ],
+)
 def test_names_without_a_network(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     """A model in the cache is opened; any other name fails without asking the hub for minutes."""
     made = request.getfixturevalue("transformer" if kind == "sentence_transformers" else "static")

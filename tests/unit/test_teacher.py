@@ -49,9 +49,11 @@ def vectors(teacher: SentenceEncoder, tmp_path_factory: pytest.TempPathFactory) 
     return folder / "t.h5"
 
 
-def taught(data: tuple[Path, Path], vectors: Path, output: Path, **changes: object) -> Path:
+def taught(
+    data: tuple[Path, Path], vectors: Path, output: Path, *, minutes: float = 60, **changes: object
+) -> Path:
     inputs = replace(training_inputs(data, replace(PUPIL, **changes)), teacher=vectors)  # type: ignore[arg-type]
-    train(inputs, output, threads=1, checkpoint_minutes=0.0)
+    train(inputs, output, threads=1, checkpoint_minutes=minutes)
     return output
 
 
@@ -78,13 +80,12 @@ def test_the_loss_is_the_mean_squared_difference_of_cosines() -> None:
 def test_a_pupil_comes_nearer_to_its_teacher(
     data: tuple[Path, Path], vectors: Path, teacher: SentenceEncoder, tmp_path: Path
 ) -> None:
-    pupil = load_model(taught(data, vectors, tmp_path / "pupil", epochs=30))
-    alone = load_model(
-        train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8, epochs=12)).parent
-    )
+    pupil = load_model(taught(data, vectors, tmp_path / "pupil", epochs=8))
+    alone = load_model(train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8)).parent)
     sentences = [sentence for pair in sentence_pairs(700)[500:] for sentence in pair]
     judged = [similarities(model, sentences) for model in (teacher, pupil, alone)]
     agreement = [float(np.corrcoef(judged[0], each)[0, 1]) for each in judged[1:]]
+
     assert agreement[0] > agreement[1] + 0.1
 
 
@@ -99,16 +100,18 @@ def test_a_transformer_of_sentence_transformers_teaches(data: tuple[Path, Path],
     pl.DataFrame({"source": source, "target": target}).write_parquet(tmp_path / "pairs.parquet")
     teacher = open_system({"sentence_transformers": str(tmp_path / "teacher"), "label": "BERT"})
     embed_teacher(tmp_path / "pairs.parquet", tmp_path / "t.h5", system=teacher)
-    pupil = load_model(taught(data, tmp_path / "t.h5", tmp_path / "pupil", epochs=10))
+    pupil = load_model(taught(data, tmp_path / "t.h5", tmp_path / "pupil", epochs=6))
     alone = load_model(train_model(data, tmp_path / "alone", replace(SETTINGS, dimension=8)).parent)
     sentences = list(source[:100])
     unit = teacher.embed(sentences, "en")
     unit /= np.linalg.norm(unit, axis=1, keepdims=True)
     judged = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
     distance = [float(np.square(similarities(each, sentences) - judged).mean()) for each in (pupil, alone)]
+
     assert distance[0] < distance[1] / 2
 
 
+@pytest.mark.slow("trains two models on thousands of captions")
 def test_a_pupil_comes_nearer_to_its_teachers_judgement_of_sts(mirror: Path, tmp_path: Path) -> None:
     """The model in the package teaches 64 dimensions on captions, which the same model learns from alone."""
     folder = mirror / "raw.githubusercontent.com/multi30k/dataset/master/data/task2/raw"

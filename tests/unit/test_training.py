@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,7 @@ import torch
 from safetensors.numpy import load_file
 from small_corpus import sentence_pairs, write_training_data
 from test_dataset import listed
-from training_runs import SETTINGS, history, training_inputs
-from training_runs import train_model as train_with_checkpoints
+from training_runs import SETTINGS, history, train_model, training_inputs
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
@@ -28,8 +26,6 @@ from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
 from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import EngineName, TrainingSettings
-
-train_model = partial(train_with_checkpoints, minutes=60)
 
 
 @pytest.fixture(scope="module")

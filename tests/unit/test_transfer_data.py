@@ -216,6 +216,7 @@ def test_a_damaged_file_is_named(tmp_path: Path) -> None:
         read_testsets(tmp_path / "x.parquet")
 
 
+@pytest.mark.slow("reads the official archives")
 def test_the_real_data_are_official(mirror: Path, tmp_path: Path) -> None:
     archive = mirror / "senteval/senteval_data.tar.gz"
     prepare_transfer("senteval", {"senteval": [archive]}, tmp_path / "senteval.parquet")

@@ -53,8 +53,9 @@ def training_inputs(data: tuple[Path, Path], settings: TrainingSettings) -> Trai
 
 
 def train_model(
-    data: tuple[Path, Path], output: Path, settings: TrainingSettings, *, minutes: float = 0.0, **more: Any
+    data: tuple[Path, Path], output: Path, settings: TrainingSettings, *, minutes: float = 60, **more: Any
 ) -> Path:
+    """Train, with checkpoints after this time and after each epoch, and return the model's weights."""
     inputs = training_inputs(data, settings)
     train.train_model(inputs, output, threads=1, checkpoint_minutes=minutes, **more)
     return output / "model.safetensors"
@@ -67,9 +68,10 @@ def stopped(
     monkeypatch: pytest.MonkeyPatch,
     *,
     step: int,
+    minutes: float = 0.0,
     **more: Any,
 ) -> list[Path]:
-    """Interrupt a run at a step and return its checkpoints, newest first."""
+    """Interrupt a run at a step and return its checkpoints, newest first; it writes one after each step."""
     plain, steps = TrainingRun._step, 0
 
     def counted(run: TrainingRun, *arguments: Any, **named: Any) -> float:
@@ -82,7 +84,7 @@ def stopped(
     with monkeypatch.context() as patch:
         patch.setattr(TrainingRun, "_step", counted)
         with pytest.raises(KeyboardInterrupt):
-            train_model(data, output, settings, **more)
+            train_model(data, output, settings, minutes=minutes, **more)
     assert not (output / "model.safetensors").exists()
     return sorted((output / "checkpoints").glob("*.safetensors"), reverse=True)
 
