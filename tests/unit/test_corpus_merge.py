@@ -245,6 +245,19 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
     assert metadata.num_rows == 12_000
 
 
+def test_a_pair_at_the_border_of_two_slices_is_written_once(tmp_path, monkeypatch):
+    """Numbers at the ends of slices hardly ever come up, so they are given here."""
+    path = write(tmp_path / "one", [(f"s{n}", f"t{n}") for n in range(900)])
+    monkeypatch.setattr("paraphrastic.corpus.merge._ROWS_PER_MB", 3)
+    # With 200 MB, there are two slices of numbers below 2^64.
+    numbers = ", ".join(f"{number}::UBIGINT" for number in (0, 2**63 - 1, 2**63, 2**64 - 1))
+    monkeypatch.setattr(
+        "paraphrastic.corpus.merge.random_number", lambda *_: f"list_extract([{numbers}], 1 + place % 4)"
+    )
+    _, rows = merge(tmp_path, [path])
+    assert [row["line"] for row in rows] == [n for start in (1, 2, 3, 4) for n in range(start, 901, 4)]
+
+
 def test_paths_with_quotes(tmp_path):
     path = write(tmp_path / "o'ne", [("a", "b")])
     assert merge(tmp_path, [path])[0]["kept"] == 1
