@@ -34,13 +34,15 @@ from paraphrastic import load_model
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
+from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.config.check import check_config, read_config
 from paraphrastic.config.definitions import sweep_runs
 from paraphrastic.evaluation.correlation import pearson
 from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.encoder import SentenceEncoder, cosines
 from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.dataset import GROUPS, SIDES, PairDataset, append_sentences, create_side
+from paraphrastic.training.dataset import GROUPS, SIDES, append_sentences, create_side
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.train import train_model
 
@@ -185,7 +187,7 @@ def write_rows(dataset: Path, rows: Int64, output: Path) -> None:
     shuffled = np.random.default_rng(0).permutation(rows)
     with PairDataset(dataset) as read, h5py.File(dataset) as original:
         sides = read.read(0, len(read))
-        with h5py.File(output, "w", track_order=True) as file:
+        with new_hdf5(output) as file:
             for unit in read.units:
                 for name, array in original[unit.unit].items():
                     if name not in SIDES:

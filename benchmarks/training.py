@@ -29,7 +29,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 import torch
 from timing import CLOCKS, add_clock
@@ -37,11 +36,12 @@ from timing import CLOCKS, add_clock
 from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
+from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.base.threads import Workers
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable, append_sentences, create_side
+from paraphrastic.training.dataset import SIDES, append_sentences, create_side
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import held_device
 from paraphrastic.training.device.sparse_rows import MiniBatches
@@ -50,6 +50,7 @@ from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, TrainingRun
 from paraphrastic.training.negative_mining import hardest_negatives, precision_on
+from paraphrastic.training.pair_dataset import PairDataset, UnitTable
 from paraphrastic.training.progress import Report
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import MiningPrecision, TrainingSettings
@@ -299,7 +300,7 @@ def measure_memory(options: argparse.Namespace) -> None:
     generator = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "train.h5")
-        with h5py.File(path, "w") as file:
+        with new_hdf5(path) as file:
             unit = file.create_group("subword")
             for side in SIDES:
                 create_side(unit, side)

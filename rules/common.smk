@@ -24,23 +24,15 @@ from paraphrastic.pipeline.resources import Needs
 from paraphrastic.pipeline.results import Results, configs_below, sample_files
 from paraphrastic.report.contents import CAPTIONS
 
-# The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
-if workflow.is_main_process:
-    settings, settings_path = settings_copy(config)
-    os.environ[SETTINGS] = str(settings_path)
-os.environ.setdefault(SETTINGS, "")
-
-
-envvars:
-    SETTINGS,
-
-
 try:
+    # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.
     if workflow.is_main_process:
         # Snakemake would silently take the last value of a key that a file gives twice.
         given = (*workflow.configfiles, *workflow.overwrite_configfiles)
         read_config([Path(os.path.relpath(file)) for file in given])
-    elif copied := os.environ[SETTINGS]:
+        settings, settings_path = settings_copy(config)
+        os.environ[SETTINGS] = str(settings_path)
+    elif copied := os.environ.setdefault(SETTINGS, ""):
         config.clear()
         config.update(read_json(copied))
     checked, datasets = check_config(
@@ -55,6 +47,10 @@ try:
     needs = Needs(evaluations)
 except InputError as error:
     raise WorkflowError(str(error)) from None
+
+
+envvars:
+    SETTINGS,
 
 
 def code_of(script, without=()):

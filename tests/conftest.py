@@ -16,7 +16,7 @@ from pipelines import (
     copy_pipeline,
     keep_compiled,
     machine_slowness,
-    snakemake,
+    snakemake_alone,
 )
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -94,7 +94,7 @@ def sample_run(made_once: MakeOnce) -> SampleRun:
     def fill(folder: Path) -> None:
         copy_pipeline(folder / "pipeline")
         slowness, started = machine_slowness(), children_seconds()
-        run = snakemake(folder / "pipeline", *SampleRun.TARGETS)
+        run = snakemake_alone(folder / "pipeline", *SampleRun.TARGETS)
         seconds = children_seconds() - started
         assert run.returncode == 0, run.stdout
         keep_compiled(folder / "pipeline")

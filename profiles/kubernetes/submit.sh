@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make a Job that runs a script, and print its name: submit.sh CORES MB MINUTES SCRIPT
-# The volume of the claim is mounted at the same path as on this machine, and this folder is on it. The time limit
+# The volume of the claim is mounted at the same path as on this machine, and this folder is on it. The step runs as
+# the present user, so its files belong to that user, and no step is root unless this script is. The time limit
 # applies to the step alone: a deadline of the Job would also count the time that it waits for a node or its image.
 set -euo pipefail
 : "${PARAPHRASTIC_IMAGE:?an image with Python and the pinned requirements}"
@@ -17,6 +18,7 @@ spec:
   template:
     spec:
       restartPolicy: Never
+      securityContext: {runAsUser: $(id -u), runAsGroup: $(id -g)}
       containers:
         - name: step
           image: "$PARAPHRASTIC_IMAGE"

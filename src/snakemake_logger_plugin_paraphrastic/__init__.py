@@ -6,10 +6,14 @@ uses.
 """
 
 import logging
+import os
 import shutil
 import sys
 import threading
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from runpy import run_path
 from typing import Any, TextIO
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter, is_quiet_about
@@ -27,6 +31,10 @@ _SHOWN = (
 )
 
 
+# A module of the library that imports nothing of it.
+_BOUNDS = Path(__file__).parents[1] / "paraphrastic" / "base" / "yaml_bounds.py"
+
+
 class LogHandler(LogHandlerBase):
     """Shows a run; see the module.
 
@@ -42,8 +50,11 @@ class LogHandler(LogHandlerBase):
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
+        refuse_files(["--configfile", "config/config.yaml", *sys.argv[1:]])
         settings = self.common_settings
-        self._stream: TextIO = sys.stdout if settings.stdout else sys.stderr
+        # Without a stream, nothing is shown.
+        stream = sys.stdout if settings.stdout else sys.stderr
+        self._stream: TextIO = stream or open(os.devnull, "w")  # noqa: PTH123, SIM115
         self._plain = ColorizingTextHandler(nocolor=settings.nocolor, stream=self._stream)
         self._plain.setFormatter(DefaultFormatter(settings.quiet, settings.show_failed_logs))
         self._plain.addFilter(
@@ -102,7 +113,7 @@ class LogHandler(LogHandlerBase):
             for log in self._logs.pop(record.job_id, ()):  # type: ignore[attr-defined]
                 for line in _warnings(log):
                     self._erase()
-                    print(line, file=self._stream, flush=True)
+                    self._print(line)
 
     def _begin(self) -> None:
         # The workflow has been read, so this is its own library.
@@ -122,7 +133,12 @@ class LogHandler(LogHandlerBase):
         if self._progress is None or self._progress.seconds - self._told < _REST:
             return
         self._told = self._progress.seconds
-        print(self._progress.summary(), file=self._stream, flush=True)
+        self._print(self._progress.summary())
+
+    def _print(self, text: str, end: str = "\n") -> None:
+        # A run does not end because a terminal is closed or a log is full.
+        with suppress(OSError):
+            print(text, end=end, file=self._stream, flush=True)
 
     def _draw(self) -> None:
         size = shutil.get_terminal_size()
@@ -130,13 +146,13 @@ class LogHandler(LogHandlerBase):
         if lines == self._picture:
             return
         self._erase()
-        print("\n".join(lines), file=self._stream, flush=True)
+        self._print("\n".join(lines))
         self._picture = lines
 
     def _erase(self) -> None:
         if self._picture:
             # Go up to the first line of the picture, and clear everything from there on.
-            print(f"\033[{len(self._picture)}F\033[J", end="", file=self._stream, flush=True)
+            self._print(f"\033[{len(self._picture)}F\033[J", end="")
             self._picture = []
 
     def close(self) -> None:
@@ -156,3 +172,29 @@ def _warnings(log: str) -> list[str]:
     except OSError:
         return []
     return [f"warning: {line.partition(_WARNING)[2]}" for line in lines if _WARNING in line]
+
+
+def refuse_files(arguments: Iterable[str]) -> None:
+    """End the program if its arguments name a configuration file that exceeds `Bounds`.
+
+    Snakemake reads these files before the workflow, which checks them. It would not come to an end with some
+    of them, and would run the code in others.
+    """
+    bounds = run_path(str(_BOUNDS))
+    for path in filter(Path.is_file, _configuration_files(arguments)):
+        try:
+            bounds["check_bounds"](path.read_text(encoding="utf-8", errors="replace"))
+        except bounds["RefusedError"] as error:
+            sys.exit(f"{path}:{error.problem_mark.line + 1}: {error.problem}")
+
+
+def _configuration_files(arguments: Iterable[str]) -> Iterator[Path]:
+    named = False
+    for argument in arguments:
+        option, equals, value = argument.partition("=")
+        if argument.startswith("-"):
+            named = option in ("--configfile", "--configfiles")
+            if named and equals:
+                yield Path(value)
+        elif named:
+            yield Path(argument)

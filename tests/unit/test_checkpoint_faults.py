@@ -75,7 +75,7 @@ def nan(original: Original) -> dict[str, torch.Tensor]:
             lambda o: {"args": namespace(o, dim=300)},
             "embedding.weight is 36 × 24, but vocab has 36 pieces and",
         ),
-        (lambda o: {"args": namespace(o, model="lstm")}, "state_dict has no lstm.weight_ih_l0 of numbers"),
+        (lambda o: {"args": namespace(o, model="lstm")}, "state_dict has no lstm.weight_hh_l0 of numbers"),
         (lambda o: {"state_dict": {}}, "state_dict has no embedding.weight of numbers"),
         (lambda o: {"state_dict": {"embedding.weight": torch.ones(36)}}, "has 1 dimensions, not 2"),
         (lambda o: {"state_dict": nan(o)}, "embedding.weight has numbers that are not finite"),
@@ -115,13 +115,112 @@ def namespace(original: Original, **changed: Any) -> Any:
 def test_wrong_sizes_of_an_lstm(sp_model: Path, tmp_path: Path) -> None:
     original = Original(sp_model, SENTENCES, model="lstm")
     state = original.module.state_dict()
+    sizes = "its input has 24 dimensions and its state 10"
     for name, value, message in (
-        ("lstm.bias_hh_l0_reverse", torch.zeros(39), "the sizes of lstm's weights do not fit each other"),
-        ("lstm.weight_ih_l0", torch.zeros(40, 23), "the weights of its LSTM do not fit its architecture"),
+        ("lstm.bias_hh_l0_reverse", torch.zeros(39), f"lstm.bias_hh_l0_reverse is 39, but {sizes}"),
+        ("lstm.weight_ih_l0", torch.zeros(40, 23), f"lstm.weight_ih_l0 is 40 × 23, but {sizes}"),
+        ("lstm.weight_hh_l0", torch.zeros(44, 10), f"lstm.weight_hh_l0 is 44 × 10, but {sizes}"),
     ):
         checkpoint = original.save(tmp_path / "model.pt", state_dict={**state, name: value})
         with pytest.raises(InputError, match=f"model.pt.*: {message}"):
             open_checkpoint(checkpoint, sp_model)
+
+
+HUGE = 10**10
+
+
+def expanded(*shape: int) -> torch.Tensor:
+    """A tensor that repeats one number so often that it would need hundreds of gigabytes."""
+    return torch.zeros(1).expand(*shape)
+
+
+NO_TENSORS = {
+    "expanded": lambda: expanded(36, 24),
+    "sparse": lambda: torch.eye(36).to_sparse(),
+    "compressed sparse": lambda: torch.eye(36).to_sparse_csr(),
+    "meta": lambda: torch.empty(36, 24, device="meta"),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(36, 24), 0.1, 0, torch.quint8),
+    "complex": lambda: torch.ones(36, 24, dtype=torch.complex64),
+    "integers": lambda: torch.ones(36, 24, dtype=torch.int64),
+    "booleans": lambda: torch.ones(36, 24, dtype=torch.bool),
+    "8 bits": lambda: torch.ones(36, 24).to(torch.float8_e4m3fn),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(36, 24)]),
+    "a list": lambda: [[0.0] * 24] * 36,
+    "too large": lambda: torch.full((36, 24), 1e30, dtype=torch.float64),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("legacy", [False, True], ids=["new", "legacy"])
+@pytest.mark.parametrize("kind", NO_TENSORS)
+def test_tensors_of_other_kinds_are_one_line(
+    sp_model: Path, tmp_path: Path, original: Original, kind: str, legacy: bool
+) -> None:
+    checkpoint = original.save(
+        tmp_path / "model.pt", legacy=legacy, state_dict={"embedding.weight": NO_TENSORS[kind]()}
+    )
+    with pytest.raises(InputError, match=r"^\S+model\.pt: ") as caught:
+        open_checkpoint(checkpoint, sp_model)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (lambda o: {"state_dict": {"embedding.weight": expanded(36, HUGE)}, "args": namespace(o, dim=HUGE)},
+         "embedding.weight is 36 × 10000000000, but the file does not have so many numbers of it"),
+        (lambda o: {"state_dict": {"embedding.weight": expanded(HUGE, 24)}},
+         "embedding.weight is 10000000000 × 24, but the file does not have so many numbers of it"),
+        (lambda o: {"state_dict": {"embedding.weight": torch.zeros(36, 0)}, "args": namespace(o, dim=0)},
+         "embedding.weight is 36 × 0, but the file does not have so many numbers of it"),
+        (lambda o: {"state_dict": {**o.module.state_dict(), 5: 1}}, "state_dict has keys that are not text"),
+        (lambda o: {"vocab": {**o.vocab, "\ud800": 0}}, r"vocab: '\ud800' has half of a surrogate pair"),
+        (lambda o: {"vocab": {**o.vocab, UNKNOWN: 10**400}}, "the row of 'UUUNKKK' is a int, but there"),
+        (lambda o: {"vocab": {**o.vocab, UNKNOWN: [[1]]}}, "the row of 'UUUNKKK' is a list, but there are"),
+        (lambda o: {"args": namespace(o, dim=10**400)}, "args.dim is too large"),
+        (lambda o: {"args": namespace(o, dim="24")}, "but vocab has 36 pieces and args.dim is '24'"),
+        (lambda o: {"args": namespace(o, ngrams="x" * 999)}, "is a model of character 'xxx"),
+        (lambda o: {"args": namespace(o, dropout=-5)}, "training.dropout: is -5; a number from 0 to 1 is"),
+        (lambda o: {"epoch": -1}, "training.epochs: is -1; a number from 0 to"),
+    ],
+)  # fmt: skip
+def test_what_would_fill_the_memory_or_a_message_is_one_line(
+    sp_model: Path, tmp_path: Path, original: Original, change: Any, cause: str
+) -> None:
+    checkpoint = original.save(tmp_path / "model.pt", **change(original))
+    with pytest.raises(InputError, match=r"^\S+model\.pt: ") as caught:
+        open_checkpoint(checkpoint, sp_model)
+    assert cause in str(caught.value)
+    assert len(str(caught.value)) < 500
+
+
+def test_an_expanded_tensor_of_an_lstm_is_refused(sp_model: Path, tmp_path: Path) -> None:
+    original = Original(sp_model, SENTENCES, model="lstm")
+    state = {**original.module.state_dict(), "lstm.weight_hh_l0": expanded(4 * 10**8, 10**8)}
+    checkpoint = original.save(tmp_path / "model.pt", state_dict=state)
+    with pytest.raises(InputError, match=r"weight_hh_l0 is .*, but the file does not have so many"):
+        open_checkpoint(checkpoint, sp_model)
+
+
+def test_tensors_of_the_same_numbers_in_other_forms_are_read(
+    sp_model: Path, tmp_path: Path, original: Original
+) -> None:
+    table = original.module.embedding.weight.detach()
+    expected = open_checkpoint(original.save(tmp_path / "model.pt"), sp_model).tensors()["embeddings"]
+    forms = (table.double(), torch.nn.Parameter(table), table.T.contiguous().T, torch._neg_view(-table))
+    for form in forms:
+        checkpoint = original.save(tmp_path / "model.pt", state_dict={"embedding.weight": form})
+        np.testing.assert_array_equal(open_checkpoint(checkpoint, sp_model).tensors()["embeddings"], expected)
+
+
+@pytest.mark.parametrize("value", [10**400, float("nan"), [1], "x", True, None])
+def test_settings_that_are_no_numbers_are_left_out(
+    sp_model: Path, tmp_path: Path, original: Original, value: Any
+) -> None:
+    checkpoint = original.save(tmp_path / "model.pt", args=namespace(original, lr=value), epoch=value)
+    training = open_checkpoint(checkpoint, sp_model).config["training"]
+    assert training["margin"] == original.arguments["delta"]
+    assert not {"learning_rate", "epochs"} & training.keys()
 
 
 @pytest.mark.parametrize("legacy", [False, True], ids=["new", "legacy"])
@@ -147,7 +246,7 @@ def test_missing_files_are_named(sp_model: Path, tmp_path: Path, original: Origi
     with pytest.raises(InputError, match=r"no\.pt: is not a file"):
         load_model(tmp_path / "no.pt", sp_model=sp_model)
     checkpoint = original.save(tmp_path / "model.pt")
-    with pytest.raises(InputError, match=r"no\.model: not readable as a sentencepiece model"):
+    with pytest.raises(InputError, match=r"no\.model: cannot be read: No such file"):
         load_model(checkpoint, sp_model=tmp_path / "no.model")
     with pytest.raises(InputError, match=r"model\.pt: is a file, .* opened with its sp_model"):
         load_model(checkpoint)

@@ -16,7 +16,7 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.training.beginning import begin
 from paraphrastic.training.coarser import CoarserPairs, join_tables
-from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import load_sentencepiece
 
@@ -155,6 +155,9 @@ def test_a_joined_table_keeps_what_its_tables_say_together(whole: PairDataset) -
     lengths = [np.linalg.norm(sums(whole, table), axis=1).mean() for table in tables]
     beside = np.concatenate([tables[0] * lengths[1] / lengths[0], tables[1]], axis=1)
     assert np.abs(cosines(joined) - cosines(beside)).max() < 0.05
+    # Of a direction and its opposite, the one with the largest entry above zero is taken, whatever the signs.
+    again = join_tables([-table for table in tables], whole, 12)
+    np.testing.assert_allclose(again, -joined, atol=1e-3 * np.abs(joined).max())
     # With more to say than there are columns, it keeps more than columns at random do.
     wide = [generator.normal(size=(rows, 12)).astype(np.float32) for _ in range(2)]
     best = cosines(np.concatenate(wide, axis=1))

@@ -15,7 +15,8 @@ from small_corpus import PAIRS, write_pairs, write_training_data
 from training_runs import CONFIG, SETTINGS, history, train_model, training_inputs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv, sha256, write_json
+from paraphrastic.base.files import sha256, write_json
+from paraphrastic.base.tables import read_csv
 from paraphrastic.evaluation import comparison
 from paraphrastic.evaluation.comparison import (
     OWN,
@@ -37,7 +38,7 @@ from paraphrastic.model.sentencepiece_models import read_model_proto
 from paraphrastic.report.contents import CAPTIONS
 from paraphrastic.report.figures.comparison import plot_comparison
 from paraphrastic.training import beginning, loop, train
-from paraphrastic.training.dataset import PairDataset
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.train import Development
 from paraphrastic.training.warm_up import compile_kernels
 

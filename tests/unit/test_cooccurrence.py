@@ -19,8 +19,8 @@ from paraphrastic.training.cooccurrence import (
     largest_eigenvectors,
     start_from_cooccurrences,
 )
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import initial_encoder
+from paraphrastic.training.pair_dataset import PairDataset
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
-from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.sampling import Samples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 
@@ -113,11 +113,6 @@ def test_a_row_that_cannot_be_counted_is_an_error():
             samples.add(pa.RecordBatch.from_pydict({"letter": ["a", "b"]}), np.array([0, kind]))
     with pytest.raises(ValueError, match=r"^two kinds have one name: letter, letter$"):
         Samples(["letter", "letter"], seed=1)
-
-
-def test_examples_are_for_reading(tmp_path):
-    write_examples(tmp_path / "x.tsv", ("kind", "score"), [("a\tb \n c", 0.5), (1, None)])
-    assert (tmp_path / "x.tsv").read_text() == "kind\tscore\na b c\t0.5000\n1\t\n"
 
 
 def test_memory_does_not_grow_with_the_file(tmp_path):

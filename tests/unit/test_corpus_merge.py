@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import platform
 import random
 import subprocess
 from collections import Counter
@@ -309,6 +310,10 @@ def test_many_corpora_take_no_more_memory_than_one(tmp_path):
 def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
     kept = tmp_path / "temporary" / "other job"
     kept.mkdir(parents=True)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    leftover = tmp_path / "temporary" / f"pairs-{platform.node()}-{ended.pid}.abc"
+    leftover.mkdir()
     merge_pairs(
         two,
         tmp_path / "out",
@@ -325,6 +330,7 @@ def test_temporary_folder_is_left_to_its_owner(tmp_path, two):
         temporary=tmp_path / "temporary",
     )
     assert kept.is_dir()
+    assert not leftover.exists()
 
 
 def test_groups_are_those_of_a_pairs_sentences_also_by_dropped_pairs(tmp_path):

@@ -3,11 +3,12 @@
 import gzip
 from itertools import combinations
 
+import duckdb
 import numpy as np
 import pytest
 from test_corpus_merge import merge, places, write
 
-from paraphrastic.corpus.near_duplicates import pair_ngrams, rows_per_band
+from paraphrastic.corpus.near_duplicates import _propose, pair_ngrams, rows_per_band
 
 BIGRAMS = {"ngram": 2, "min_similarity": 0.6}
 
@@ -75,6 +76,20 @@ def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path)
     path = write(tmp_path / "one", [("the very same sentence over and over", f"t{n}") for n in range(2000)])
     counts, _ = merge(tmp_path, [path], near_duplicates={"ngram": 1, "min_similarity": 0.7})
     assert counts["kept"] == 1
+
+
+@pytest.mark.parametrize("slice_rows", [1, 3, 1000])
+def test_a_pair_is_compared_with_the_one_before_it_and_the_first_of_a_bucket(monkeypatch, slice_rows):
+    """If a bucket holds one and another and one again, either comparison may be the one that tells."""
+    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", slice_rows)
+    buckets = {-7: [2, 9], -1: [4], 0: [5, 1, 8, 3], 6: [9, 2, 6], 11: []}
+    rows = [(place, bucket) for bucket, members in buckets.items() for place in members]
+    with duckdb.connect() as database:
+        database.execute("CREATE TABLE near_buckets (place BIGINT, bucket BIGINT)")
+        database.executemany("INSERT INTO near_buckets VALUES (?, ?)", rows)
+        _propose(database)
+        found = set(database.execute("SELECT place, earlier FROM near_candidates").fetchall())
+    assert found == {(9, 2), (3, 1), (5, 3), (5, 1), (8, 5), (8, 1), (6, 2), (9, 6)}
 
 
 def test_neither_threads_nor_memory_matter(tmp_path, five, monkeypatch):

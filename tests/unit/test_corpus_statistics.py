@@ -70,6 +70,8 @@ def test_figures_are_those_of_the_standard_library(tmp_path: Path) -> None:
         assert result["sides"][side]["length"]["std"] == pytest.approx(statistics.pstdev(lengths), abs=1e-6)
     assert result["paraphrase_score"]["mean"] == pytest.approx(statistics.mean(given), abs=1e-6)
     assert result["paraphrase_score"]["std"] == pytest.approx(statistics.pstdev(given), abs=1e-6)
+    figures = [result["paraphrase_score"], *(side["length"] for side in result["sides"].values())]
+    assert all(value == round(value, 6) for each in figures for value in (each["mean"], each["std"]))
     assert len(sample) == result["sampled"] == 100
     assert {tuple(row.values()) for row in sample} <= set(pairs)
 

@@ -10,9 +10,10 @@ from small_corpus import sentence_pairs, write_pairs, write_training_data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import ordinary_pieces
-from paraphrastic.training import dataset
-from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
+from paraphrastic.training import pair_dataset
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import train_vocabulary
 
@@ -38,7 +39,7 @@ def test_take_part_and_concatenate_are_those_of_lists() -> None:
 def test_counts_are_those_of_all_tokens_however_many_are_read_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sides: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr(dataset, "TOKENS_PER_READ", 7)
+    monkeypatch.setattr(pair_dataset, "TOKENS_PER_READ", 7)
     data, _ = write_training_data(tmp_path, sentence_pairs(50))
     with PairDataset(data) as pairs:
         read = dict(zip(("source", "target"), pairs.read(0, len(pairs)), strict=True))
@@ -166,7 +167,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
 def test_shuffling_gives_every_pair_once_and_keeps_sides_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
 ) -> None:
-    monkeypatch.setattr("paraphrastic.training.dataset.PAIRS_PER_BLOCK", 64)
+    monkeypatch.setattr("paraphrastic.training.pair_dataset.PAIRS_PER_BLOCK", 64)
     pairs = sentence_pairs(2 * 64 + 10)
     dataset, _ = write_training_data(tmp_path, pairs)
 

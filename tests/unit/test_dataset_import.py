@@ -14,8 +14,8 @@ from training_runs import SETTINGS, train_model
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.dataset_import import import_dataset, read_vocabulary
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 
 SENTENCES = corpus(1200)
@@ -173,6 +173,14 @@ def cut(path: Path) -> None:
             "two columns of integer arrays",
         ),
         (with_data(lambda file: file.create_dataset("data", (0, 2), VLEN)), "data has no rows"),
+        (
+            with_data(lambda file: file.create_dataset("data", (10**12, 2), VLEN)),
+            "data: damaged: its 1,000,000,000,000 rows are not all in the file",
+        ),
+        (
+            with_data(lambda file: file.update({"data": h5py.ExternalLink("/etc/passwd", "/")})),
+            "has no data set 'data': data is missing, or is a link to another place",
+        ),
         (with_cell(5, 1, [3, 35, 2]), "data, row 5, column 1: 35 is not one of the vocabulary's 35 rows"),
         (with_cell(9, 0, [-1]), "data, row 9, column 0: -1 is not one of the vocabulary's 35 rows"),
         (

@@ -11,11 +11,11 @@ from training_runs import SETTINGS
 
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.dataset import UnitTable
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.formulas import adam, caught_up, hinge_and_factors
 from paraphrastic.training.encoder import AveragedEmbeddings, initial_encoder
 from paraphrastic.training.loss import margin_loss
+from paraphrastic.training.pair_dataset import UnitTable
 from paraphrastic.training.sentences import Sentences
 
 

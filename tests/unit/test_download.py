@@ -84,6 +84,20 @@ def test_two_versions_are_never_glued_by_a_server_that_ignores_if_range(server, 
     assert server.ranges == [None, "bytes=1000-", None]
 
 
+@pytest.mark.parametrize("shift", [-1, 1])
+def test_a_part_is_not_continued_with_bytes_from_another_place(server, place, shift):
+    url = server.url("x.zip", give(cut=1000), give(shift=shift), give())
+    assert get(remote(url), place) == DIGEST
+    assert server.ranges == [None, "bytes=1000-", None]
+
+
+def test_a_part_is_not_continued_with_a_file_of_another_length(server, place):
+    longer = DATA + b"more"
+    url = server.url("x.zip", give(cut=1000), give(longer), give(longer))
+    assert get(remote(url), place) == sha256(longer).hexdigest()
+    assert server.ranges == [None, "bytes=1000-", None]
+
+
 def test_a_part_from_another_address_is_not_continued(server, place):
     first = server.url("a.zip", give(cut=1000), status(404))
     second = server.url("b.zip", give(OTHER))

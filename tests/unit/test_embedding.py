@@ -118,8 +118,10 @@ def test_sentences_that_are_none(model: AverageEncoder) -> None:
 
 
 def test_surrogates_and_very_long_sentences(model: AverageEncoder) -> None:
-    alone, pair = model.embed_raw_text(["the \ud800 dog", "the \ud83d\ude00 dog"])
-    np.testing.assert_array_equal(alone, model.embed_raw_text(["the \ufffd dog"])[0])
+    alone, pair = model.embed_raw_text(["the\ud800dog", "the \ud83d\ude00 dog"])
+    # sentencepiece makes a space of U+FFFD, so that two words stay two.
+    np.testing.assert_array_equal(alone, model.embed_raw_text(["the\ufffddog"])[0])
+    assert (alone != model.embed_raw_text(["thedog"])[0]).any()
     np.testing.assert_array_equal(pair, model.embed_raw_text(["the \U0001f600 dog"])[0])
     assert model.score_raw_text([("\udfff", "\ud800")]) == model.score_raw_text([("\ufffd", "\ufffd")])
     for long in ("the dog " * 125_000, "x" * 1_000_000):
@@ -156,6 +158,29 @@ def test_entries_in_half_precision_are_rounded_to_the_nearest() -> None:
         numbers, np.ones(1, np.float32), np.zeros(1, np.int32), *one, False, kernels.as_entries(halves)
     )
     np.testing.assert_array_equal(halves, numbers.astype(np.float16))
+
+
+@pytest.mark.parametrize("size", [1, 3, 31, 32, 33, 63, 64, 65, 100])
+def test_long_sentences_add_the_sums_of_parts_in_double_precision(size: int) -> None:
+    generator = np.random.default_rng(size)
+    table, weights = generator.normal(size=(50, 6)).astype(np.float32), generator.random(50, np.float32)
+    pieces = generator.integers(50, size=size).astype(np.int32)
+    vectors = np.empty((1, 6), np.float32)
+    arguments = pieces, np.array([0, size]), np.array([True]), np.zeros(6, np.float32)
+    kernels.average(table, weights, *arguments, False, vectors)
+    rows = weights[pieces, None] * table[pieces]
+    parts = [np.add.accumulate(rows[start : start + 32])[-1] for start in range(0, size, 32)]
+    total = parts[0] / np.float32(size) if len(parts) == 1 else np.sum(parts, 0, np.float64) / size
+    np.testing.assert_array_equal(vectors[0], total.astype(np.float32))
+    # The sum of a single part gets its length without being divided first, after which nothing would be left
+    # of the smallest number that there is.
+    if size <= 32:
+        smallest, first = np.full((2, 4), 2.0**-149, np.float32), np.arange(size, dtype=np.int32).clip(max=1)
+        unit = np.empty((1, 4), np.float32)
+        kernels.average(
+            smallest, np.array([1, 0], np.float32), first, *arguments[1:3], smallest[0], True, unit
+        )
+        assert unit.tolist() == [[0.5] * 4]
 
 
 def test_order_is_kept_and_errors_are_told() -> None:

@@ -249,56 +249,6 @@ def test_an_output_that_cannot_be_gone_back_in(folder: Path, model: AverageEncod
 PROGRAM = "import sys; from paraphrastic.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
-@pytest.mark.parametrize("command", ["embed", "score", "dedup", "search"])
-@pytest.mark.parametrize(
-    ("stream", "there", "cause"),
-    [
-        ("stdout", True, "standard output: cannot be written: no space left on the disk"),
-        ("stdout", False, "standard output is closed"),
-        ("stdin", False, "standard input is closed"),
-    ],
-)
-def test_standard_streams_that_are_of_no_use(
-    folder: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    command: str,
-    stream: str,
-    there: bool,
-    cause: str,
-) -> None:
-    source = tmp_path / "in.tsv"
-    source.write_text("the dog\tthe cat\n" * 2)
-    (tmp_path / "v.txt").write_text("the dog\n")
-    assert run("embed", folder, tmp_path / "v.txt", tmp_path / "v.npy") == 0
-    more = ("--index", str(tmp_path / "v.npy")) if command == "search" else ()
-    # Python has None for a stream that is closed when it begins.
-    full = io.TextIOWrapper(io.FileIO("/dev/full", "w"), write_through=True) if there else None
-    monkeypatch.setattr(sys, stream, full)
-    assert run(command, folder, "-" if stream == "stdin" else source, "-", *more) == 1
-    assert capsys.readouterr().err == f"paraphrastic: error: {cause}\n"
-
-
-@pytest.mark.parametrize(
-    ("redirection", "cause"),
-    [
-        ("> /dev/full", "standard output: cannot be written: no space left on the disk"),
-        (">&-", "standard output is closed"),
-    ],
-)
-def test_a_process_whose_standard_output_is_of_no_use(
-    folder: Path, tmp_path: Path, redirection: str, cause: str
-) -> None:
-    (tmp_path / "in.tsv").write_text("the dog\tthe cat\n" * 2)
-    words = ["score", "--model", folder, "--input", tmp_path / "in.tsv", "--output", "-"]
-    line = shlex.join([sys.executable, "-c", PROGRAM, *map(str, words)])
-    ended = subprocess.run(
-        ["bash", "-c", f"{line} {redirection}"], capture_output=True, text=True, check=False, timeout=120
-    )
-    assert (ended.returncode, ended.stderr) == (1, f"paraphrastic: error: {cause}\n")
-
-
 def test_a_file_that_may_not_grow(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the dog\n" * 20_000)
     words = [sys.executable, "-c", PROGRAM, "embed", "--model", folder, "--input", tmp_path / "in.txt"]

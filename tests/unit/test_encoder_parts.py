@@ -14,7 +14,6 @@ from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.beginning import untrained_model
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import (
     AveragedEmbeddings,
     TrainableEncoder,
@@ -22,6 +21,7 @@ from paraphrastic.training.encoder import (
     scrambled,
 )
 from paraphrastic.training.fingerprints import fingerprints
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.train import build_engine, choose_engine
 

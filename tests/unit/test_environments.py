@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +27,7 @@ DISTRIBUTIONS = {
     "google": "protobuf",
     "huggingface_hub": "sentence-transformers",
     "llvmlite": "numba",
+    "markdown_it": "markdown-it-py",
     "markupsafe": "jinja2",
     "sklearn": "scikit-learn",
     "tokenizers": "sentence-transformers",
@@ -33,6 +35,7 @@ DISTRIBUTIONS = {
     "urllib3": "requests",
     "yaml": "pyyaml",
 }
+OURS = {"paraphrastic", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
 OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
@@ -74,7 +77,7 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
-    return names - set(sys.stdlib_module_names) - {"paraphrastic", "adapter"} - OPTIONAL
+    return names - set(sys.stdlib_module_names) - OURS - OPTIONAL
 
 
 def test_there_are_rules() -> None:
@@ -142,3 +145,31 @@ def test_tests_and_benchmarks_name_what_they_import() -> None:
         assert (
             not {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in imported(path) - own} - named
         ), path
+
+
+def used_actions(node: object) -> Iterator[str]:
+    """What the steps and jobs of a workflow of GitHub use."""
+    if isinstance(node, dict):
+        yield from ([node["uses"]] if "uses" in node else [])
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from used_actions(inner)
+
+
+@pytest.mark.parametrize("path", [*(ROOT / ".github").rglob("*.yml")], ids=lambda path: path.name)
+def test_actions_are_pinned_by_commit_with_their_version(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    used = [*used_actions(yaml.safe_load(text))]
+    assert used
+    for name in used:
+        assert re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40}", name)
+        assert re.search(rf"uses: {re.escape(name)} # v\d+\.\d+\.\d+$", text, re.MULTILINE)
+
+
+def test_the_image_has_a_pinned_base_and_runs_as_a_user() -> None:
+    lines = (ROOT / "Dockerfile").read_text(encoding="utf-8").splitlines()
+    for base in [line for line in lines if line.startswith("FROM ")]:
+        assert re.fullmatch(r"FROM [\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", base)
+    assert [line for line in lines if line.startswith("USER ")][-1] == "USER 1000"
+    # Any user may write the home and the folder of the results.
+    assert "chmod 1777 /home/paraphrastic /work" in "".join(lines)
+    assert {"ENV HOME=/home/paraphrastic USER=paraphrastic", "WORKDIR /work"} <= {*lines}

@@ -14,7 +14,15 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json, sha256, unwritable_named, write_json
+from paraphrastic.base.files import (
+    atomic_output,
+    new_folder,
+    read_json,
+    read_json_lines,
+    sha256,
+    unwritable_named,
+    write_json,
+)
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
 from paraphrastic.training.vocabulary import train_vocabulary
@@ -63,11 +71,26 @@ def test_what_a_killed_process_left_is_removed_and_a_living_one_is_left_alone(tm
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_files_have_the_permissions_of_any_other_file(tmp_path: Path) -> None:
-    with atomic_output(tmp_path / "file") as temporary:
-        temporary.write_text("x")
-    (tmp_path / "other").write_text("x")
-    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode
+@pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
+def test_files_and_folders_have_the_permissions_of_any_other(
+    mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, umask = os.umask(mask), os.umask
+    # For an instant, another thread's files would have other permissions.
+    monkeypatch.setattr(os, "umask", lambda _: pytest.fail("the umask was changed"))
+    try:
+        with atomic_output(tmp_path / "file") as temporary:
+            temporary.unlink()
+            # Some libraries rename a private file of theirs.
+            temporary.touch(mode=0o600)
+        with new_folder(tmp_path / "folder") as temporary:
+            (temporary / "x").touch()
+        (tmp_path / "other").touch()
+        (tmp_path / "other folder").mkdir()
+    finally:
+        umask(old)
+    for one, other in (("file", "other"), ("folder", "other folder"), ("folder/x", "other")):
+        assert (tmp_path / one).stat().st_mode == (tmp_path / other).stat().st_mode
 
 
 def test_json_is_checked_both_ways(tmp_path: Path) -> None:
@@ -79,6 +102,23 @@ def test_json_is_checked_both_ways(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"c\.json: not readable as JSON"):
         read_json(tmp_path / "c.json")
     assert not (tmp_path / "b.json").exists()
+
+
+@pytest.mark.parametrize("depth", [101, 900, 100_000])
+def test_json_that_is_nested_too_deeply_is_one_line(depth: int, tmp_path: Path) -> None:
+    for text in ("[" * depth + "]" * depth, '{"a":' * depth + "1" + "}" * depth):
+        (tmp_path / "x.json").write_text(text)
+        for read in (read_json, read_json_lines):
+            with pytest.raises(InputError, match=r"^[^\n]*x\.json: not readable [^\n]* more than 100 deep$"):
+                read(tmp_path / "x.json")
+
+
+def test_json_may_be_nested_and_name_any_file(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[" * 100 + "1" + "]" * 100)
+    assert str(read_json(tmp_path / "x.json")) == "[" * 100 + "1" + "]" * 100
+    # A name that is not UTF-8 can be written only escaped.
+    write_json(tmp_path / "x.json", {"ä": "\udcff"})
+    assert read_json(tmp_path / "x.json") == {"ä": "\udcff"}
 
 
 def test_sha256(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, write_csv, write_json
+from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.tables import write_csv
 from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.interop import front as measuring
 from paraphrastic.interop.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front

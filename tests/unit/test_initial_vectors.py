@@ -13,8 +13,8 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 

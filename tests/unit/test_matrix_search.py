@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from paraphrastic import InputError, search
 from paraphrastic.neighbours import matrix_search, nearest
@@ -90,6 +90,22 @@ def test_doubles_beyond_the_range_of_single_precision() -> None:
     vectors[7, 3] = np.inf
     with pytest.raises(InputError, match="vectors: row 8 has numbers that are not finite"):
         search(vectors, queries, 5)
+
+
+def test_the_first_row_that_is_not_finite_is_named() -> None:
+    vectors, queries = matrices(40, 3, 6)
+    vectors[[0, 9]] = np.nan
+    with pytest.raises(InputError, match=r"^vectors: row 1 has numbers that are not finite$"):
+        search(vectors, queries, 5)
+
+
+def test_numpy_has_its_threads_back() -> None:
+    with threadpool_limits(2, user_api="blas"):
+        before = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+        search(*matrices(900, 200, 5), 5)
+        after = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+    assert after == before
+    assert 2 in before
 
 
 def test_lists_of_numbers() -> None:

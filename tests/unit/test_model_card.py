@@ -17,7 +17,8 @@ CONFIG = {
     "languages": ["en", "xx"],
     "corpora": {"mine": "1", "a|b": "v2"},
     "training": {"epochs": 3, "dropout": 0.1},
-    "sha256": {"model.safetensors": "abc"},
+    "lowercase": True,
+    "sha256": {"model.safetensors": "a" * 64, "sentencepiece.model": "b" * 64},
 }
 UNKNOWN: dict[str, Unknown] = {"subword": "bytes", "trigram": "shared"}
 FIGURES = {"pearson avg": 0.6612, "pearson 2012": 0.1, "spearman avg": 0.7, "pearson 2012/MSRpar": 0.2}
@@ -61,7 +62,7 @@ def test_a_card_says_which_steps_dropped_many_pairs(tmp_path: Path) -> None:
     text = card(tmp_path, CONFIG, selected=paths)
     assert text.count("The filters drop") == 1
     assert (
-        "- The filters drop 40% of a|b de-en, 4 of 10 pairs: all because of their length; the setting is "
+        "- The filters drop 40% of a\\|b de-en, 4 of 10 pairs: all because of their length; the setting is "
         "selection.bitext.length."
     ) in text.splitlines()
     assert "The filters drop" not in card(tmp_path, CONFIG)
@@ -80,10 +81,10 @@ def test_a_card_says_what_the_model_learned_from_and_how_good_it_is(tmp_path: Pa
         "An average ignores order: texts of the same pieces have the same vector, as 10101 and 10110 if each "
         "digit is a piece.",
         "| mine | 1 | 12,345 | CC-BY-4.0 |",
-        "| a&#124;b de-en | v2 | 6 | not stated |",
-        "| a&#124;b de-fr | v2 | 7 | not stated |",
+        "| a\\|b de-en | v2 | 6 | not stated |",
+        "| a\\|b de-fr | v2 | 7 | not stated |",
         "| dropout | 0.1 |",
-        "| model.safetensors | `abc` |",
+        "| model.safetensors | `" + "a" * 64 + "` |",
     ):
         assert line in text.splitlines(), line
     assert "MSRpar" not in text
@@ -111,7 +112,7 @@ def test_the_hub_reads_its_scores(tmp_path: Path) -> None:
     ({"training": {"epochs": 0}}, "A baseline: Random P-SP, in 4 dimensions,"),
     ({}, "A sentence is the average of its subwords' embeddings, in"),
     (
-        {"architecture": {"parts": [{"kind": "average", "unit": "subword"}], "languages": "separate"}},
+        {"encoder": "parts", "architecture": {"parts": [{"kind": "average"}], "languages": "separate"}},
         'model.embed_raw_text(["This is a test."], language="en")  # float32 [1, 4]',
     ),
 ])  # fmt: skip

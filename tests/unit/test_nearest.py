@@ -57,6 +57,24 @@ def test_neighbours_are_the_nearest(kind: str, in_16_bits: bool, threads: int) -
     agree(backward, similarities(y, x), 4, tolerance)
 
 
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("kind", BOUNDS)
+@pytest.mark.parametrize("swapped", [False, True])
+def test_neighbours_that_only_rounding_could_confuse_are_told_apart(kind: str, swapped: bool) -> None:
+    generator = np.random.default_rng(0)
+    middle = np.eye(200)[0]
+    around = generator.normal(size=(150, 200)) * (1 - middle)
+    y = middle + around / np.linalg.norm(around, axis=1, keepdims=True)
+    # Each vector of y has itself as a neighbour. All of y are equally far from the other vectors of x, apart
+    # from less than a product is rounded by.
+    x = np.concatenate([y, middle + 1e-6 * generator.normal(size=(50, 200))]).astype(np.float32)
+    y = y.astype(np.float32)
+    sides = (y, x) if swapped else (x, y)
+    found = nearest_neighbours(*sides, 1, bound=bound_of(sides[1], kind))
+    for own, cosines in zip(found, (similarities(*sides), similarities(*sides[::-1])), strict=True):
+        np.testing.assert_array_equal(own.indices[:, 0], cosines.argmax(axis=1))
+
+
 @pytest.mark.parametrize("kind", BOUNDS)
 def test_of_equals_the_first_is_taken(kind: str) -> None:
     x, y = translated(300, 400, 24)

@@ -1,6 +1,9 @@
 """Test how hard negatives are found, against a plain search."""
 
+import math
+from collections.abc import Callable
 from contextlib import closing
+from itertools import product
 
 import numpy as np
 import pytest
@@ -24,57 +27,72 @@ def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:
     return torch.nn.functional.normalize(torch.randn(n, dim, generator=torch.Generator().manual_seed(seed)))
 
 
+def corners(n: int, dim: int = 6) -> Tensor:
+    """Return corners of a cube: their similarities have no rounding error, and many of them are equal."""
+    signs = torch.randint(2, (n, dim), generator=torch.Generator().manual_seed(0))
+    # A length of 1 would take the root of `dim`, and no precision has all its digits.
+    return 2.0 * signs - 1
+
+
 def plain_search(
     vectors: Tensor,
     ids: list[int],
     *,
     either_side: bool,
     exclude_duplicates: bool,
+    max_share: float | None = None,
     groups: list[set[int]] | None = None,
 ) -> list[int]:
-    n = len(vectors) // 2
+    """Search one candidate after the other, those of the other side first; the first of equals wins."""
+    n, similarities = len(vectors) // 2, (vectors @ vectors.T).tolist()
     chosen = []
     for i in range(2 * n):
-        best, best_similarity = NO_NEGATIVE, -2.0
+        best, best_similarity = NO_NEGATIVE, -math.inf
         own = {ids[i % n], ids[i % n + n]}
-        for j in range(2 * n):
+        limit = math.inf if max_share is None else max_share * similarities[i % n][i % n + n]
+        for j in [*range(n, 2 * n), *range(n)] if i < n else range(2 * n):
             if i % n == j % n or (not either_side and (i < n) == (j < n)):
+                continue
+            if similarities[i][j] > limit:
                 continue
             if exclude_duplicates and own & {ids[j % n], ids[j % n + n]}:
                 continue
             if exclude_duplicates and groups and groups[i % n] & groups[j % n]:
                 continue
-            if (similarity := float(vectors[i] @ vectors[j])) > best_similarity:
-                best, best_similarity = j, similarity
+            if similarities[i][j] > best_similarity:
+                best, best_similarity = j, similarities[i][j]
         chosen.append(best)
     return chosen
 
 
 @pytest.mark.parametrize("either_side", [False, True])
 @pytest.mark.parametrize("exclude_duplicates", [False, True])
-@pytest.mark.parametrize("block_rows", [3, 1000])
-@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("max_share", [None, 0.5])
+@pytest.mark.parametrize("make", [unit_vectors, corners])
 def test_negatives_are_those_of_a_plain_search(
     monkeypatch: pytest.MonkeyPatch,
     either_side: bool,
     exclude_duplicates: bool,
-    block_rows: int,
-    threads: int,
+    max_share: float | None,
+    make: Callable[[int], Tensor],
 ) -> None:
-    monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", block_rows)
     monkeypatch.setattr(negative_mining, "BLOCK_COLUMNS", 17)
-    n = 40
-    vectors = unit_vectors(2 * n)
-    ids = [i % 23 for i in range(2 * n)]
-    options = {"either_side": either_side, "exclude_duplicates": exclude_duplicates}
-    found = hardest_negatives(
-        vectors,
-        np.array(ids),
-        Workers(threads),
-        **options,
-        precision="float32",
-    )
-    assert found.tolist() == plain_search(vectors, ids, **options)
+    n = 90
+    vectors, ids = make(2 * n), [i % 123 for i in range(2 * n)]
+    options = {
+        "either_side": either_side, "exclude_duplicates": exclude_duplicates, "max_share": max_share
+    }  # fmt: skip
+    expected = plain_search(vectors, ids, **options)
+    precisions: tuple[MiningPrecision, ...] = ("float32", "bfloat16", "int8")
+    for rows, precision in product((3, 11, 1000), precisions if make is corners else precisions[:1]):
+        monkeypatch.setattr(negative_mining, "SIMILARITY_ROWS", rows)
+        monkeypatch.setattr(negative_mining, "DEVICE_ROWS", rows)
+        for threads in (1, 3):
+            with closing(Workers(threads)) as workers:
+                found = hardest_negatives(vectors, np.array(ids), workers, **options, precision=precision)
+            assert found.tolist() == expected
+        found = hardest_on_device(vectors, torch.tensor(ids), **options, precision=precision)
+        assert found.tolist() == expected
 
 
 @pytest.mark.parametrize("either_side", [False, True])
@@ -212,14 +230,15 @@ def test_eight_bits_are_of_the_size_that_the_entries_have(dominant: float, threa
 def test_the_number_of_threads_does_not_change_the_choice_among_equals(
     precision: str, either_side: bool
 ) -> None:
-    vectors = unit_vectors(50, 16)[torch.arange(2 * 200) % 50]
+    # A block has 25 rows, so that equals are in one block and in several.
+    vectors = unit_vectors(10, 16)[torch.arange(2 * 200) % 10]
     ids = np.arange(400)
     options = {"either_side": either_side, "exclude_duplicates": False, "precision": precision}
     found = [hardest_negatives(vectors, ids, Workers(threads), **options).tolist() for threads in (1, 2, 7)]
     assert found[0] == found[1] == found[2]
     # The first equal sentence on the other side is chosen, except for the sentence's own translation.
-    assert found[0][:51] == [*range(250, 300), 200]
-    assert found[0][200:251] == [*range(50, 100), 0]
+    assert found[0][:200] == [*range(210, 220), *[*range(200, 210)] * 19]
+    assert found[0][200:] == [*range(10, 20), *[*range(10)] * 19]
 
 
 def test_a_similarity_that_is_not_a_number_is_nobodys_negative() -> None:

@@ -12,8 +12,8 @@ from training_runs import SETTINGS, train_model
 from paraphrastic import load_model
 from paraphrastic.cli import main
 from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.negatives import choose_negatives, tabulate_negatives
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 
 PAIRS = list(dict.fromkeys(sentence_pairs(400)))
@@ -139,9 +139,10 @@ def test_copies_are_barred_as_in_training(model: Path) -> None:
     assert (barred.negative, barred.cosine) == (None, None)
 
 
-def test_both_sides_may_be_in_one_language(model: Path) -> None:
+@pytest.mark.parametrize("languages", [["en"], []])
+def test_both_sides_may_be_in_one_language(model: Path, languages: list[str]) -> None:
     encoder = load_model(model)
-    encoder.config = {**encoder.config, "languages": ["en"]}
+    encoder.config = {**encoder.config, "languages": languages}
     read = [("the dog", "the cat"), ("the house", "the tree")]
     found = choose_negatives(encoder, read, [], megabatch=[1], batch_size=8)
     assert [each.negative for each in found] == ["the tree", "the cat"]

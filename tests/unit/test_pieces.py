@@ -2,8 +2,10 @@
 
 import io
 import random
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -206,9 +208,29 @@ def test_nothing_to_cut() -> None:
 def test_long_words_are_not_kept() -> None:
     processor = train("unigram")
     cutter = Cutter(processor, np.ones(processor.get_piece_size(), np.bool_), "subword")
-    table = module._WordTable()
-    texts = ["x" * 65 + f" dog{number}" for number in range(10)]
+    table, asked = module._WordTable(), []
+
+    def encode(words: Sequence[str]) -> Any:
+        asked.append(sorted(words))
+        return cutter._encode(words)
+
+    # The lengths count in bytes.
+    long, short = ["x" * 65, "ä" * 33], ["x" * 64, "ä" * 32, *(f"dog{number}" for number in range(10))]
+    texts = [f"{word} {other}" for word in long for other in short]
     for _ in range(3):
-        found = table.cut(*module._as_bytes(texts), cutter._encode)
+        found = table.cut(*module._as_bytes(texts), encode)
         assert found.lists() == processor.encode(texts, out_type=int)
-    assert table._size == 10
+    assert table._size == len(short)
+    assert asked == [sorted(long + short), sorted(long), sorted(long)]
+
+
+def test_a_table_grows_when_more_than_half_of_its_slots_are_taken() -> None:
+    table = module._WordTable()
+
+    def encode(words: Sequence[str]) -> Any:
+        return np.zeros(len(words), np.int32), np.ones(len(words), np.int64), np.ones(len(words), np.bool_)
+
+    for words, slots in ((2048, 4096), (2049, 16384)):
+        texts = [str(number) for number in range(words)]
+        assert table.cut(*module._as_bytes(texts), encode).lists() == [[0]] * words
+        assert (table._size, len(table._slots)) == (words, slots)

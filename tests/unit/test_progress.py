@@ -1,11 +1,18 @@
 """Test what is said of a run in its course."""
 
+import logging
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
 import pytest
+from snakemake_interface_logger_plugins.common import LogEvent
 
 from paraphrastic.pipeline.need import Need
 from paraphrastic.pipeline.plan import Cost
 from paraphrastic.pipeline.progress import Progress
 from paraphrastic.pipeline.sizes import Job
+from snakemake_logger_plugin_paraphrastic import LogHandler
 
 
 class Clock:
@@ -95,3 +102,17 @@ def test_many_running_steps_are_counted(clock: Clock) -> None:
     for number in range(9):
         progress.begin(number, f"Score {number}")
     assert progress.lines(80, 20)[1:6] == ["  Score 0", "  Score 1", "  Score 2", "  Score 3", "  and 5 more"]
+
+
+@pytest.mark.parametrize("stream", [None, "/dev/full"])
+def test_a_run_goes_on_without_anyone_to_show_it_to(
+    stream: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", stream and Path(stream).open("w"))  # noqa: SIM115
+    off = dict.fromkeys(("printshellcmds", "nocolor", "debug_dag", "verbose", "stdout", "dryrun"), False)
+    handler = LogHandler(SimpleNamespace(quiet=None, show_failed_logs=False, **off), None)
+    handler._progress = SimpleNamespace(seconds=99.0, summary=lambda: "1 of 2 steps")
+    record = logging.makeLogRecord({"event": LogEvent.PROGRESS, "done": 1, "total": 2})
+    handler.emit(record)
+    handler.close()
+    assert handler._told == 99.0

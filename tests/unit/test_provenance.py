@@ -114,6 +114,13 @@ def test_the_latest_record_counts(run: Path) -> None:
     assert about["step"] == "later"
 
 
+def test_a_lock_of_an_earlier_version_gives_no_secret_away(run: Path) -> None:
+    lock = Path("resources/downloads/en/pairs.gz.lock")
+    lock.write_text(lock.read_text().replace("https://host", "https://me:s3cret@host"))
+    data = written("results/tables/sts.csv")["data"]
+    assert data["resources/downloads/en/pairs.gz"]["address"] == "https://***@host/en.gz"
+
+
 def test_a_step_that_fails_records_nothing(step: Step) -> None:
     with pytest.raises(IsADirectoryError):
         step("broken", [], ["results"])
@@ -150,6 +157,13 @@ def test_results_can_be_verified_elsewhere_and_without_their_data(run: Path, tmp
     assert len(found.absent) == 2
     (copy / "tables/sts.csv").write_text("forged\n")
     assert list(verify(copy).differing) == [str(copy / "tables/sts.csv")]
+
+
+def test_names_are_no_commands_to_a_terminal(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = run / "provenance.json"
+    path.write_text(path.read_text().replace("results/tables/sts.csv", "results/\\u001b[2J"))
+    assert main(["verify"]) == 1
+    assert "results/\\x1b[2J: does not exist\n" in capsys.readouterr().out
 
 
 def test_another_configuration_is_noticed(run: Path) -> None:

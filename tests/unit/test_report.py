@@ -76,12 +76,19 @@ def test_a_score_that_fails_is_told_and_stops_only_a_run_that_needs_it(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
+    scores = iter([50.0])
+
     def fails(files: ModelFiles, data: Path) -> float:
+        for score in scores:
+            return score
         raise InputError("sts.parquet: no correlation")
 
     development = Development(fails, data[1])
-    train_model(data, tmp_path / "shown", SETTINGS, development=development)
+    shown = train_model(data, tmp_path / "shown", SETTINGS, development=development)
     assert "no score: sts.parquet: no correlation" in caplog.text
+    # A score is not shown again in place of one that failed.
+    told = [line["development"] for line in history(shown)]
+    assert [value for value in told if value is not None] == [50.0]
     settings = replace(SETTINGS, early_stopping={"patience": 1, "every": 1})
     with pytest.raises(InputError, match="no correlation"):
         train_model(data, tmp_path / "needed", settings, development=development)
@@ -294,7 +301,9 @@ def test_the_picture_of_a_run(tmp_path: Path, scored: bool) -> None:
     assert ("Pearson's r × 100, STS 2017 en-en" in shown) == scored
 
 
-@pytest.mark.parametrize(("content", "cause"), [("", "contains no lines"), ("{", "not a history")])
+@pytest.mark.parametrize(
+    ("content", "cause"), [("", "contains no lines"), ("{", "not readable as lines of JSON")]
+)
 def test_a_picture_of_no_history(tmp_path: Path, content: str, cause: str) -> None:
     path = tmp_path / "training.jsonl"
     path.write_text(content)

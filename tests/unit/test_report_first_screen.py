@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from paraphrastic.base.durations import in_words
-from paraphrastic.base.files import write_csv
+from paraphrastic.base.tables import write_csv
 from paraphrastic.report.first_screen import cost_of, surprises
 from paraphrastic.report.page import write_report
 from paraphrastic.report.provenance import write_provenance

@@ -107,9 +107,34 @@ def test_an_interval_of_a_share_is_that_of_the_binomial_distribution() -> None:
     np.testing.assert_allclose([low, high], exact, atol=0.003)
 
 
-def test_williams_test_is_that_of_a_published_example() -> None:
-    # Steiger 1980, page 247: n = 103, r12 = .4, r13 = .5 and r23 = .1 give t(100) = -0.89.
-    r_first, r_second, r_systems, n = 0.4, 0.5, 0.1, 103
+def test_resampled_correlations_are_those_of_scipy() -> None:
+    generator = np.random.default_rng(5)
+    # There are ties on both sides.
+    gold = generator.integers(0, 4, 30).astype(float)
+    scores = np.round(gold + generator.normal(size=30))
+    found = correlations(scores, gold, name="x", at="x", digest="d", samples=20)
+    (drawn,) = draws("x", 30, 20)
+    for kind, correlation in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+        expected = [correlation(scores[rows], gold[rows]).statistic for rows in drawn]
+        np.testing.assert_allclose(found[f"{kind} x"].samples, expected)
+        assert found[f"{kind} x"].value == pytest.approx(correlation(scores, gold).statistic)
+    np.testing.assert_array_equal(found["spearman x"].gold, stats.rankdata(gold))
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"),
+    [
+        # Steiger 1980, page 247: n = 103, r12 = .4, r13 = .5 and r23 = .1 give t(100) = -0.89.
+        (103, 2 * stats.t.sf(0.89, 100)),
+        # The same formula by hand: t² = .01 · 4 · 1.1 / (2 · .62 · 4 / 2 + .45² · .9³); with two degrees of
+        # freedom, p = 1 - √(t² / (2 + t²)).
+        (5, 1 - (0.016745 / 2.016745) ** 0.5),
+        # t² = .01 · 3 · 1.1 / (2 · .62 · 3 / 1 + .45² · .9³); with one degree, p = 1 - 2 / π · arctan |t|.
+        (4, 1 - 2 / np.pi * np.arctan((0.033 / 3.867623) ** 0.5)),
+    ],
+)
+def test_williams_test_is_that_of_a_published_example(n: int, expected: float) -> None:
+    r_first, r_second, r_systems = 0.4, 0.5, 0.1
     generator = np.random.default_rng(0)
     raw = generator.normal(size=(n, 3))
     raw -= raw.mean(axis=0)
@@ -117,8 +142,11 @@ def test_williams_test_is_that_of_a_published_example() -> None:
     covariance = np.array([[1, r_first, r_second], [r_first, 1, r_systems], [r_second, r_systems, 1]])
     gold, first, second = (white @ np.linalg.cholesky(covariance).T).T
     p = williams(first, second, gold, r_first, r_second)
-    assert p == pytest.approx(2 * stats.t.sf(0.89, 100), abs=0.004)
+    assert p == pytest.approx(expected, abs=0.004 if n > 100 else 1e-5)
     assert p == pytest.approx(williams(second, first, gold, r_second, r_first))
+    assert np.isnan(williams(first[:3], second[:3], gold[:3], r_first, r_second))
+    # Twice the same scores correlate exactly alike.
+    assert williams(np.arange(4.0), 2 * np.arange(4.0), gold[:4], 0.5, 0.5) == 1.0
 
 
 def test_williams_test_has_its_error_rate() -> None:

@@ -23,8 +23,8 @@ from training_runs import SETTINGS, history, stopped, train_model, training_inpu
 from paraphrastic.base.files import sha256
 from paraphrastic.training import train
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import EngineName, TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)
@@ -33,7 +33,7 @@ DROPOUT = replace(SETTINGS, dropout=0.3)
 @pytest.fixture
 def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set of three windows of 256 pairs, the last of which is short."""
-    monkeypatch.setattr("paraphrastic.training.dataset.PAIRS_PER_BLOCK", 128)
+    monkeypatch.setattr("paraphrastic.training.pair_dataset.PAIRS_PER_BLOCK", 128)
     return write_training_data(tmp_path, sentence_pairs(560))[0]
 
 

@@ -28,12 +28,7 @@ def fail(error: Exception, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (InputError("out of memory.txt: empty"), "out of memory.txt: empty"),
         (OSError(errno.ENOSPC, "No space left on device", "a.npy"), "a.npy: No space left on device"),
         (OSError("truncated"), "truncated"),
-        (MemoryError("Unable to\nallocate 1 GiB"), "not enough memory: Unable to allocate 1 GiB"),
-        (RuntimeError("can't start new thread"), "not enough memory: can't start new thread"),
-        (
-            pa.ArrowException("Failed to launch worker thread: Resource temporarily unavailable"),
-            "not enough memory: Failed to launch worker thread: Resource temporarily unavailable",
-        ),
+        (OSError(errno.EIO, "I/O error", "a\x1b[2J"), "a\\x1b[2J: I/O error"),
     ],
 )
 def test_a_fault_of_input_or_machine_is_one_line(
@@ -44,6 +39,40 @@ def test_a_fault_of_input_or_machine_is_one_line(
     assert stopped.value.code == f"error in merge_pairs: {line}"
     (logged,) = (tmp_path / "log").read_text().splitlines()
     assert logged.endswith(f"error: {line}")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError("Unable to\nallocate 1 GiB"), "Unable to allocate 1 GiB"),
+        (RuntimeError("can't start new thread"), "can't start new thread"),
+        (
+            pa.ArrowException("Failed to launch worker thread: Resource temporarily unavailable"),
+            "Failed to launch worker thread: Resource temporarily unavailable",
+        ),
+    ],
+)
+def test_a_lack_of_memory_has_advice(
+    error: Exception, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(SystemExit, match=f"error in merge_pairs: not enough memory: {words}; ") as stopped:
+        fail(error, tmp_path / "log", monkeypatch)
+    assert str(stopped.value.code).endswith(
+        " so far; run fewer steps at a time (--cores, --resources mem_mb=...)"
+    )
+
+
+def test_a_log_has_no_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    snakemake = SimpleNamespace(
+        rule="r", input=[], output=[], log=[str(tmp_path / "log")], params={}, config={}
+    )
+    with step(snakemake):
+        logging.info("HTTP Request: GET https://host/x?X-Amz-Signature=%s", "s3cret")
+        logging.info("through %s", "http://me:s3cret@proxy:3128/")
+    text = (tmp_path / "log").read_text()
+    assert "through http://***@proxy:3128/" in text
+    assert "s3cret" not in text
 
 
 def test_a_fault_of_ours_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

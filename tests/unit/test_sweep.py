@@ -20,8 +20,8 @@ def sweep(folder: Path, runs: dict[tuple[float, int], float]) -> Path:
     for (dropout, megabatch), score in runs.items():
         run = folder / "training" / f"dropout-{dropout}-megabatch-{megabatch}"
         settings = {"dropout": dropout, "megabatch": megabatch, "mining_precision": "float32"}
-        model = {"model": "xx", "languages": ["en"], "dimension": 4, "corpora": {"mine": "1"}}
-        files = dict.fromkeys(["model.safetensors", "sentencepiece.model"], "digest")
+        model = {"encoder": "averaged_subwords", "model": "xx", "lowercase": True, "dimension": 4}
+        files = dict.fromkeys(["model.safetensors", "sentencepiece.model"], "0" * 64)
         write_json(run / "config.json", {**model, "training": settings, "sha256": files})
         (run / "model.safetensors").write_text(f"weights {dropout} {megabatch}")
         (run / "sentencepiece.model").write_text("pieces")

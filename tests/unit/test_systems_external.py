@@ -139,7 +139,8 @@ def test_a_package_is_not_installed(kind: str, module: str, monkeypatch: pytest.
     with pytest.raises(InputError) as caught:
         open_system({kind: "some/model", "label": "x"})
     assert str(caught.value) == (
-        f"some/model: needs {package}, which is not installed; "
+        f"some/model: is not a folder, and a model of the Hugging Face Hub needs {package}, which is not "
+        "installed; "
         f"run pip install '.[{package}]' in the project's folder"
     )
 

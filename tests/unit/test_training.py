@@ -18,12 +18,13 @@ from training_runs import SETTINGS, history, train_model, training_inputs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
+from paraphrastic.base.hdf5 import seal
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic.training import beginning, train
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import AveragedEmbeddings
 from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import EngineName, TrainingSettings
 
 
@@ -149,6 +150,7 @@ def test_no_pairs_are_no_training_data(data: tuple[Path, Path], tmp_path: Path) 
         for side in ("source", "target"):
             unit[f"{side}/tokens"], unit[f"{side}/offsets"] = np.empty(0, np.int32), np.zeros(1, np.int64)
         unit.attrs.update(old["subword"].attrs)
+        seal(new)
     with pytest.raises(InputError, match=r"train\.h5: contains no pairs"):
         train_model((empty, data[1]), tmp_path / "model", SETTINGS)
 
@@ -297,7 +299,14 @@ def test_a_soup_is_the_mean_of_trainings_from_one_beginning(
     path = train_model(data, tmp_path / "soup", replace(settings, soup=3))
     mean = load_file(path)["embeddings"]
     assert len(members) == 3
-    assert history(path)[-1]["epoch"] == 6
+    lines = history(path)
+    assert lines[-1]["epoch"] == 6
+    # M grows again in each training.
+    sizes = [
+        [line["megabatch"] for line in lines if start < line["epoch"] <= start + 2] for start in (0, 2, 4)
+    ]
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert set(sizes[0]) == {1, 2, 3, 4}
     with PairDataset(data[0]) as pairs:
         rows = pairs.units[0].pieces
     np.testing.assert_allclose(mean[rows], np.mean(members, axis=0)[: len(rows)], rtol=1e-5, atol=1e-6)

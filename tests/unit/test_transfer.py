@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.evaluation import networks
-from paraphrastic.evaluation.cross_validation import nested_cross_validation
+from paraphrastic.evaluation.cross_validation import _best, nested_cross_validation
 from paraphrastic.evaluation.networks import Schedule
 from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.evaluation.transfer import evaluate_transfer
@@ -144,6 +144,11 @@ def test_rows_are_in_the_order_of_sentevals_toolkit(tmp_path: Path, senteval: Pa
     assert found.samples.mean() == pytest.approx(found.value, abs=0.02)
 
 
+def test_among_accuracies_that_round_to_the_same_hundredth_of_a_percent_the_first_is_best() -> None:
+    assert _best(np.array([0.71231, 0.81231, 0.81234, 0.8123])) == (1, 0.81231)
+    assert _best(np.array([0.81231, 0.81236])) == (1, 0.81236)
+
+
 def test_pairs_are_told_by_difference_and_product(tmp_path: Path, senteval: Path) -> None:
     found = evaluated(tmp_path, senteval, "senteval", tasks=["MRPC", "SICK-E"])
     data = pl.read_parquet(senteval)
@@ -185,7 +190,9 @@ def test_each_sentence_is_embedded_once_in_its_language(tmp_path: Path, senteval
     assert len(asked) == len(set(asked))
     assert {language for _, language in asked} == {"en"}
     asked.clear()
-    evaluated(tmp_path, polish, "polish", encoder, tasks=["SICK-E", "PPC", "SICK-R"])
+    some = evaluated(tmp_path, polish, "polish", encoder, tasks=["SICK-E", "PPC", "SICK-R"])
+    # The average is one of all tasks.
+    assert "avg" not in some.content["measurements"]
     assert {language for _, language in asked} == {"pl"}
 
 

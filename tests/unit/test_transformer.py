@@ -21,7 +21,7 @@ from unicode_text import ODD
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import sha256
+from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.config.architecture import Architecture, Transformer
 from paraphrastic.interop.transformer import compare_folder
@@ -29,8 +29,8 @@ from paraphrastic.model.lstm_pooling import LastState
 from paraphrastic.model.transformer import load_tokenizer, tokenizer_digest
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.loop import TrainingRun, megabatches
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.train import train_model
 from paraphrastic.training.transformer import begin_transformer, tokenize_pairs
 
@@ -383,3 +383,23 @@ def test_a_damaged_folder_is_named(name: str, data: Path, bert: Path, tmp_path: 
     (folder / name).unlink()
     with pytest.raises(InputError, match=name):
         load_model(folder)
+
+
+def test_a_folder_from_a_stranger_does_not_lead_out_of_it(data: Path, bert: Path, tmp_path: Path) -> None:
+    folder = trained(tmp_path / "model", inputs(data, bert, epochs=0))
+    for path in ("../elsewhere", "/etc", "pooling/../../elsewhere", 5):
+        modules = read_json(folder / "modules.json")
+        modules[1]["path"] = path
+        write_json(folder / "modules.json", modules)
+        config = read_json(folder / "config.json")
+        config["sha256"]["modules.json"] = sha256(folder / "modules.json")
+        write_json(folder / "config.json", config)
+        cause = "leads out of the folder" if isinstance(path, str) else "'int'"
+        with pytest.raises(InputError, match=f"cannot be read: .*{cause}"):
+            load_model(folder)
+
+
+@pytest.mark.parametrize("sizes", [(1 << 40, 6, 1), (4, 1 << 40, 1), (4, 6, 1 << 40), (4, 0, 1)])
+def test_an_lstm_has_a_size_that_can_be_made(sizes: tuple[int, int, int]) -> None:
+    with pytest.raises(ValueError, match="an LSTM of one layer and at most 65,536 dimensions is needed"):
+        LastState(*sizes)

@@ -54,6 +54,7 @@ def test_downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Serv
     provoked(
         "A download fails",
         of_fetch(server.url("a", status(404))),
+        of_fetch(server.url("closed", status(401))),
         of_fetch(server.url("b", give(cut=10, stall=True, etag=None))),
         of_fetch("file:none.zip"),
         of_fetch(server.url("c", give()), name="a.zip"),
@@ -111,4 +112,6 @@ def test_settings() -> None:
         refused("trainig", {}),
         refused("language_id", "lid177"),
         refused("definitions.x y", {"languages": ["en"], "corpora": ["sample_paranmt"]}),
+        refused("mirror", "https://me:mine@host"),
+        refused("mirror", "https://host/?token=mine"),
     )

@@ -28,7 +28,8 @@ from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, ordinary_pieces
 from paraphrastic.model.unseen import UNSEEN
 from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.dataset import PairDataset, UnitVocabulary, encode_dataset
+from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.train import train_model
 from paraphrastic.training.vocabulary import load_sentencepiece, train_vocabulary
 

@@ -69,6 +69,7 @@ def give(
     modified=None,
     ranges=True,
     check=True,
+    shift=0,
     length=None,
     stall=False,
     kind=None,
@@ -80,6 +81,7 @@ def give(
         start = int(wanted[1]) if wanted and ranges else 0
         if check and handler.headers.get("If-Range") not in (None, etag, modified):
             start = 0
+        start += shift
         if wanted and start >= len(data):
             return status(416, Content_Range=f"bytes */{len(data)}")(handler)
         handler.send_response(206 if start else 200)

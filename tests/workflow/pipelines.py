@@ -1,15 +1,18 @@
 """Copies of the pipeline, and how tests run them."""
 
+import functools
+import json
 import os
 import re
 import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import yaml
 
@@ -61,8 +64,8 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *arguments]
 
 
-def snakemake(folder: Path, *arguments: str) -> Run:
-    """Run the pipeline in `folder`; output and errors come back as one text, as on a terminal."""
+def snakemake_alone(folder: Path, *arguments: str) -> Run:
+    """Run the pipeline in `folder` as `snakemake` does, in a process of its own."""
     return subprocess.run(
         command(*arguments),
         cwd=folder,
@@ -72,6 +75,35 @@ def snakemake(folder: Path, *arguments: str) -> Run:
         stderr=subprocess.STDOUT,
         timeout=900,
         check=False,
+    )
+
+
+def snakemake(folder: Path, *arguments: str) -> Run:
+    """Run the pipeline in `folder`; output and errors come back as one text, as on a terminal."""
+    server = snakemake_server()
+    with tempfile.NamedTemporaryFile("r", encoding="utf-8") as output:
+        request = {
+            "folder": str(folder),
+            "arguments": command(*arguments)[3:],
+            "variables": environment(),
+            "output": output.name,
+        }
+        server.stdin.write(f"{json.dumps(request)}\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        return subprocess.CompletedProcess(command(*arguments), code, output.read())
+
+
+@functools.cache
+def snakemake_server() -> Any:
+    """Start the process from which this one's runs of Snakemake are forked."""
+    return subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("snakemake_server.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=environment(),
     )
 
 

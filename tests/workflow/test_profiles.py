@@ -90,6 +90,7 @@ def test_a_step_runs_in_a_queue(pipeline: Path, queue: dict[str, str], profile: 
         assert 'requests: {cpu: "1", memory: "700M"}' in arguments
         assert '"timeout", "3m"' in arguments
         assert f'workingDir: "{pipeline}"' in arguments
+        assert f"runAsUser: {os.getuid()}, runAsGroup: {os.getgid()}" in arguments
 
 
 @pytest.mark.slow("waits for jobs to fail")

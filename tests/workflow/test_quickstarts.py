@@ -13,7 +13,7 @@ import pytest
 from pipelines import ROOT, environment
 from test_docs import blocks
 
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import read_csv
 
 PAGES, README = ROOT / "docs/quickstart", ROOT / "README.md"
 MIRROR = Path(os.environ.get("PARAPHRASTIC_MIRROR", ROOT.parent / "shared/mirror")).resolve()

@@ -1,6 +1,5 @@
 """Files that are either complete or absent, and their digests."""
 
-import csv
 import errno
 import glob
 import hashlib
@@ -8,22 +7,29 @@ import json
 import os
 import platform
 import re
+import secrets
 import shutil
 import tempfile
 import time
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.streams import is_stream, stream_output
 
 # An object of JSON.
 Json = dict[str, Any]
 
 # The host and process in the name of a temporary file.
 OWNER = f"{platform.node()}-{os.getpid()}"
+# Levels of lists and objects in a JSON text: more would overflow Python's stack somewhere.
+MOST_LEVELS = 100
+# They stand for bytes of a name that are not UTF-8. Only escaped can they be part of a file.
+_SURROGATES = re.compile("[\ud800-\udfff]")
 # Causes for which a disk cannot be written, by error number.
 _UNWRITABLE = {
     errno.ENOSPC: "no space left on the disk",
@@ -31,6 +37,9 @@ _UNWRITABLE = {
     errno.EROFS: "the disk is read-only",
     errno.EFBIG: "the file would be too large",
 }
+# Characters that no name has on any system: they lead to another folder, drive or stream, or are invisible.
+_NO_NAME = re.compile(r"[/\\:\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_LONGEST_PATH = 1024
 
 
 @contextmanager
@@ -39,25 +48,30 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
 
     The temporary name is unique to the process. A run that was killed, or that still goes on unnoticed,
     therefore cannot spoil the file of the next run, which also removes what a killed process left behind.
-    If the block raises, nothing is left. A full or read-only disk is an `InputError`. A device or a pipe,
-    such as `/dev/null`, is yielded itself. A link stays, and the file that it points to is replaced.
+    If the block raises, nothing is left. A full or read-only disk is an `InputError`. A link stays, and the
+    file that it points to is replaced. A stream, see `is_stream`, gets the bytes of the file.
     """
     final = Path(path)
+    if is_stream(final):
+        with unwritable_named(final), stream_output(final) as stream, tempfile.TemporaryDirectory() as folder:
+            temporary = Path(folder, "file")
+            yield temporary
+            with temporary.open("rb") as written:
+                shutil.copyfileobj(written, stream)
+        return
     if final.is_symlink():
         final = Path(os.path.realpath(final))
-    if final.exists() and not (final.is_file() or final.is_dir()):
-        with unwritable_named(final):
-            yield final
-        return
     with unwritable_named(final):
-        handle, name = tempfile.mkstemp(**_temporary_name(final))
-        os.close(handle)
-        temporary = Path(name)
+        temporary = _temporary_beside(final)
+        # The system gives the permissions of any new file, which the writer may then replace by another one.
+        # Nobody can ask for the umask without changing it for all threads.
+        temporary.touch(exist_ok=False)
+        permissions = temporary.stat().st_mode & 0o777
         try:
             yield temporary
             with temporary.open("rb") as written:
                 os.fsync(written.fileno())
-            temporary.chmod(0o666 & ~_umask())
+            temporary.chmod(permissions)
             temporary.replace(final)
         finally:
             temporary.unlink(missing_ok=True)
@@ -75,12 +89,12 @@ def new_folder(path: str | Path) -> Iterator[Path]:
         raise InputError(f"{final}: already exists and is not an empty folder")
     with unwritable_named(final):
         try:
-            temporary = Path(tempfile.mkdtemp(**_temporary_name(final)))
+            temporary = _temporary_beside(final)
+            temporary.mkdir()
         except OSError as error:
             raise InputError(f"{final}: cannot be written: {error.strerror}") from None
         try:
             yield temporary
-            temporary.chmod(0o777 & ~_umask())
             temporary.replace(final)
         except InputError as error:
             # The user knows the folder by its final name.
@@ -89,11 +103,11 @@ def new_folder(path: str | Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _temporary_name(final: Path) -> dict[str, Any]:
-    """Arguments for `tempfile`: the folder, and the beginning and end of the name."""
+def _temporary_beside(final: Path) -> Path:
+    """A new name in the folder of `final`, which is made, and from which leftovers are removed."""
     final.parent.mkdir(parents=True, exist_ok=True)
     remove_leftovers(final.parent, f".{final.name}.")
-    return {"dir": final.parent, "prefix": f".{final.name}.{OWNER}.", "suffix": ".tmp"}
+    return final.parent / f".{final.name}.{OWNER}.{secrets.token_hex(4)}.tmp"
 
 
 def remove_leftovers(folder: Path, prefix: str) -> None:
@@ -154,13 +168,6 @@ def end_future_times(*folders: str | Path) -> int:
     return len(future)
 
 
-def _umask() -> int:
-    """Permission bits that this process withholds from new files."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
 def sha256(path: str | Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
     with Path(path).open("rb") as file:
@@ -171,35 +178,72 @@ def write_json(path: str | Path, value: Any) -> None:
     """Write `value` as readable JSON; NaN and infinity raise a `ValueError`."""
     with atomic_output(path) as temporary:
         text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+        if _SURROGATES.search(text):
+            text = json.dumps(value, indent=2)
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def is_plain_name(name: str) -> bool:
+    """Whether a name from a file is that of a file in a folder, and leads nowhere else."""
+    return (
+        name not in ("", ".", "..")
+        and len(name.encode(errors="replace")) <= 255
+        and not _NO_NAME.search(name)
+    )
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path from a file, with `/` between names, leads to a file in a folder or below it."""
+    return len(path) <= _LONGEST_PATH and all(map(is_plain_name, path.split("/")))
+
+
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file; a missing or damaged one is an `InputError` that names it."""
+    """Read a JSON file.
+
+    Raises:
+        InputError: the file is missing or damaged, or an object in it has a key twice, which programs read
+            differently.
+    """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as error:
+        return parse_json(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
         raise InputError(f"{path}: not readable as JSON: {error}") from None
 
 
-def write_csv(path: str | Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write rows as CSV with a header, in UTF-8 and with LF line ends.
-
-    A column that a row lacks stays empty, and keys that are not columns are left out.
-    """
-    with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, restval="", extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def read_csv(path: str | Path) -> list[dict[str, str]]:
-    """Read the rows of a CSV file with a header; a missing or damaged one is an `InputError`."""
+def read_json_lines(path: str | Path) -> list[Any]:
+    """Read a file of JSON texts, one per line; a missing or damaged one is an `InputError` that names it."""
     try:
-        with Path(path).open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, restval="", strict=True))
-    except (OSError, ValueError, csv.Error) as error:
-        raise InputError(f"{path}: not readable: {error}") from None
-    if any(None in row for row in rows):
-        raise InputError(f"{path}: a row has more entries than the header")
-    return rows
+        return [*map(parse_json, Path(path).read_text(encoding="utf-8").splitlines())]
+    except (ValueError, OSError) as error:
+        raise InputError(f"{path}: not readable as lines of JSON: {error}") from None
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: the text is not JSON, is nested more than `MOST_LEVELS` deep, or has an object with a key
+            twice, which programs read differently.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_object)
+    except RecursionError:
+        raise _too_deep() from None
+    level = [value] if isinstance(value, list | dict) else []
+    for _ in range(MOST_LEVELS):
+        lists = (each.values() if isinstance(each, dict) else each for each in level)
+        if not (level := [each for values in lists for each in values if isinstance(each, list | dict)]):
+            return value
+    raise _too_deep()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Json:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise ValueError(f"an object has the key {twice[:60]!r} twice")
+    return found
+
+
+def _too_deep() -> ValueError:
+    return ValueError(f"lists and objects are nested more than {MOST_LEVELS} deep")

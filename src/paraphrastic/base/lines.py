@@ -13,6 +13,7 @@ from typing import BinaryIO, TextIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.tables import tsv_line
 
 # A longer line (its end not counted) is no sentence, and must not fill the memory.
 MAX_LINE_BYTES = 1 << 20
@@ -33,8 +34,6 @@ _OTHER_MARKS = {
 }
 _BLANK_CONTROL_BYTES = bytes.maketrans(_CONTROL_BYTES, b" " * len(_CONTROL_BYTES))
 _C1_CONTROL = re.compile(rb"\xc2[\x80-\x9f]")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
-_SHOWN = 40
 
 _log = logging.getLogger(__name__)
 
@@ -63,7 +62,7 @@ class UnreadableRows:
             raise InputError(f"{label}:{line}: {cause} ({rows}; {allow})")
         _log.warning("%s:%d: %s", label, line, cause)
         if self._report is not None:
-            self._report.write(f"{label}\t{line}\t{cause}\n")
+            self._report.write(tsv_line([label, line, cause]))
 
 
 @contextmanager
@@ -73,7 +72,7 @@ def unreadable_rows(path: str | Path | None, bound: int) -> Iterator[UnreadableR
         yield UnreadableRows(bound)
         return
     with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8") as report:
-        report.write("file\tline\tcause\n")
+        report.write(tsv_line(["file", "line", "cause"]))
         yield UnreadableRows(bound, report)
 
 
@@ -225,18 +224,3 @@ def aligned_lines(
             faults = zip(labels, row, strict=True)
             label, bad = next((label, line) for label, line in faults if isinstance(line, Undecodable))
             unreadable.add(label, number, bad.cause)
-
-
-def clean(text: str) -> str:
-    """Replace every control character of `text`, tabs and newlines included, by a space."""
-    return _CONTROL.sub(" ", text)
-
-
-def shown(value: object) -> str:
-    """`value` as a message shows it: on one line, cut if it is long."""
-    return cut(repr(value), _SHOWN)
-
-
-def cut(text: str, most: int = 200) -> str:
-    """`text`, or its beginning if it is too long for a message."""
-    return text if len(text) <= most else f"{text[:most]}…"

@@ -5,7 +5,7 @@ Python's own `float` and `int` also read `1_0` as 10, words such as `nan`, and d
 
 import re
 
-from paraphrastic.base.lines import shown
+from paraphrastic.base.errors import shown
 
 # No text can match in several ways, so that matching takes linear time.
 NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")

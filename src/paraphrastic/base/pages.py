@@ -22,8 +22,8 @@ def write_page(
     *,
     modules: str = "",
     filters: Mapping[str, Callable[..., Any]] | None = None,
-) -> None:
-    """Write the page of the template `page.html` in a folder of this package.
+) -> int:
+    """Write the page of the template `page.html` in a folder of this package; return its size in bytes.
 
     Beside the template are `page.css` and `page.js`. The template includes `page_head.html`, whose security
     policy lets the page run its own script alone, in case data inject another one.
@@ -52,4 +52,4 @@ def write_page(
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
     with atomic_output(output) as temporary:
-        temporary.write_text(page, encoding="utf-8")
+        return temporary.write_bytes(page.encode())

@@ -170,10 +170,17 @@ def segment(texts: Sequence[str], language: str, mode: str) -> list[str]:
     """
     if mode == "none":
         return list(texts)
-    if language != "zh" or mode not in ("accurate", "full"):
-        raise InputError(f"segmentation.{language}: there is no segmenter {mode!r} for this language")
+    for fault in segmentation_errors({language: mode}):
+        raise InputError(f"segmentation.{fault}")
     cut = _jieba().cut
     return [" ".join(" ".join(cut(text, cut_all=mode == "full")).split()) for text in texts]
+
+
+def segmentation_errors(segmentation: Mapping[str, str]) -> Iterator[str]:
+    """A message for each unknown entry of a segmentation, which begins with the language."""
+    for language, mode in segmentation.items():
+        if mode != "none" and (language != "zh" or mode not in ("accurate", "full")):
+            yield f"{language}: there is no segmenter {mode!r} for this language"
 
 
 def folding_errors(folding: Mapping[str, str]) -> Iterator[str]:

@@ -1,12 +1,15 @@
 """The command line `paraphrastic COMMAND …`; every command imports only what it needs."""
 
 import argparse
+import logging
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, on_one_line
+from paraphrastic.base.streams import prepare_streams
 from paraphrastic.cli import models, runs, sentences, training_data
 
 # By what people want to do, in the order of `--help`.
@@ -39,7 +42,7 @@ _END = """\
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; its help lists them by what people want to do."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="paraphrastic",
         usage="paraphrastic COMMAND ...",
         description=_BEGIN,
@@ -65,30 +68,70 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status: 1, after a one-line message, if the input is at fault."""
-    parser = build_parser()
-    options = vars(parser.parse_args(arguments))
-    run = options.pop("run")
+    prepare_streams(results=True)
+    # This handler writes the warnings of the library, which name files and their members, to standard error.
+    if logging.lastResort:
+        logging.lastResort.setFormatter(LogFormatter())
     # Half-written files are removed, as with an interrupt.
     signal.signal(signal.SIGTERM, _end)
+    options: dict[str, Any] = {}
+    status, message = 1, ""
     try:
-        run(**options)
-    except InputError as error:
-        print(f"paraphrastic: error: {error}", file=sys.stderr)
-        return 1
-    except BrokenPipeError:
-        # The reader of our output, such as `head`, wants no more, so nothing must be flushed at the end.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        _run(arguments, options)
         return 0
-    except OSError as error:
-        # A folder may vanish meanwhile, for example. Streams have no name.
-        name = error.filename or "standard input or output"
-        print(f"paraphrastic: error: {name}: {error.strerror or error}", file=sys.stderr)
-        return 1
+    except BrokenPipeError:
+        # The reader of our output, such as `head`, wants no more.
+        status = 0
     except KeyboardInterrupt:
         # A shell reports this status of a program that the signal ended.
-        print("paraphrastic: interrupted", file=sys.stderr)
-        return 128 + signal.SIGINT
-    return 0
+        status, message = 128 + signal.SIGINT, "interrupted"
+    except Exception as error:
+        if lack := lack_of_memory(error):
+            message = f"error: {lack}; {_advice(options)}"
+        elif isinstance(error, InputError):
+            message = f"error: {error}"
+        elif isinstance(error, OSError):
+            # A folder may vanish meanwhile, for example. Streams have no name.
+            name = error.filename or "standard input or output"
+            message = f"error: {on_one_line(f'{name}: {error.strerror or error}')}"
+        else:
+            raise
+    if message:
+        print(f"paraphrastic: {message}", file=sys.stderr)
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        # It is full or already closed, and Python itself must not try again at the end.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    return status
+
+
+def _run(arguments: Sequence[str] | None, options: dict[str, Any]) -> None:
+    """Run a command, whose options are added to `options`."""
+    try:
+        options |= vars(build_parser().parse_args(arguments))
+    except SystemExit:
+        sys.stdout.flush()
+        raise
+    options.pop("run")(**options)
+    # Only now is it known whether a short output has arrived.
+    sys.stdout.flush()
+
+
+def _advice(options: Mapping[str, Any]) -> str:
+    """How a command with these options needs less memory."""
+    names = [f"--{name}" for name in ("batch", "threads", "megabatch", "dimension") if options.get(name)]
+    smaller = f"a smaller {' and '.join(names)}, " if names else ""
+    return f"try {smaller}less input or a machine with more memory"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        super().error(on_one_line(message))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        # argparse itself says nothing if help cannot be written.
+        print(message, end="", file=file or sys.stderr)
 
 
 class _Version(argparse.Action):

@@ -10,7 +10,7 @@ from operator import methodcaller
 from pathlib import Path
 from typing import Any
 
-from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.errors import InputError, on_one_line, spelled_out
 from paraphrastic.base.numbers import is_count, read_count, read_number
 from paraphrastic.base.threads import available_cores
 
@@ -81,7 +81,7 @@ def model(*, of_others: bool = False, default: str | None = None) -> Argument:
 
     `default` says which model `choose_folder` chooses.
     """
-    named = ", a name on the Hugging Face Hub" if of_others else ""
+    named = ", a name on the Hugging Face Hub (OWNER/NAME or hf://OWNER/NAME)" if of_others else ""
     help = f"folder of a model{named}, or the name of one that comes with the package, such as en"
     help += f" (default: {default})" if default else ""
     return argument("--model", required=default is None, metavar="MODEL", help=help)
@@ -126,13 +126,14 @@ def settings_of(config: list[tuple[str, str]]) -> dict[str, Any]:
     """Parse the values of `--config`, which are YAML, by their keys."""
     import yaml
 
-    from paraphrastic.config.check import MisreadNumberError, read_yaml
+    from paraphrastic.base.yaml_bounds import RefusedError
+    from paraphrastic.base.yaml_text import read_yaml
 
     try:
         return {key: read_yaml(value) for key, value in config}
-    except MisreadNumberError as error:
+    except RefusedError as error:
         raise InputError(f"--config: {error.problem}") from None
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):
         raise InputError("--config: a value is not valid YAML; an example is models=[en]") from None
 
 
@@ -202,6 +203,11 @@ CONFIG_VALUES = several(
 THREADS = counted("--threads", "number of threads (default: all cores)", available_cores())
 
 
+def say(*cells: object) -> None:
+    """Print a line for people: cells with tabs between them, in which control characters are escaped."""
+    print("\t".join(spelled_out(str(cell)).replace("\n", "\\n") for cell in cells), flush=True)
+
+
 def note(message: str) -> None:
     """Show a line that the user should read, on standard error."""
     over_progress = "\r\033[K" if sys.stderr.isatty() else ""
@@ -223,7 +229,7 @@ def _on_terminal(text: Callable[..., str], *, seconds: float = 0.0) -> Iterator[
         nonlocal shown, last
         if (now := time.monotonic()) - last < seconds:
             return
-        if (line := text(*values)) != shown:
+        if (line := spelled_out(text(*values))) != shown:
             shown, last = line, now
             print(f"\r{line}\033[K", end="", file=sys.stderr, flush=True)
 

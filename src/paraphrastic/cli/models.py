@@ -36,15 +36,14 @@ scores of the model, what it has learned from, and the licences of these data.
 )
 def models() -> None:
     """Print the models that come with the package."""
-    from paraphrastic.base.files import read_json
+    from paraphrastic.model.config_file import read_config
     from paraphrastic.model.files import CONFIG
     from paraphrastic.model.shipped import shipped_models
 
     for name, folder in shipped_models().items():
-        config = read_json(folder / CONFIG)
+        config = read_config(folder / CONFIG)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
-        about = name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder
-        print(*about, sep="\t")
+        cli.say(name, "-".join(config["languages"]), config["dimension"], f"{size:.1f}", folder)
 
 
 @cli.command(
@@ -77,7 +76,8 @@ def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> N
     own = read_sentences(sentences) if sentences else None
     with cli.needing("export"):
         size = write_demo(open_folder(choose_folder(model)), Path(output), sentences=own, dtype=dtype)
-    print(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
+    # The page itself may go to standard output.
+    cli.note(f"{output}: {size / 1e6:.1f} MB; open it in a browser")
 
 
 @cli.command(
@@ -140,7 +140,7 @@ def inspect(
 
         rows, method = inspection.positions(inspected)
         draw_map(rows, [map])
-        print(f"{map}: {len(rows):,} sentences, by {method}")
+        cli.say(f"{map}: {len(rows):,} sentences, by {method}")
 
 
 @cli.command(
@@ -192,15 +192,15 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
     """Write a model for another library, and print how well it agrees there."""
     with cli.needing(_EXTRAS[format]):
         from paraphrastic.interop.export import export_model
+        from paraphrastic.interop.model_card import read_card
     from paraphrastic.interop.compression import Original, opened_testsets
     from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
-    from paraphrastic.model.files import CARD
     from paraphrastic.model.folder import find_folder, open_folder
 
     folder = find_folder(model)
-    card = folder / CARD
     opened = open_folder(model)
+    card = read_card(folder)
     smaller = _smaller(opened, model, **options)
     with ExitStack() as stack:
         original = None
@@ -214,11 +214,11 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
             format,
             Path(output),
             text=Path(text) if text else TEXT,
-            card=card.read_text(encoding="utf-8") if card.is_file() else None,
+            card=card,
             original=original,
         )
     for what, result in [*found.parity.table(), *found.costs]:
-        print(f"{what}: {result}")
+        cli.say(f"{what}: {result}")
 
 
 def _smaller(
@@ -288,4 +288,4 @@ def import_checkpoint(output: str, **options: Any) -> None:
         from paraphrastic.interop.checkpoint_import import import_checkpoint
 
         model = import_checkpoint(output=output, **options)
-    print(f"{Path(output)}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")
+    cli.say(f"{Path(output)}: {model.processor.get_piece_size():,} pieces, {model.dim} dimensions")

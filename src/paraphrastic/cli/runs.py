@@ -3,12 +3,12 @@
 import argparse
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.streams import is_stream
 from paraphrastic.base.threads import available_cores
 from paraphrastic.cli import arguments as cli
 
@@ -57,14 +57,14 @@ def new(languages: list[str], corpora: list[str], output: str) -> None:
         from paraphrastic.pipeline.starter import starter_configuration
 
     text = starter_configuration(languages, corpora, "mine.yaml" if output == "-" else output)
-    if output != "-" and Path(output).exists():
+    if output != "-" and Path(output).exists() and not is_stream(output):
         raise InputError(f"{output}: already exists and would be overwritten")
     if output == "-":
         print(text, end="")
     else:
         with atomic_output(output) as temporary:
             temporary.write_text(text, encoding="utf-8")
-        print(f"paraphrastic: wrote {output}; its comments say what to do next", file=sys.stderr)
+        cli.note(f"wrote {output}; its comments say what to do next")
 
 
 @cli.command(
@@ -89,13 +89,13 @@ the definition of one model with the values of its recipe.
 def config(configfile: list[Path], config: _Settings, model: str | None, as_json: bool) -> None:
     """Print a configuration with the defaults of everything that it leaves out."""
     with cli.needing("pipeline"):
+        from paraphrastic.base.yaml_text import write_yaml
         from paraphrastic.config.check import (
             DEFAULT_CONFIG,
             SCHEMA,
             check_config,
             complete_config,
             read_config,
-            write_yaml,
         )
         from paraphrastic.config.definitions import undefined
 
@@ -110,7 +110,9 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
     else:
         raise InputError(f"--model: {undefined(model, checked['definitions'])}")
     if as_json:
-        print(json.dumps(shown, indent=2, ensure_ascii=False))
+        text = json.dumps(shown, indent=2, ensure_ascii=False)
+        # JSON lets some characters stand as they are that a terminal obeys.
+        print(re.sub("[\x7f-\x9f\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text))
     else:
         print(write_yaml(shown), end="")
 
@@ -177,7 +179,8 @@ def plan(
     made = make_plan(run, cores=cores, by=by, pairs=dict(pairs), kept=dict(kept))
     if output:
         write_plan(made, output)
-    print("\n".join(lines_of(made)))
+    for line in lines_of(made):
+        cli.say(line)
 
 
 @cli.command(
@@ -222,9 +225,9 @@ def verify(results: str) -> None:
 
     found = verify(results)
     for path, cause in found.differing.items():
-        print(f"{path}: {cause}")
+        cli.say(f"{path}: {cause}")
     for path in found.absent:
-        print(f"{path}: does not exist, so there is nothing to check against", file=sys.stderr)
+        cli.note(f"{path}: does not exist, so there is nothing to check against")
     if found.differing:
         raise InputError(f"{results}: {len(found.differing)} of {found.checked} files differ")
-    print(f"{results}: {found.same} files are unchanged")
+    cli.say(f"{results}: {found.same} files are unchanged")

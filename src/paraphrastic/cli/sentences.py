@@ -139,7 +139,8 @@ example:
 A line is left out if its cosine with an earlier kept line reaches the threshold, or if both have the same
 text apart from white space at the ends and characters that nobody sees. All other lines, blank ones included,
 are written unchanged. A line of the report has the cosine, the number of the line that was left out, the
-number of the first kept line that it is close to, and both sentences.
+number of the first kept line that it is close to, and both sentences. An apostrophe stands before a sentence
+that a spreadsheet would take for a formula.
 """,
     cli.model(of_others=True, default=_BY_LANGUAGE),
     cli.lines(),

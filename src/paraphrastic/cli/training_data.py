@@ -46,14 +46,16 @@ def corpora(languages: tuple[str, str], estimate: list[str], **options: Any) -> 
             if name not in found:
                 hint = did_you_mean(name, found)
                 raise InputError(f"{name!r} is not among OPUS's corpora in {'-'.join(languages)}{hint}")
-        print("\n".join(estimated([found[name] for name in dict.fromkeys(estimate)])))
+        for line in estimated([found[name] for name in dict.fromkeys(estimate)]):
+            cli.say(line)
         return
     rows = [("corpus", "version", "pairs", "compressed")]
     for corpus in found.values():
         packed = archive_bytes(corpus)
         pairs = "?" if corpus.pairs is None else f"{corpus.pairs:,}"
         rows.append((corpus.name, corpus.version, pairs, "?" if packed is None else size(packed / 1e6)))
-    print("\n".join(in_columns(rows, left=2)))
+    for line in in_columns(rows, left=2):
+        cli.say(line)
 
 
 @cli.command(
@@ -81,7 +83,7 @@ def licences(configfile: list[Path]) -> None:
     described = [*checked["definitions"].values(), *checked["mined"].values()]
     for name in sorted({corpus for each in described for corpus in each["corpora"]} - set(checked["mined"])):
         licence = datasets[name].licence
-        print(f"{name}\t{commercial_use(licence)}\t{licence}")
+        cli.say(name, commercial_use(licence), licence)
 
 
 @cli.command(
@@ -116,11 +118,10 @@ def links(datasets: list[str], registry: str, mirror: str | None) -> None:
         checked += 1
         bad += link.state in ("dead", "changed")
         if link.state != "ok":
-            line = [link.state, link.file.dataset, link.file.name, link.address, link.cause]
-            print("\t".join(line), flush=True)
+            cli.say(link.state, link.file.dataset, link.file.name, link.address, link.cause)
     if bad:
         raise InputError(f"{registry}: {bad} of {checked} addresses are dead or changed")
-    print(f"{registry}: {checked} addresses were asked, and every file is there")
+    cli.say(f"{registry}: {checked} addresses were asked, and every file is there")
 
 
 @cli.command(

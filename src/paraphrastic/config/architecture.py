@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
-from paraphrastic.base.units import UNITS
+from paraphrastic.base.limits import Name, Range, Size
 
+Unit = Literal["subword", "word", "trigram"]
 PartKind = Literal["average", "lstm", "bilstm"]
 Pooling = Literal["mean", "max"]
 Directions = Literal["average", "concatenate"]
@@ -16,12 +17,6 @@ TransformerPooling = Literal["mean", "cls", "lstm_last"]
 # Overlapping tables share the embeddings of pieces that are spelled alike.
 Tables = Literal["shared", "separate", "overlapping"]
 
-_CHOICES = {
-    "kind": get_args(PartKind),
-    "unit": UNITS,
-    "pooling": get_args(Pooling),
-    "directions": get_args(Directions),
-}
 # The papers' names of averages, first as the only part and then beside other parts.
 _AVERAGES = {"subword": ("P-SP", "SP"), "word": ("WORD", "WORD"), "trigram": ("TRIGRAM", "TRIGRAM")}
 _POOLINGS = {"mean": "mean", "cls": "first token", "lstm_last": "LSTM"}
@@ -59,17 +54,12 @@ class Part:
     """
 
     kind: PartKind = "average"
-    unit: str = "subword"
-    dimension: int | None = None
+    unit: Unit = "subword"
+    dimension: Size | None = None
     pooling: Pooling = "mean"
     directions: Directions = "average"
     peepholes: bool = False
-    init_std: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, allowed in _CHOICES.items():
-            if (value := getattr(self, name)) not in allowed:
-                raise ValueError(f"{value!r} is not one of {', '.join(allowed)}")
+    init_std: Annotated[float, Range(0, 100)] | None = None
 
     @property
     def recurrent(self) -> bool:
@@ -96,10 +86,10 @@ class Transformer:
         max_tokens: tokens after which sentences are cut off; None for as many as the Transformer can read.
     """
 
-    place: str
+    place: Name
     pooling: TransformerPooling = "mean"
-    lstm_size: int | None = None
-    max_tokens: int | None = None
+    lstm_size: Size | None = None
+    max_tokens: Annotated[int, Range(1, 1_000_000)] | None = None
 
     @property
     def name(self) -> str:
@@ -123,7 +113,7 @@ class Architecture:
 
     parts: tuple[Part, ...] = (Part(),)
     combine: Literal["concatenate", "add"] = "concatenate"
-    scramble: float = 0.0
+    scramble: Annotated[float, Range(0, 1)] = 0.0
     languages: Sharing = "shared"
     vocabularies: Tables = "shared"
     transformer: Transformer | None = None
@@ -132,14 +122,10 @@ class Architecture:
     def from_json(cls, value: Mapping[str, Any]) -> Self:
         """Read an architecture from the output of `to_json`.
 
-        Raises:
-            TypeError: a key is unknown.
-            ValueError: there are no parts, or a value of a part is not allowed.
+        What comes from a file has been compared with these types before (`model.config_file`).
         """
         if transformer := value.get("transformer"):
             return cls(transformer=Transformer(**transformer))
-        if not value["parts"]:
-            raise ValueError("it has no parts")
         return cls(**{**value, "parts": tuple(Part(**part) for part in value["parts"])})
 
     def to_json(self) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """Check the whole configuration before anything runs, and complete it with its schema's defaults."""
 
 import copy
-import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,9 +9,11 @@ from typing import Any
 import yaml
 from yaml import MarkedYAMLError
 
+from paraphrastic.base.addresses import secret_error
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import Json
-from paraphrastic.base.numbers import NUMBER
+from paraphrastic.base.files import Json, parse_json
+from paraphrastic.base.yaml_bounds import RefusedError
+from paraphrastic.base.yaml_text import read_yaml
 from paraphrastic.config.definitions import (
     OVERRIDABLE,
     RECIPES,
@@ -32,59 +32,6 @@ from paraphrastic.registry.licences import commercial_use
 # The schema and the default configuration in a checkout of the pipeline.
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
 DEFAULT_CONFIG = Path("config/config.yaml")
-_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
-# The schema refuses these, and says why.
-_NOT_FINITE = re.compile(r"[+-]?\.(?:inf|nan)", re.I)
-
-
-class MisreadNumberError(MarkedYAMLError):
-    """A number that YAML reads in another way than people do, such as 1:30 as 90."""
-
-
-class _Loader(yaml.SafeLoader):
-    """Refuses a key that is given twice, of which YAML's own loader would keep the last value.
-
-    Refuses numbers, too, if people read them otherwise: YAML reads `1:30` as 90, `010` as 8, `1_0` as 10.
-    """
-
-    def compose_scalar_node(self, anchor: Any) -> yaml.ScalarNode:
-        node = super().compose_scalar_node(anchor)
-        if node.tag in _NUMBERS and not _NOT_FINITE.fullmatch(node.value):
-            value = self.construct_object(node)
-            if not NUMBER.fullmatch(node.value) or type(value)(node.value) != value:
-                cause = f"YAML reads {node.value} as {value}; write {value}, or '{node.value}' if it is text"
-                raise MisreadNumberError(problem=cause, problem_mark=node.start_mark)
-        return node
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            # A mapping may merge several others, each with the key `<<`.
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                if key.value in lines:
-                    problem = f"the key {key.value!r} is already given in line {lines[key.value]}"
-                    raise MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-                lines[key.value] = key.start_mark.line + 1
-        return node
-
-
-def read_yaml(text: str) -> Any:
-    """The value of a YAML text.
-
-    Raises:
-        MisreadNumberError: a number is not written as people write numbers.
-        yaml.YAMLError: the text is not YAML, or gives a key twice.
-    """
-    return _Loader(text).get_single_data()
-
-
-def write_yaml(value: Any, *, width: int = 80) -> str:
-    """A YAML text that reads back as `value`."""
-    layout: dict[str, Any] = {"sort_keys": False, "default_flow_style": None, "width": width}
-    text: str = yaml.safe_dump(value, allow_unicode=True, **layout)
-    # PyYAML writes U+0085 as it is, but reads it as a line break.
-    return yaml.safe_dump(value, **layout) if "\x85" in text else text
 
 
 def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None) -> Json:
@@ -102,12 +49,12 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
         try:
             text = path.read_text(encoding="utf-8")
             try:
-                content = json.loads(text)
-            except json.JSONDecodeError:
+                content = parse_json(text)
+            except ValueError:
                 content = read_yaml(text)
         except MarkedYAMLError as error:
             line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-            kind = "" if isinstance(error, MisreadNumberError) else "not YAML: "
+            kind = "" if isinstance(error, RefusedError) else "not YAML: "
             raise InputError(f"{path}{line}: {kind}{error.problem}") from None
         except (yaml.YAMLError, ValueError) as error:
             raise InputError(f"{path}: not YAML: {on_one_line(error)}") from None
@@ -131,6 +78,8 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     """
     rules = _read_schema(schema)
     completed: Json = plain(config)
+    # First, because the run, its log and its results have copies of the configuration.
+    _refuse(_secrets(completed))
     _refuse(rules.errors(completed))
     if completed.get("recipe") == "paper":
         completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
@@ -192,9 +141,19 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
 _read_schema = cache(Schema)
 
 
+def _secrets(value: Any, path: str = "") -> Iterator[str]:
+    """Errors about addresses with a secret, in the values and keys below `path`."""
+    if isinstance(value, str) and (error := secret_error(value)):
+        yield f"{path}: {error}"
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value if type(value) is list else ())
+    for key, each in entries:
+        yield from _secrets(key, path or str(key))
+        yield from _secrets(each, f"{path}{path and '.'}{key}")
+
+
 def _refuse(errors: Iterable[str]) -> None:
     if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
-        raise InputError("\n".join(lines))
+        raise InputError(*lines)
 
 
 def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, sha256, write_json
+from paraphrastic.base.hub_names import hub_name, place_fault
 from paraphrastic.registry.archive import COMPRESSED_SUFFIXES
 from paraphrastic.registry.datasets import KINDS, Dataset, RemoteFile, members_error
 from paraphrastic.registry.opus import OpusCorpus, read_list
@@ -141,8 +142,10 @@ def name_fault(path: str) -> str | None:
 
 def place_errors(key: str, place: str) -> Iterator[str]:
     """Errors in the place of a model under `key`: a folder, or a name on the Hugging Face Hub."""
-    if place.startswith(("/", ".", "~")) or Path(place).exists():
-        yield from path_errors(key, place, folder=True)
+    if hub_name(place) is None and (cause := name_fault(place)):
+        yield f"{key}: {place!r} {cause}: rename the folder"
+    elif fault := place_fault(place):
+        yield f"{key}: {place!r} {fault}"
 
 
 def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:

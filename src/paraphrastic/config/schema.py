@@ -12,9 +12,8 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
 
-from paraphrastic.base.errors import did_you_mean
+from paraphrastic.base.errors import did_you_mean, shown
 from paraphrastic.base.files import Json
-from paraphrastic.base.lines import shown
 from paraphrastic.base.numbers import with_point
 from paraphrastic.registry.datasets import FILE_KINDS
 

@@ -1,15 +1,14 @@
 """Faults of the systems that a configuration evaluates, and of the names that they share with models."""
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import did_you_mean
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import read_csv
 from paraphrastic.config.architecture import architecture_of
 from paraphrastic.config.definitions import is_trained
-from paraphrastic.config.local_files import path_errors
+from paraphrastic.config.local_files import path_errors, place_errors
 
 # Ways to specify a system; each entry under `systems` has exactly one of them.
 SYSTEM_KINDS = ("path", "sentence_transformers", "model2vec", "vectors")
@@ -27,9 +26,10 @@ def system_errors(at: str, system: Mapping[str, Any]) -> Iterator[str]:
     if kind == "vectors":
         for key, path in system[kind].items():
             yield from path_errors(f"{at}.{kind}.{key}", path)
-    # A name of the form `NAME` or `OWNER/NAME` is on the Hugging Face Hub; anything else must be a folder.
-    elif kind == "path" or not re.fullmatch("[^./~{}][^/{}]*(/[^/{}]+)?", system[kind]):
+    elif kind == "path":
         yield from path_errors(f"{at}.{kind}", system[kind], folder=True)
+    else:
+        yield from place_errors(f"{at}.{kind}", system[kind])
 
 
 def name_errors(config: Mapping[str, Any]) -> Iterator[str]:

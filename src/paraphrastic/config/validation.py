@@ -167,6 +167,8 @@ def _mining_encoder_errors(name: str, config: Settings) -> Iterator[str]:
     elif not isinstance(encoder, str):
         if "path" in encoder:
             yield from path_errors(f"{at}.path", encoder["path"], folder=True)
+        else:
+            yield from place_errors(f"{at}.sentence_transformers", encoder["sentence_transformers"])
     elif encoder not in definitions:
         others = "other models are given as {path: …} or {sentence_transformers: …}"
         hint = did_you_mean(encoder, definitions, otherwise=others)

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
 from paraphrastic.corpus.blocks import read_blocks, write_blocks
 from paraphrastic.corpus.normal_form import ngrams_of, words_of
-from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.sampling import Samples
 
 _CONTAMINATED_SCHEMA = pa.schema(
     [
@@ -157,7 +158,7 @@ def mark_contamination(
             kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
             pairs.update(kind_of.values())
     shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
-    write_examples(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
+    write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
     result = {
         "read": read,
         "all": {kind: pairs[kind] for kind in kinds},

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, write_csv
+from paraphrastic.base.files import read_json
 from paraphrastic.base.lines import read_batches
+from paraphrastic.base.tables import write_csv
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.corpus.counts import AGAIN, Counts, check_sum, in_order, read_merged, read_selected
 from paraphrastic.corpus.losses import UNREADABLE

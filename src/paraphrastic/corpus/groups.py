@@ -15,8 +15,8 @@ import pyarrow as pa
 import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import UnreadableRows, aligned_lines, cut, readable_lines
+from paraphrastic.base.errors import InputError, cut
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines
 from paraphrastic.corpus.blocks import BLOCK_ROWS, READ_ROWS
 from paraphrastic.corpus.database import Resources, insert, open_database
 from paraphrastic.corpus.quoted_tables import table_rows

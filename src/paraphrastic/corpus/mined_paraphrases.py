@@ -11,10 +11,11 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
 from paraphrastic.corpus.blocks import BLOCK_ROWS, PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.database import Resources, insert, integer, list_rows, open_database, random_number
 from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.sampling import EXAMPLES, Samples, write_examples
+from paraphrastic.corpus.sampling import EXAMPLES, Samples
 
 _FORM_SCHEMA = pa.schema([("source_form", pa.string()), ("target_form", pa.string()), ("place", pa.int64())])
 _PAIR_COLUMNS = ("similarity", "line", "source", "target")
@@ -113,7 +114,7 @@ def sample_paraphrases(
     shown = [
         [reason, None, None, *(row[name] for name in _PAIR_COLUMNS)] for reason, row in below.rows("place")
     ]
-    write_examples(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
+    write_tsv(examples, ("kind", "group", "sentences", *_PAIR_COLUMNS), [*groups, *shown])
     write_json(counts, result)
     return result
 

@@ -1,15 +1,12 @@
-"""Random samples from a stream of unknown length, and samples written as tables for people to read."""
+"""Random samples from a stream of unknown length."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-
-from paraphrastic.base.files import atomic_output
 
 # Number of rows of each kind in a sample for people to read.
 EXAMPLES = 20
@@ -55,18 +52,3 @@ class Samples(Generic[Stratum]):
             for kind, kept in self._kept.items()
             for row in sorted((row for _, row in kept), key=lambda row: [row[name] for name in columns])
         ]
-
-
-def write_examples(path: str | Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows for people to read: tab-separated, with a header, white space in cells collapsed.
-
-    Floats have four decimals, and None becomes an empty cell.
-    """
-    with atomic_output(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines("\t".join(map(_cell, row)) + "\n" for row in (columns, *rows))
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())

@@ -12,12 +12,13 @@ import pyarrow as pa
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
 from paraphrastic.base.text import collapse_spaces, prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, noted, open_parquet, read_blocks, write_blocks
 from paraphrastic.corpus.filters import build_filters, selection_key
 from paraphrastic.corpus.losses import UNREADABLE, filter_loss, warn
 from paraphrastic.corpus.raw_lines import RAW, raw_digests
-from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.sampling import Samples
 from paraphrastic.registry.language_labels import labels_of
 
 _SAMPLE_COLUMNS = (
@@ -109,7 +110,7 @@ def select_pairs(
                     cause = f"has no {each.missing}"
             raise InputError(f"{_name(scored)}: {cause if samples.read else 'the corpus is empty: no pairs'}")
     examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
-    write_examples(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
+    write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
     write_json(counts, result)
     warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], selection_key(languages)))
     return result

@@ -22,18 +22,10 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import (
-    HAS_NUL,
-    MAX_LINE_BYTES,
-    TOO_LONG,
-    UnreadableRows,
-    clean,
-    cut,
-    readable_lines,
-    shown,
-)
+from paraphrastic.base.errors import InputError, cut, shown
+from paraphrastic.base.lines import HAS_NUL, MAX_LINE_BYTES, TOO_LONG, UnreadableRows, readable_lines
 from paraphrastic.base.numbers import is_count, read_number
+from paraphrastic.base.tables import clean
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 
 # Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.

@@ -12,7 +12,8 @@ from typing import BinaryIO
 from xml.parsers import expat
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows, clean
+from paraphrastic.base.lines import MAX_LINE_BYTES, UnreadableRows
+from paraphrastic.base.tables import clean
 from paraphrastic.corpus.tables import RowError, parse_rows
 from paraphrastic.registry.language_labels import labels_of
 

@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
 from paraphrastic.base.text import as_read, prepare_text
 from paraphrastic.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
 from paraphrastic.corpus.language_id import LanguageIdentifier
-from paraphrastic.corpus.sampling import Samples, write_examples
+from paraphrastic.corpus.sampling import Samples
 from paraphrastic.corpus.score import Identify
 from paraphrastic.registry.language_labels import labels_of
 
@@ -99,7 +100,7 @@ def gather_translations(
                 f"{causes or 'the bitext is empty'}"
             )
     rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
-    write_examples(examples, ("kind", *_SHOWN), rows)
+    write_tsv(examples, ("kind", *_SHOWN), rows)
     write_json(counts, result)
     return result
 

@@ -1,12 +1,12 @@
 """Scores in the course of trainings that are compared with each other, and the table of their ends."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv, read_json, write_csv
+from paraphrastic.base.files import read_json, read_json_lines
+from paraphrastic.base.tables import read_csv, write_csv
 
 # The compared trainings, in the order of the table, with the names of their curves.
 STATIC_EMBEDDING, PAPER, OWN = "static_embedding", "paper", "own"
@@ -63,7 +63,7 @@ def write_curve_of_run(folder: Path, output: Path, *, threads: int) -> None:
         InputError: the history has no scores.
     """
     history, config = folder / "training.jsonl", read_json(folder / "config.json")
-    lines = [json.loads(line) for line in history.read_text(encoding="utf-8").splitlines()]
+    lines = read_json_lines(history)
     points = [
         Point(pairs=round(line["epoch"] * config["pairs"]), seconds=line["seconds"], sts=line["development"])
         for line in lines

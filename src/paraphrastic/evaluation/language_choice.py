@@ -14,7 +14,8 @@ import numpy as np
 from scipy import stats
 
 from paraphrastic.base.arrays import Float64
-from paraphrastic.base.files import read_csv, read_json, write_csv
+from paraphrastic.base.files import read_json
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.evaluation.correlation import spearman
 from paraphrastic.evaluation.measurement import bootstrap, interval, row_spearman
 from paraphrastic.evaluation.percentages import percent

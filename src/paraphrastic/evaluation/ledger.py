@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from paraphrastic.base.files import read_csv, write_csv
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.evaluation.ledger_figures import KEYS, Figures, read_figures, read_intervals, row_key
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import read_csv
 from paraphrastic.evaluation.layouts import LAYOUTS
 from paraphrastic.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.training.dataset import SIDES, PairDataset, UnitTable
+from paraphrastic.training.dataset import SIDES
+from paraphrastic.training.pair_dataset import PairDataset, UnitTable
 from paraphrastic.training.vocabulary import load_sentencepiece
 
 

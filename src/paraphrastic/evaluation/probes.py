@@ -4,9 +4,8 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.base.lines import shown
 from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.evaluation.measurement import share
 from paraphrastic.evaluation.results import Evaluation

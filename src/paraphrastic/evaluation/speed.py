@@ -15,7 +15,8 @@ from typing import Any
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import Json, read_csv, read_json, write_csv, write_json
+from paraphrastic.base.files import Json, read_json, write_json
+from paraphrastic.base.tables import read_csv, write_csv
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from paraphrastic.base.files import read_csv, read_json, write_csv
+from paraphrastic.base.files import read_json
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.evaluation.measurement import interval
 from paraphrastic.evaluation.percentages import percent, percent_cells
 from paraphrastic.evaluation.results import Result

@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import Json, read_csv, read_json, write_csv, write_json
+from paraphrastic.base.files import Json, read_json, write_json
+from paraphrastic.base.tables import read_csv, write_csv
 from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.evaluation.speed import choose_sentences, measure_in_own_process
 from paraphrastic.evaluation.sts import evaluate_sts

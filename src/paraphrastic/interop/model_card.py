@@ -4,21 +4,28 @@
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
 import jinja2
 import yaml
+from markupsafe import Markup
 
-from paraphrastic.base.files import atomic_output, read_csv, read_json
+from paraphrastic.base import markup
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.tables import read_csv
 from paraphrastic.base.text_patterns import PYTHON, cleaning
 from paraphrastic.base.units import Unknown
+from paraphrastic.base.yaml_text import read_yaml, write_yaml
 from paraphrastic.config.architecture import Architecture, encoder_name
 from paraphrastic.corpus.counts import read_merged, read_selected
 from paraphrastic.corpus.losses import UNREADABLE, losses
 from paraphrastic.evaluation.percentages import bracketed, percent
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.config_file import read_config
 from paraphrastic.model.files import CARD, CONFIG, TRANSFORMER
 
 Content = Mapping[str, Any]
@@ -32,7 +39,7 @@ _TRACKS = "pearson 2017/"
 # Sections about the files beside a card, which the card of another folder does not quote.
 _OF_FILES = ("Comparison", "Digests")
 # The Hub's list of scores in the front matter.
-_SCORES = re.compile(r"^model-index:.*\n(?:[- ].*\n)*", re.MULTILINE)
+_SCORES = "model-index"
 # What becomes of text that a vocabulary has no piece for, by the model's setting.
 _UNKNOWN: dict[Unknown, str] = {
     "bytes": "becomes its bytes in UTF-8",
@@ -69,7 +76,7 @@ def write_card(
     Raises:
         InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
     """
-    config = read_json(folder / CONFIG)
+    config = read_config(folder / CONFIG)
     comparison = None
     if config["encoder"] == TRANSFORMER:
         # A late import, since other models need none of it.
@@ -95,7 +102,7 @@ def write_card(
     card = _rendered(
         "chosen",
         config,
-        _matter(config, {**_LICENCE, **_index(config, figures)}),
+        {**_matter(config), **_LICENCE, **_index(config, figures)},
         folder=f"results/models/{config['model']}",
         loads_elsewhere=loads_elsewhere,
         figures=figures,
@@ -118,7 +125,7 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
         sources: SHA-256 of the files that the model was imported from, by name.
         why_not: why other libraries cannot load the folder; empty if they can.
     """
-    config = read_json(folder / CONFIG)
+    config = read_config(folder / CONFIG)
     card = _rendered(
         "import",
         config,
@@ -131,6 +138,14 @@ def write_import_card(folder: Path, name: str, sources: Mapping[str, str], *, wh
     (folder / CARD).write_text(card, encoding="utf-8")
 
 
+def read_card(folder: Path) -> str | None:
+    """Read the card of a model's folder, if it has one; an `InputError` if that is not text."""
+    try:
+        return (folder / CARD).read_text(encoding="utf-8") if (folder / CARD).is_file() else None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / CARD}: cannot be read: {on_one_line(error)}") from None
+
+
 def export_card(model: AverageEncoder, *, smaller: Rows, card: str | None, **content: Any) -> str:
     """Return the card of an export.
 
@@ -141,19 +156,33 @@ def export_card(model: AverageEncoder, *, smaller: Rows, card: str | None, **con
         content: `form`, a key of `FORMATS`, and `format_name`, its name; `folder`, its name; `compared`, the
             text of the comparison, and `comparison`, its results; `files`, SHA-256 of the files by name.
     """
-    matter, sections = parts(card or "")
+    front, sections = parts(card or "")
+    matter = _read_matter(front, model.config["model"]) if front else _matter(model.config)
     if smaller:
-        matter = _SCORES.sub("", matter)
+        matter.pop(_SCORES, None)
+    quoted = "\n".join(text for title, text in sections if title not in _OF_FILES)
     return _rendered(
         "export",
         model.config,
-        matter or _matter(model.config),
+        matter,
         model=model,
         smaller=smaller,
         cleaning=cleaning(PYTHON),
-        quoted=[text for title, text in sections if title not in _OF_FILES],
+        quoted=Markup(markup.without_links(quoted)),  # noqa: S704 - Markdown without HTML
         **content,
     )
+
+
+def _read_matter(text: str, model: str) -> dict[str, Any]:
+    """Read the front matter of a model's card."""
+    try:
+        matter = read_yaml(text)
+    except (yaml.YAMLError, ValueError) as error:
+        cause = on_one_line(getattr(error, "problem", None) or error)
+        raise InputError(f"{model}: the front matter of {CARD} cannot be read: {cause}") from None
+    if not isinstance(matter, dict):
+        raise InputError(f"{model}: the front matter of {CARD} is no mapping of keys")
+    return matter
 
 
 def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
@@ -172,18 +201,34 @@ def parts(card: str) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _rendered(
-    kind: Literal["chosen", "import", "export"], config: Content, matter: str, **content: Any
+    kind: Literal["chosen", "import", "export"], config: Content, matter: Content, **content: Any
 ) -> str:
-    environment = jinja2.Environment(  # noqa: S701 - Markdown is not escaped as HTML is
+    separate = "architecture" in config and Architecture.from_json(config["architecture"]).separate
+    unit = config.get("unit", "subword")
+    about = {"kind": kind, "config": config, "separate": separate, "unit": unit}
+    about["matter"] = Markup(write_yaml(matter, block=True))  # noqa: S704 - YAML
+    return _template().render(about, encoder=encoder_name(config), **content)
+
+
+@cache
+def _template() -> jinja2.Template:
+    """Return the template, in which every value is escaped for Markdown."""
+
+    def escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
+        # What is escaped already, such as the output of a macro, stays as it is.
+        return lambda value: value if isinstance(value, Markup) else Markup(escape(str(value)))  # noqa: S704
+
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        # Jinja itself would escape for HTML, and finds nothing left to do.
+        autoescape=True,
+        finalize=escaping(markup.markdown),
     )
-    separate = "architecture" in config and Architecture.from_json(config["architecture"]).separate
-    unit = config.get("unit", "subword")
-    about = {"kind": kind, "config": config, "matter": matter, "separate": separate, "unit": unit}
-    return environment.get_template("model_card.md").render(about, encoder=encoder_name(config), **content)
+    environment.filters |= {"code": escaping(markup.markdown_code), "literal": escaping(markup.literal)}
+    return environment.get_template("model_card.md")
 
 
 def _figures(result: Content) -> list[list[str]]:
@@ -195,7 +240,7 @@ def _figures(result: Content) -> list[list[str]]:
         if name in _FIGURES or name.startswith(_TRACKS):
             average = f"STS 2012–2016{without}, average"
             named = average if testset == "avg" else f"STS {testset.replace('/', ' ')}"
-            around = bracketed([percent(end) for end in measured["interval"]])
+            around = Markup(bracketed([percent(end) for end in measured["interval"]]))  # noqa: S704 - numbers
             value = percent(measured["value"])
             rows.append([named, f"{_NAMES[statistic]} × 100", value, around, result["data"]])
     return rows
@@ -212,15 +257,13 @@ def _index(config: Content, figures: Sequence[Sequence[str]]) -> Content:
         for testset, statistic, value, _, data in figures
         if data == "official"
     ]
-    return {"model-index": [{"name": config["model"], "results": results}]} if results else {}
+    return {_SCORES: [{"name": config["model"], "results": results}]} if results else {}
 
 
-def _matter(config: Content, more: Content | None = None) -> str:
+def _matter(config: Content) -> dict[str, Any]:
     """Return the front matter, which the Hub reads."""
-    matter = {
+    return {
         **({"language": list(config["languages"])} if config.get("languages") else {}),
         "pipeline_tag": "sentence-similarity",
         "tags": ["sentence-similarity", "feature-extraction", "paraphrastic"],
-        **(more or {}),
     }
-    return yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)

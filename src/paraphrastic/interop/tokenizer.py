@@ -11,8 +11,9 @@ from typing import Any
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json, write_json
+from paraphrastic.base.files import atomic_output, write_json
 from paraphrastic.interop.normalization import SPACE, Normalization, preparation
+from paraphrastic.model.config_file import read_config
 from paraphrastic.model.files import AVERAGE, CONFIG, MODULES, SENTENCEPIECE, TOKENIZER
 from paraphrastic.model.pieces import is_cut_at_spaces
 from paraphrastic.model.sentencepiece_models import ModelProto, read_model_proto
@@ -37,9 +38,9 @@ def complete_folder(folder: Path, *, check: Callable[[], None] = lambda: None) -
         InputError: the model is of another kind, or its vocabulary cannot be a `tokenizer.json`. Both files
             are then removed, even if they were there before.
     """
-    config = read_json(folder / CONFIG)
     try:
-        if config.get("encoder") != AVERAGE:
+        config = read_config(folder / CONFIG)
+        if config["encoder"] != AVERAGE:
             raise InputError("it consists of more than one average")
         write_tokenizer((folder / SENTENCEPIECE).read_bytes(), config, folder)
         check()

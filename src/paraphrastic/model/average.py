@@ -14,7 +14,7 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Bool, Float32, Int8, UInt8
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.units import UNITS, spell
+from paraphrastic.base.units import spell
 from paraphrastic.model.encoder import PieceEncoder, Vectors
 from paraphrastic.model.files import AVERAGE, SENTENCEPIECE, WEIGHTS
 from paraphrastic.model.kernels import as_entries, average
@@ -51,7 +51,12 @@ class AverageEncoder(PieceEncoder):
         weights: Float32 | None = None,
     ) -> None:
         pieces = processor.get_piece_size()
-        if embeddings.ndim != 2 or known.dtype != np.bool_ or unknown.dtype != np.float32:
+        if (
+            embeddings.ndim != 2
+            or not embeddings.size
+            or known.dtype != np.bool_
+            or unknown.dtype != np.float32
+        ):
             kinds = f"`known` of {known.dtype}, `unknown` of {unknown.dtype}"
             raise InputError(f"{WEIGHTS} holds embeddings {embeddings.shape}, {kinds}")
         self.bits: int | None = None
@@ -75,8 +80,6 @@ class AverageEncoder(PieceEncoder):
         self.unknown = unknown
         self._factors = np.ones(pieces, np.float32) if self.weights is None else self.weights
         self.unit: str = config.get("unit", "subword")
-        if self.unit not in UNITS:
-            raise InputError(f"unit is {self.unit!r}, which is not one of {', '.join(UNITS)}")
         self._cutter = Cutter(self.processor, self.known, self.unit)
 
     @property

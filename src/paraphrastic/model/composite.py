@@ -27,10 +27,10 @@ from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
 from paraphrastic.config.architecture import Architecture, Part
 from paraphrastic.model.encoder import PieceEncoder, Vectors
-from paraphrastic.model.files import COMPOSITE, tensor_name
+from paraphrastic.model.files import COMPOSITE, WEIGHTS, tensor_name
 from paraphrastic.model.kernels import average
 from paraphrastic.model.pieces import Cutter, Pieces
-from paraphrastic.model.sentencepiece_models import with_unknown_pieces
+from paraphrastic.model.sentencepiece_models import open_processor, with_unknown_pieces
 from paraphrastic.model.unseen import add_unseen_rows
 
 Tensors = Mapping[str, npt.NDArray[Any]]
@@ -51,7 +51,7 @@ class CompositeEncoder(PieceEncoder):
 
     Raises:
         InputError: the arguments do not fit together.
-        KeyError: a tensor or an entry of the configuration is missing.
+        KeyError: a tensor is missing.
     """
 
     kind = COMPOSITE
@@ -60,13 +60,11 @@ class CompositeEncoder(PieceEncoder):
         self, tensors: Tensors, processor: sentencepiece.SentencePieceProcessor, config: Mapping[str, Any]
     ) -> None:
         super().__init__(processor, config)
-        try:
-            self.architecture = Architecture.from_json(config["architecture"])
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the architecture in its configuration is not valid: {error}") from None
+        self.architecture = Architecture.from_json(config["architecture"])
         separate = self.architecture.separate
         self.languages: tuple[str | None, ...] = tuple(config["languages"]) if separate else (None,)
         self._tensors = dict(tensors)
+        self._used: set[str] = set()
         # By unit and language; the language is None if the languages share tables.
         self._cutters: dict[tuple[str, str | None], Cutter] = {}
         processors: dict[str, sentencepiece.SentencePieceProcessor] = {}
@@ -79,12 +77,25 @@ class CompositeEncoder(PieceEncoder):
                 processors[name], self._add_unseen(processors[name], unit, language), unit
             )
         self._parts = {language: list(self._read_parts(language)) for language in self.languages}
+        sizes, *others = ([part.dim for part in parts] for parts in self._parts.values())
+        if any(other != sizes for other in others):
+            raise InputError(f"{WEIGHTS} holds vectors of other sizes for each language")
+        if self.architecture.combine == "add" and len(set(sizes)) > 1:
+            raise InputError(f"vectors of {' and '.join(map(str, sizes))} numbers cannot be added")
+        if more := self._tensors.keys() - self._used:
+            raise InputError(f"{WEIGHTS} holds {min(more)!r}, which is not in the architecture")
+
+    def _tensor(self, name: str, dtype: npt.DTypeLike, axes: int) -> npt.NDArray[Any]:
+        """A tensor, which must have this type and number of axes."""
+        tensor = self._tensors[name]
+        self._used.add(name)
+        if tensor.dtype != dtype or tensor.ndim != axes or 0 in tensor.shape:
+            found = f"{tensor.dtype} {tensor.shape}"
+            raise InputError(f"{WEIGHTS}: {name} is {found}; {np.dtype(dtype)} with {axes} axes is needed")
+        return tensor
 
     def _read_processor(self, name: str) -> sentencepiece.SentencePieceProcessor:
-        try:
-            processor = sentencepiece.SentencePieceProcessor(model_proto=self._tensors[name].tobytes())
-        except RuntimeError as error:
-            raise InputError(f"{name} is not a sentencepiece model: {error}") from None
+        processor = open_processor(self._tensor(name, np.uint8, 1).tobytes(), name)
         return with_unknown_pieces(processor, lowercase=bool(self.config.get("lowercase")))
 
     def _add_unseen(
@@ -92,23 +103,26 @@ class CompositeEncoder(PieceEncoder):
     ) -> Bool:
         """Give every piece of a unit a row in each of its parts; return which pieces have one, [pieces]."""
         name = tensor_name(f"known.{unit}", language)
-        known: Bool = self._tensors[name]
+        known = complete = self._tensor(name, np.bool_, 1)
+        pieces = processor.get_piece_size()
         for number, part in enumerate(self.architecture.parts):
+            if part.unit != unit:
+                continue
             table = tensor_name(f"{number}.embeddings", language)
-            if part.unit == unit and len(self._tensors[table]) == len(known) == processor.get_piece_size():
-                self._tensors[table], complete, _ = add_unseen_rows(self._tensors[table], known, processor)
-                self._tensors[name] = complete
-        return self._tensors[name]
+            embeddings = self._tensor(table, np.float32, 2)
+            if not len(embeddings) == len(known) == pieces:
+                raise InputError(
+                    f"{table} has {len(embeddings)} rows and {name} {len(known)}, but the vocabulary has "
+                    f"{pieces} pieces"
+                )
+            self._tensors[table], complete, _ = add_unseen_rows(embeddings, known, processor)
+        self._tensors[name] = complete
+        return complete
 
     def _read_parts(self, language: str | None) -> Iterator["_AveragePart"]:
         for number, part in enumerate(self.architecture.parts):
-            name = tensor_name(f"{number}.embeddings", language)
-            embeddings = self._tensors[name]
-            unknown = self._tensors[tensor_name(f"{number}.unknown", language)]
-            cutter = self._cutters[part.unit, language]
-            pieces = cutter.processor.get_piece_size()
-            if len(embeddings) != pieces or cutter.known.shape != (pieces,):
-                raise InputError(f"{name} has {len(embeddings)} rows, but its vocabulary has {pieces} pieces")
+            embeddings = self._tensors[tensor_name(f"{number}.embeddings", language)]
+            unknown = self._tensor(tensor_name(f"{number}.unknown", language), np.float32, 1)
             if unknown.shape != embeddings.shape[1:]:
                 raise InputError(f"{number}.unknown does not have the dimension of {number}.embeddings")
             table = np.concatenate([embeddings, unknown[None]])
@@ -116,14 +130,10 @@ class CompositeEncoder(PieceEncoder):
                 yield _AveragePart(table, part)
                 continue
             own = language if self.architecture.languages == "separate" else None
-            prefix, suffix = f"{number}.lstm.", f".{own}" if own else ""
             weights = {
-                name.removeprefix(prefix).removesuffix(suffix): value
-                for name, value in self._tensors.items()
-                if name.startswith(prefix) and name.endswith(suffix)
+                name: self._tensor(tensor_name(f"{number}.lstm.{name}", own), np.float32, axes)
+                for name, axes in _lstm_weights(part)
             }
-            if not weights:
-                raise KeyError(f"{prefix}{own or '*'}")
             yield _RecurrentPart(table, part, weights)
 
     @property
@@ -167,6 +177,13 @@ class CompositeEncoder(PieceEncoder):
             lengths = np.linalg.norm(combined, axis=1, keepdims=True)
             np.divide(combined, lengths, out=combined, where=lengths > 0)
         vectors[:] = combined
+
+
+def _lstm_weights(part: Part) -> Iterator[tuple[str, int]]:
+    """The name and the number of axes of each weight of an LSTM."""
+    own = {"w": 2, "u": 2, "bias": 1, **({"peepholes": 2} if part.peepholes else {})}
+    for direction in range(2 if part.kind == "bilstm" else 1):
+        yield from ((f"directions.{direction}.{name}", axes) for name, axes in own.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +236,16 @@ class _RecurrentPart(_AveragePart):
         except ImportError:
             raise InputError("an LSTM needs torch, which is not installed: pip install torch") from None
         width = weights["directions.0.u"].shape[1]
-        self.dim = 2 * width if part.directions == "concatenate" else width
+        self.dim = 2 * width if part.kind == "bilstm" and part.directions == "concatenate" else width
+        shapes = {"w": (4 * width, table.shape[1]), "u": (4 * width, width), "bias": (4 * width,)}
+        shapes["peepholes"] = (3, width)
+        for name, value in weights.items():
+            # Compared before the LSTM is made, which takes as much memory as its shapes say.
+            if value.shape != (shape := shapes[name.rpartition(".")[2]]):
+                cause = f"{name} is {value.shape}, not {shape}"
+                raise InputError(f"the weights of its LSTM do not fit its architecture: {cause}")
         self._lstm = RecurrentPooling(table.shape[1], self.dim, part)
-        try:
-            self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-        except RuntimeError as error:
-            cause = " ".join(str(error).split())
-            raise InputError(f"the weights of its LSTM do not fit its architecture: {cause}") from None
+        self._lstm.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
 
     def embed(self, pieces: Pieces) -> Float32:
         """Vectors of sentences, [n, dim]."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, unwritable_named
 from paraphrastic.base.lines import read_batches
+from paraphrastic.base.streams import is_stream, own_descriptor, stream_output
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
@@ -95,7 +96,7 @@ def embed_file(
 
 def _beside(output: str) -> Path | None:
     """The place of the description of a matrix; None if the matrix is not a file."""
-    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+    if output == "-" or is_stream(output):
         return None
     require_replaceable(description_path(output))
     return description_path(output)
@@ -171,6 +172,7 @@ def text_input(path: str) -> Iterator[BinaryIO]:
     if path == "-":
         yield _standard("input")
         return
+    own_descriptor(path)  # if it is closed, another file is in its place
     with ExitStack() as stack:
         try:
             stream = stack.enter_context(open_stream(path, max_bytes=_MAX_FILE_BYTES))
@@ -181,7 +183,7 @@ def text_input(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def byte_output(path: str) -> Iterator[IO[bytes]]:
-    """Open a binary file that gets its name only when it is complete; `-` is standard output."""
+    """Open a binary file that gets its name only when it is complete, or a stream; `-` is standard output."""
     if path == "-":
         stream = _standard("output")
         with unwritable_named("standard output"):
@@ -192,7 +194,11 @@ def byte_output(path: str) -> Iterator[IO[bytes]]:
         try:
             if Path(path).is_dir():
                 raise InputError(f"{path}: cannot be written: Is a directory")
-            file = stack.enter_context(stack.enter_context(atomic_output(path)).open("wb"))
+            if is_stream(path):
+                stack.enter_context(unwritable_named(path))
+                file = stack.enter_context(stream_output(path))
+            else:
+                file = stack.enter_context(stack.enter_context(atomic_output(path)).open("wb"))
         except OSError as error:
             raise InputError(f"{path}: cannot be written: {error.strerror}") from None
         yield file
@@ -237,17 +243,17 @@ def _npy_output(
         rows += len(vectors)
 
     with byte_output(path) as output, ExitStack() as stack:
-        # The header comes first but needs the number of rows, so the file must be seekable.
-        seekable = path != "-" and output.seekable()
-        file = output if seekable else stack.enter_context(tempfile.TemporaryFile())
-        with unwritable_named(path if seekable else tempfile.gettempdir()):
+        # The header comes first but needs the number of rows, and what a stream has taken is gone.
+        is_file = path != "-" and not is_stream(path)
+        file = output if is_file else stack.enter_context(tempfile.TemporaryFile())
+        with unwritable_named(path if is_file else tempfile.gettempdir()):
             write_header(file)
             yield write
             file.seek(0)
             write_header(file)
             file.flush()
-        if seekable and Path(file.name).is_file():
+        if is_file:
             describe(np.load(file.name, mmap_mode="r", allow_pickle=False))
-        if not seekable:
+        else:
             file.seek(0)
             shutil.copyfileobj(file, output)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy.typing as npt
 import safetensors.numpy
 
+from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256, write_json
 
 WEIGHTS = "model.safetensors"
@@ -23,6 +24,8 @@ AVERAGE = "averaged_subwords"
 COMPOSITE = "parts"
 TRANSFORMER = "transformer"
 
+# The largest entry of a tensor; those of models are near 1.
+_LARGEST = 1e15
 # Entries of an average's `config.json` for model2vec: it should neither normalize vectors nor truncate texts.
 _MODEL2VEC = {"normalize": False, "max_length": None}
 
@@ -56,6 +59,15 @@ class ModelFiles:
         if self.kind == AVERAGE:
             about |= _MODEL2VEC
         write_json(folder / CONFIG, {**about, **self.config, **about, "sha256": digests})
+
+
+def require_numbers(array: npt.NDArray[Any], name: str) -> None:
+    """Refuse entries that would silently spoil vectors: not finite, or with squares beyond float32."""
+    if array.dtype.kind != "f" or not array.size:
+        return
+    # The least and the largest entry need no extra memory, and are not numbers if an entry is not.
+    if not -_LARGEST < float(array.min()) <= float(array.max()) < _LARGEST:
+        raise InputError(f"{name} has numbers that are not finite or above {_LARGEST:g}")
 
 
 def tensor_name(name: str, language: str | None) -> str:

@@ -1,40 +1,36 @@
 """Save a model to a folder, and open it from one."""
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import safetensors
 import safetensors.numpy
-import sentencepiece
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256
-from paraphrastic.base.text import folding_errors
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import sha256
+from paraphrastic.base.hub_names import PREFIX
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.config_file import NEEDED, kind_of, read_config
 from paraphrastic.model.encoder import PieceEncoder, SentenceEncoder
 from paraphrastic.model.files import (
     AVERAGE,
-    COMPOSITE,
     CONFIG,
     MODULES,
     SENTENCEPIECE,
-    TOKENIZER,
     TRANSFORMER,
     WEIGHTS,
     ModelFiles,
+    require_numbers,
 )
+from paraphrastic.model.sentencepiece_models import open_processor
 from paraphrastic.model.shipped import shipped_models
 
-# The files that each kind of model has besides its configuration, at least.
-_NEEDED = {
-    AVERAGE: (WEIGHTS, SENTENCEPIECE),
-    COMPOSITE: (WEIGHTS, SENTENCEPIECE),
-    TRANSFORMER: (WEIGHTS, MODULES, TOKENIZER),
-}
+# Types that a model's tensors can have, by their names in safetensors' files. The library for numpy cannot
+# read all others.
+_DTYPES = ("F32", "F16", "I8", "U8", "BOOL")
 
 
 def save_model(model: PieceEncoder, folder: Path) -> None:
@@ -48,13 +44,15 @@ def open_files(files: ModelFiles) -> SentenceEncoder:
 
     Raises:
         InputError: the files do not fit together.
-        KeyError: a tensor or an entry of the configuration is missing.
-        RuntimeError: the sentencepiece model is invalid.
+        KeyError: a tensor is missing.
     """
     tensors, config = files.tensors, files.config
-    processor = sentencepiece.SentencePieceProcessor(model_proto=files.sentencepiece)
+    processor = open_processor(files.sentencepiece, SENTENCEPIECE)
     if files.kind == AVERAGE:
-        embeddings, known, unknown = (tensors[name] for name in ("embeddings", "known", "unknown"))
+        names = ("embeddings", "known", "unknown", "weights")
+        if more := tensors.keys() - set(names):
+            raise InputError(f"{WEIGHTS} holds {min(more)!r}, which no average has")
+        embeddings, known, unknown = (tensors[name] for name in names[:3])
         return AverageEncoder(embeddings, known, unknown, processor, config, tensors.get("weights"))
     # A late import, since a single average needs none of it.
     from paraphrastic.model.composite import CompositeEncoder
@@ -108,10 +106,7 @@ def choose_folder(
 
 def _languages(folder: Path) -> list[str]:
     """The languages that a model of ours lists; none if it lists none or is another library's."""
-    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
-    if not isinstance(config, dict) or config.get("encoder") not in tuple(_NEEDED):
-        return []
-    return list(config.get("languages") or ())
+    return read_config(folder / CONFIG)["languages"] if kind_of(folder / CONFIG) else []
 
 
 def open_folder(path: str | Path) -> SentenceEncoder:
@@ -126,66 +121,47 @@ def open_folder(path: str | Path) -> SentenceEncoder:
         raise InputError(f"{folder}: is a file, not a model folder; a checkpoint is opened with its sp_model")
     if not folder.exists():
         names = ", ".join(shipped_models())
-        raise InputError(
-            f"{folder}: there is no folder of this name; models that come with the package: {names}"
-        )
+        why = f"{folder}: there is no folder of this name"
+        if str(path).startswith(PREFIX):
+            why = f"{path}: a model of paraphrastic is needed, not one of the Hugging Face Hub"
+        raise InputError(f"{why}; models that come with the package: {names}")
     if not (folder / CONFIG).is_file():
         raise InputError(f"{folder}: not a model folder: {CONFIG} is missing")
-    config = _read_config(folder / CONFIG)
-    for name in _NEEDED[config["encoder"]]:
+    config = read_config(folder / CONFIG)
+    for name in NEEDED[config["encoder"]]:
         if not (folder / name).is_file():
             raise InputError(f"{folder}: not a model folder: {name} is missing")
     for name, expected in config["sha256"].items():
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: is missing, but {CONFIG} has its digest")
-        if (actual := sha256(folder / name)) != expected:
-            raise InputError(f"{folder / name}: damaged: sha256 is {actual}, {CONFIG} says {expected}")
+        # The digest itself is not shown, since a link may lead to a file that is nobody else's business.
+        if sha256(folder / name) != expected:
+            raise InputError(f"{folder / name}: damaged: its sha256 is not {expected}, as {CONFIG} says")
     try:
         if config["encoder"] == TRANSFORMER:
             # A late import, since other models need none of it.
             from paraphrastic.model.transformer import open_transformer
 
             return open_transformer(folder, config)
-        tensors = safetensors.numpy.load_file(folder / WEIGHTS)
+        tensors = _read_tensors(folder / WEIGHTS)
         proto = (folder / SENTENCEPIECE).read_bytes()
+        for name, tensor in tensors.items():
+            require_numbers(tensor, f"{WEIGHTS}: {name}")
         model = open_files(ModelFiles(config["encoder"], config.get("dimension", 0), tensors, proto, config))
         if config.get("dimension", model.dim) != model.dim:
             raise InputError(f"{CONFIG} says {config['dimension']} dimensions, {WEIGHTS} has {model.dim}")
-        _check_finite(tensors)
         return model
     except KeyError as error:
         raise InputError(f"{folder}: {WEIGHTS} and {CONFIG} do not agree: {error} is missing") from None
     except InputError as error:
         raise InputError(f"{folder}: {error}") from None
-    except (safetensors.SafetensorError, RuntimeError, OSError) as error:
-        raise InputError(f"{folder}: cannot be read: {' '.join(str(error).split())}") from None
+    except (safetensors.SafetensorError, OSError) as error:
+        raise InputError(f"{folder}: {WEIGHTS} cannot be read: {on_one_line(error)}") from None
 
 
-def _check_finite(tensors: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Refuse entries that are not finite, because they would silently spoil vectors."""
-    for name, array in tensors.items():
-        # The sum comes first: it needs no extra memory, and is not finite if an entry is not.
-        suspect = array.dtype.kind == "f" and not np.isfinite(array.sum(dtype=np.float32))
-        if suspect and not np.isfinite(array).all():
-            raise InputError(f"{WEIGHTS}: {name} has numbers that are not finite")
-
-
-def _read_config(path: Path) -> dict[str, Any]:
-    """Read `config.json`, and bring keys of earlier versions into their present form."""
-    config = read_json(path)
-    if not isinstance(config, dict) or config.get("encoder") not in _NEEDED:
-        raise InputError(f"{path}: does not describe a model of the kind {' or '.join(_NEEDED)}")
-    config = {"unit": "subword", "segmentation": {}, "folding": {}, **config}
-    if "structure" in config:
-        config["architecture"] = config.pop("structure")
-    kinds = {"model": str, "lowercase": bool, "unit": str}
-    kinds |= dict.fromkeys(("segmentation", "folding", "sha256"), dict)
-    for key, kind in kinds.items():
-        if not isinstance(config.get(key), kind):
-            found = f"is {config[key]!r}" if key in config else "is missing"
-            raise InputError(f"{path}: {key} {found}; a {kind.__name__} is needed")
-    for fault in folding_errors(config["folding"]):
-        raise InputError(f"{path}: folding: {fault}")
-    if missing := set(_NEEDED[config["encoder"]]) - set(config["sha256"]):
-        raise InputError(f"{path}: sha256 lacks {' and '.join(sorted(missing))}")
-    return config
+def _read_tensors(path: Path) -> dict[str, npt.NDArray[Any]]:
+    with safetensors.safe_open(path, framework="numpy") as file:
+        for name in file.keys():  # noqa: SIM118 (no mapping)
+            if (dtype := file.get_slice(name).get_dtype()) not in _DTYPES:
+                raise InputError(f"{WEIGHTS}: {name} is of {dtype}; {' or '.join(_DTYPES)} is needed")
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -2,19 +2,21 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.hub_names import hub_name, place_fault
 
 # Seconds to wait for the Hugging Face Hub, which is asked once. The libraries would retry for every file.
 _PATIENCE = 10
 
 
-def not_installed(name: str, package: str) -> InputError:
-    """Make the error about an optional package that `name` needs."""
+def not_installed(name: str, package: str, *, is_place: bool = False) -> InputError:
+    """Make the error about an optional package that `name` needs, which may be a model's place."""
+    from_hub = is_place and hub_name(name)
+    what = "is not a folder, and a model of the Hugging Face Hub needs" if from_hub else "needs"
     install = f"run pip install '.[{package}]' in the project's folder"
-    return InputError(f"{name}: needs {package}, which is not installed; {install}")
+    return InputError(f"{name}: {what} {package}, which is not installed; {install}")
 
 
 def set_tokenizer_threads(threads: int) -> None:
@@ -23,29 +25,35 @@ def set_tokenizer_threads(threads: int) -> None:
     os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
 
 
-def load_from_hub(name: str, package: str, load: Callable[[bool], Any]) -> Any:
+def load_from_hub(place: str, package: str, load: Callable[[str, bool], Any]) -> Any:
     """Load a model from a folder, or by its name on the Hugging Face Hub.
 
     Args:
-        name: the folder or the name.
+        place: the folder or the name; see `hub_name`.
         package: the package that loads it, for messages.
-        load: loads it; the argument says whether to stay offline.
+        load: loads it; the arguments are the folder or name, and whether to stay offline.
 
     Raises:
-        InputError: the folder is damaged, or the name cannot be reached and was not fetched before.
+        InputError: there is no such folder, it is damaged, or the name is not on the Hub or cannot be reached
+            and was not fetched before.
     """
-    unreachable = None if Path(name).is_dir() else _why_unreachable(name)
+    if fault := place_fault(place):
+        raise InputError(f"{place}: {fault}")
+    name = hub_name(place)
+    unreachable = name and _why_unreachable(name)
     try:
-        return load(unreachable is not None)
+        return load(name or place, bool(unreachable))
     except Exception as error:
         # For a damaged folder, each library below raises its own errors, some of them plain `Exception`s.
         if unreachable:
             advice = "give a folder that holds the model, or fetch it once on a machine with a network"
             raise InputError(
-                f"{name}: is not a folder, and the Hugging Face Hub cannot be reached: {unreachable}: "
+                f"{place}: is not a folder, and the Hugging Face Hub cannot be reached: {unreachable}: "
                 f"{advice}"
             ) from error
-        raise InputError(f"{name}: {package} cannot load this model: {_cause(error)}") from error
+        from_hub = f"is not a folder, and {package} cannot load it from the Hugging Face Hub"
+        what = from_hub if name else f"{package} cannot load this model"
+        raise InputError(f"{place}: {what}: {_cause(error)}") from error
 
 
 def _why_unreachable(name: str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sentencepiece import SentencePieceProcessor
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.model.files import SENTENCEPIECE
 
 # A message of sentencepiece's `sentencepiece_model.proto`; the classes that protobuf makes have no types.
@@ -31,6 +31,21 @@ _SCORE = -100.0
 SPACE = "▁"
 # Number of a model's pieces for single bytes, if it has any.
 BYTES = 256
+
+
+def open_processor(content: bytes, name: str) -> SentencePieceProcessor:
+    """Open a model from its bytes; an `InputError` with `name` if they are not those of a model.
+
+    Since its version 0.2.2, sentencepiece itself checks a model, its map of characters included, before it
+    cuts text with it.
+    """
+    try:
+        if content:
+            return SentencePieceProcessor(model_proto=content)
+        cause: object = "it is empty"
+    except RuntimeError as error:
+        cause = error
+    raise InputError(f"{name}: is not a sentencepiece model: {on_one_line(cause)}")
 
 
 def read_model_proto(content: bytes) -> ModelProto:

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paraphrastic.base.arrays import Bool, Int32, Int64
-from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
+from paraphrastic.base.errors import InputError, on_one_line, shown
+from paraphrastic.base.files import atomic_output, is_plain_path, read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
 from paraphrastic.config.architecture import Transformer
@@ -76,14 +76,14 @@ def load_modules(
 
         from paraphrastic.model.lstm_pooling import LastState
     except ImportError:
-        raise not_installed(transformer.place, "neural") from None
+        raise not_installed(transformer.place, "neural", is_place=True) from None
     disable_progress_bar()
     probabilities = {} if dropout is None else _dropout_of(transformer.place, dropout)
     layers = load_from_hub(
         transformer.place,
         "transformers",
-        lambda offline: Layers(
-            transformer.place,
+        lambda place, offline: Layers(
+            place,
             model_kwargs={"local_files_only": offline, "dtype": torch.float32},
             processor_kwargs={"local_files_only": offline},
             config_kwargs={"local_files_only": offline, **probabilities},
@@ -120,11 +120,11 @@ def load_tokenizer(transformer: Transformer, *, lowercase: bool) -> Any:
     try:
         from transformers import AutoTokenizer
     except ImportError:
-        raise not_installed(transformer.place, "neural") from None
+        raise not_installed(transformer.place, "neural", is_place=True) from None
     tokenizer = load_from_hub(
         transformer.place,
         "transformers",
-        lambda offline: AutoTokenizer.from_pretrained(transformer.place, local_files_only=offline),
+        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
     )
     _prepare_tokenizer(tokenizer, _load_config(transformer.place), transformer, lowercase)
     return tokenizer
@@ -142,7 +142,9 @@ def _load_config(place: str) -> Any:
     from transformers import AutoConfig
 
     return load_from_hub(
-        place, "transformers", lambda offline: AutoConfig.from_pretrained(place, local_files_only=offline)
+        place,
+        "transformers",
+        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
     )
 
 
@@ -364,11 +366,14 @@ def open_transformer(folder: Path, config: Mapping[str, Any]) -> TransformerEnco
     # sentence-transformers would import any other class that the folder names.
     kinds = {kind.__name__: kind for kind in (Layers, LastState, Pooling, Normalize)}
     try:
+        described = read_json(folder / MODULES)
+        if away := [module["path"] for module in described if not is_plain_path(module["path"] or POOLING)]:
+            raise ValueError(f"{MODULES}: the path {shown(away[0])} leads out of the folder")
         loaded = [
             kinds[module["type"].rpartition(".")[2]].load(
                 str(folder), subfolder=module["path"], local_files_only=True
             )
-            for module in read_json(folder / MODULES)
+            for module in described
         ]
         modules = SentenceTransformer(modules=loaded, device="cpu")
     except Exception as error:

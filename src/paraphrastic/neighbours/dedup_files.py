@@ -10,7 +10,8 @@ from typing import BinaryIO
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import unwritable_named
-from paraphrastic.base.lines import clean, read_batches
+from paraphrastic.base.lines import read_batches
+from paraphrastic.base.tables import tsv_line
 from paraphrastic.base.text import visible
 from paraphrastic.model.embed_files import byte_output, text_input, text_output
 from paraphrastic.model.encoder import BLOCK_SENTENCES
@@ -62,7 +63,7 @@ def dedup_file(
     """
     if not 0 < threshold <= 1:
         raise InputError(f"a threshold of {threshold:.12g} is not above 0 and at most 1")
-    if report and (output == report == "-" or _is_one_file(output, report)):
+    if report and _is_one_file(output, report):
         raise InputError(f"{output}: the lines and the report cannot both go there")
     # The outputs are opened first: if one cannot be written, that is reported before any work is lost.
     with (
@@ -95,15 +96,17 @@ def dedup_file(
                     cosine, kept = (
                         (1.0, text) if original == NOTHING else (float(found.cosines[text]), original)
                     )
-                    sentences = f"{clean(texts[text])}\t{clean(texts[kept])}"
-                    table.write(f"{cosine:.6f}\t{number}\t{first_lines[kept]}\t{sentences}\n")
+                    row = f"{cosine:.6f}", number, first_lines[kept], texts[text], texts[kept]
+                    table.write(tsv_line(row))
     return count, len(members) - count
 
 
 def _is_one_file(path: str, other: str) -> bool:
-    """Whether two paths lead to the same file. A device such as `/dev/null` is not a file: it takes both."""
-    file = Path(path).resolve()
-    return file == Path(other).resolve() and (file.is_file() or not file.exists()) and path != "-"
+    """Whether two outputs are one file or pipe. A device such as `/dev/null` takes both."""
+    place, other_place = (Path("/dev/stdout" if each == "-" else each) for each in (path, other))
+    if not (place.exists() and other_place.exists()):
+        return place.resolve() == other_place.resolve()
+    return place.samefile(other_place) and ("-" in (path, other) or not place.is_char_device())
 
 
 @contextmanager

@@ -64,7 +64,7 @@ class Evaluations:
                 hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
                 faults.append(f"{at}: {system!r} is not a system that is evaluated{hint}")
         if faults:
-            raise InputError("\n".join(faults))
+            raise InputError(*faults)
 
     # Systems: our models, before and after training, and other people's encoders.
 

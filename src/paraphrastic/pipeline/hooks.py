@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.files import end_future_times
 from paraphrastic.pipeline.estimate import estimate
+from paraphrastic.pipeline.step import FEWER_STEPS
 from paraphrastic.registry.opus import OpusCorpus
 
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ progress: "Progress | None" = None
 SETTINGS = "PARAPHRASTIC_SETTINGS"
 # When memory runs out, the system kills a program with the first signal, or it aborts with the second.
 MEMORY_SIGNALS = ("SIGKILL", "SIGABRT")
-_ADVICE = (
-    ", most probably because memory ran out: run fewer steps at a time (--cores, --resources mem_mb=...)"
-)
+_ADVICE = f", most probably because memory ran out: {FEWER_STEPS}"
 
 
 def settings_copy(config: Mapping[str, Any]) -> tuple[str, Path]:

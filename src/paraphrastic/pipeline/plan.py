@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_csv, write_json
+from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_csv
 from paraphrastic.config.check import DEFAULT_CONFIG, read_config
 from paraphrastic.pipeline.estimate import duration, in_columns, size
 from paraphrastic.pipeline.sizes import KEPT, Job, PlannedRun, Sizes
@@ -102,7 +103,7 @@ def planned_run(
             )
             dag.execute_workflow(executor="dryrun")
         except (WorkflowError, RuleException) as error:
-            raise InputError(str(error)) from None
+            raise InputError(*str(error).splitlines()) from None
         return run_of(workflow._workflow)
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.lines import shown
-from paraphrastic.config.check import SCHEMA, check_config, complete_config, write_yaml
+from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.yaml_text import write_yaml
+from paraphrastic.config.check import SCHEMA, check_config, complete_config
 from paraphrastic.config.local_files import (
     ENDINGS,
     default_name_and_kind,

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from paraphrastic.base.errors import InputError, is_out_of_memory
+from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, spelled_out
 from paraphrastic.base.records import recorded, undeclared_logged
+from paraphrastic.base.streams import prepare_streams
 from paraphrastic.registry.lock import verify_downloads
+
+# What to do if memory runs out.
+FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
 
 
 @contextmanager
@@ -17,9 +21,10 @@ def step(snakemake: Any) -> Iterator[None]:
 
     If the input or the machine is at fault, the script ends with a one-line message.
     """
+    prepare_streams(results=False)
     logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
     log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
-    log_file.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[log_file])
     inputs, outputs = list(snakemake.input), list(snakemake.output)
     record = recorded(
@@ -34,14 +39,14 @@ def step(snakemake: Any) -> Iterator[None]:
         with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
             yield
     except BaseException as error:
-        if isinstance(error, InputError):
+        if lack := lack_of_memory(error):
+            cause = f"{lack}; {FEWER_STEPS}"
+        elif isinstance(error, InputError):
             cause = str(error)
-        elif is_out_of_memory(error):
-            cause = f"not enough memory: {' '.join(str(error).split())}"
         elif isinstance(error, OSError):
-            cause = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+            cause = str(InputError(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
         else:
             logging.exception("failed")
             raise
         logging.error("error: %s", cause)
-        sys.exit(f"error in {snakemake.rule}: {cause}")
+        sys.exit(spelled_out(f"error in {snakemake.rule}: {cause}"))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
+from paraphrastic.base.addresses import secret_error
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.numbers import is_count
 from paraphrastic.registry.layouts import LayoutError, group_layout
@@ -381,7 +382,9 @@ def members_error(kind: str, members: tuple[str, ...]) -> str | None:
 
 
 def address_error(address: str) -> str | None:
-    """Why `address` cannot be used; None if it is a well-formed http, https or file address."""
+    """Why `address` cannot be used; None if it is a good http, https or file address without secrets."""
+    if error := secret_error(address):
+        return error
     try:
         parts = urlsplit(address)
         _ = parts.port  # an invalid port raises only on access

@@ -4,7 +4,7 @@ A partial file is only continued if the server confirms that it still serves the
 validator and length that this needs are kept in a small JSON file beside it.
 """
 
-import json
+import netrc
 import os
 import re
 import ssl
@@ -23,7 +23,7 @@ from requests.utils import get_environ_proxies
 from urllib3.exceptions import HTTPError
 
 from paraphrastic.base.errors import InputError, on_one_line
-from paraphrastic.base.files import write_json
+from paraphrastic.base.files import parse_json, write_json
 from paraphrastic.base.numbers import is_count
 
 # A server that sends fewer bytes than this within the timeout counts as silent.
@@ -114,11 +114,12 @@ class _PacedAdapter(HTTPAdapter):
 
 
 class _Session(requests.Session):
-    """Follows redirects to http(s) only, and from https to https only; it sends no credentials."""
+    """Follows redirects to http(s) only, and from https to https only, with no password for other hosts."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.trust_env = False  # keeps out .netrc's passwords; the environment's proxies are set elsewhere
+        # Each request is given what it needs of the environment: proxies, and the password of one host.
+        self.trust_env = False
         self.mount("http://", _PacedAdapter())
         self.mount("https://", _PacedAdapter())
 
@@ -168,7 +169,7 @@ class PartialFile:
     def origin(self, address: str) -> tuple[str, int] | None:
         """Validator and length of the whole file, if the bytes came from `address`."""
         try:
-            known = json.loads(self.note.read_text(encoding="utf-8"))
+            known = parse_json(self.note.read_text(encoding="utf-8"))
             return (str(known["validator"]), int(known["total"])) if known["address"] == address else None
         except (OSError, ValueError, LookupError, TypeError):
             return None  # absent or damaged: the file is fetched from its beginning
@@ -221,6 +222,7 @@ def _opened(
             method,
             address,
             headers=headers,
+            auth=_password_of(address)[0],
             proxies=get_environ_proxies(address),
             timeout=timeout,
             stream=True,
@@ -228,6 +230,27 @@ def _opened(
         ) as response,
     ):
         yield response
+
+
+def _password_of(address: str) -> tuple[tuple[str, str] | None, str]:
+    """User and password of an address's host in `.netrc`, and what to say if the server wants others.
+
+    The entry for all other hosts is not used, because any server could then ask for its password.
+    """
+    path, host = os.environ.get("NETRC") or None, urlsplit(address).hostname or ""
+    name = path or "~/.netrc"
+    try:
+        entry = netrc.netrc(path).hosts.get(host)
+    except FileNotFoundError:
+        entry = None
+    except netrc.NetrcParseError as error:
+        # If it names a line, the message may quote a password.
+        return None, f"{name}: line {error.lineno} is damaged" if error.lineno else error.msg
+    except (OSError, ValueError):
+        return None, f"{name} cannot be read"
+    if entry is None:
+        return None, f"{name} has no user and password for {host}"
+    return (entry[0], entry[2]), f"with user and password from {name}"
 
 
 @contextmanager
@@ -290,7 +313,8 @@ def _check_head(response: requests.Response, address: str) -> None:
     status = response.status_code
     if not 200 <= status < 300:
         error = TransientError if status in _WORTH_RETRYING or status >= 500 else RefusedError
-        raise error(f"HTTP {status} {response.reason}")
+        hint = f" ({_password_of(address)[1]})" if status == 401 and not response.history else ""
+        raise error(f"HTTP {status} {response.reason}{hint}")
     kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind == "text/html" and not address.endswith((".html", ".htm")):
         raise RefusedError("answered with a web page instead of the file")

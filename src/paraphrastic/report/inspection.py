@@ -1,10 +1,11 @@
 """What a model has learned: the neighbours of sentences, a map of them, and the pieces that it listens to."""
 
 import random
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import polars as pl
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_csv
+from paraphrastic.base.tables import clean, read_tsv, write_csv
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
@@ -108,8 +109,7 @@ def _nearest(
 
 def _shown(text: str) -> str:
     """A text on one line, without control characters, and cut if it is long."""
-    words = " ".join(text.split())[:_MOST_CHARACTERS]
-    return "".join("\ufffd" if unicodedata.category(letter) == "Cc" else letter for letter in words)
+    return " ".join(clean(text).split())[:_MOST_CHARACTERS]
 
 
 def pieces(inspected: Inspected) -> Rows:
@@ -139,7 +139,7 @@ def pieces(inspected: Inspected) -> Rows:
 
     def cells(piece: int) -> tuple[str, str, int]:
         text = model.processor.id_to_piece(int(piece))
-        name = text.removeprefix(SPACE) if text.startswith(SPACE) else f"…{text}"
+        name = clean(text.removeprefix(SPACE) if text.startswith(SPACE) else f"…{text}")
         return name or "(space)", f"{lengths[piece]:.2f}", int(counts[piece])
 
     return [
@@ -191,10 +191,9 @@ def dropped_examples(files: Sequence[tuple[str | Path, str]]) -> Rows:
     """
     rows = []
     for path, corpus in files:
-        table = pl.read_csv(path, separator="\t", quote_char=None, infer_schema=False)
-        for (reason,), group in table.group_by("reason", maintain_order=True):
-            for source, target in group.select("source", "target").head(_EXAMPLES).iter_rows():
-                shown = (_shown(text or "") for text in (source, target))
+        for reason, group in groupby(read_tsv(path), itemgetter("reason")):
+            for row in islice(group, _EXAMPLES):
+                shown = _shown(row["source"]), _shown(row["target"])
                 rows.append(dict(zip(DROPPED_COLUMNS, (reason, corpus, *shown), strict=True)))
     return sorted(rows, key=lambda row: row["filter"])
 
@@ -250,5 +249,5 @@ def as_text(title: str, columns: Sequence[str], rows: Iterable[Mapping[str, Any]
     rows = list(rows)
     columns = [name for name in columns if not rows or any(name in row for row in rows)]
     lines = ["\t".join(name.replace("_", " ") for name in columns)]
-    lines += ["\t".join(str(row.get(name, "")) for name in columns) for row in rows]
+    lines += ["\t".join(clean(str(row.get(name, ""))) for name in columns) for row in rows]
     return "\n".join([title, "", *lines, ""])

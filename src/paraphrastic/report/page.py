@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from paraphrastic.base.durations import in_words
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.markup import text_of_markdown
 from paraphrastic.base.pages import write_page
 from paraphrastic.evaluation.percentages import bracketed
 from paraphrastic.report.contents import CHAPTERS, Chapter, Section
@@ -198,7 +199,7 @@ class _Page:
             return (self.captions or {}).get(section.name, "")
         path = self.folder / "tables" / f"{section.name}.md"
         try:
-            return path.read_text(encoding="utf-8").partition("\n")[0]
+            return text_of_markdown(path.read_text(encoding="utf-8").partition("\n")[0])
         except (OSError, ValueError):
             return ""  # the table was not rendered
 

@@ -5,7 +5,6 @@ these to the files that their steps read, and so on down to the data.
 """
 
 import importlib.metadata
-import json
 import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paraphrastic.base.addresses import hide_secrets
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json, sha256, write_json
+from paraphrastic.base.files import parse_json, read_json, sha256, write_json
 from paraphrastic.base.records import MARK, commit, config_digest, utc
 
 NAME = "provenance.json"
@@ -174,7 +174,7 @@ def _read_records(logs: Path) -> dict[str, dict[str, Any]]:
             if not mark:
                 continue
             try:
-                record = json.loads(text)
+                record = parse_json(text)
             except ValueError:
                 continue  # cut off when its step was killed
             for path in record["outputs"]:
@@ -232,4 +232,7 @@ def _about_data(path: Path) -> dict[str, Any]:
     if not lock.is_file():
         return _about(path)
     locked = read_json(lock)
-    return {"bytes": path.stat().st_size} | {key: locked.get(key) for key in ("sha256", "address", "version")}
+    # Earlier versions took passwords in addresses, and a lock stays for as long as its download.
+    address = hide_secrets(str(locked.get("address")))
+    of_lock = {"sha256": locked.get("sha256"), "address": address, "version": locked.get("version")}
+    return {"bytes": path.stat().st_size} | of_lock

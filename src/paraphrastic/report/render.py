@@ -5,18 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from paraphrastic.base import markup
 from paraphrastic.base.files import atomic_output
+from paraphrastic.base.tables import clean, read_csv_with_header
 from paraphrastic.report.tables import Notes, Row, number
 
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--",
-        "±": r"$\pm$", "×": r"$\times$", "−": "$-$", "·": r"$\cdot$", "ρ": r"$\rho$",
-        "≤": r"$\leq$", "≥": r"$\geq$", "<": "$<$", ">": "$>$",
-        **{character: f"\\{character}" for character in "&%$#_{}"},
-    }
-)  # fmt: skip
-_MARKDOWN = str.maketrans({"|": r"\|", "`": r"\`", "*": r"\*", "<": "&lt;", "\\": r"\\"})
 # A comment in each file: the packages that a paper's preamble needs.
 _PREAMBLE = r"% \usepackage{booktabs,graphicx,longtable,pdflscape}"
 # Characters in a line of small print, and rows on a page.
@@ -40,33 +33,36 @@ def render_table(
         caption: caption of the table.
         intervals: CSV file of intervals from `tabulate_systems`, for a table of systems.
     """
-    text = pd.read_csv(table, dtype=str, keep_default_na=False)
+    header, entries = read_csv_with_header(table)
     # Some columns are only filled under other configurations.
-    text = text.loc[:, (text != "").any() | (len(text) == 0)]
-    columns = [str(name) for name in text]
-    rows = [dict(zip(columns, row, strict=True)) for row in text.itertuples(index=False)]
-    figures = [name for name in columns if all(number(each) is not None for each in text[name] if each)]
+    columns = [name for name in header if not entries or any(row[name] for row in entries)]
+    rows = [{name: clean(row[name]) for name in columns} for row in entries]
+    figures = [name for name in columns if all(number(row[name]) is not None for row in rows if row[name])]
     notes = Notes(intervals)
     with atomic_output(markdown) as temporary:
-        cells = _cells(rows, notes, lambda entry: entry.translate(_MARKDOWN), "**{}**", "{}")
+        cells = _cells(rows, notes, markup.markdown, "**{}**".format, " {}".format)
         alignment = ["right" if column in figures else "left" for column in columns]
-        body = pd.DataFrame(cells, columns=columns)
+        body = pd.DataFrame(cells, columns=[*map(markup.markdown, columns)])
         lines = body.to_markdown(index=False, disable_numparse=True, colalign=alignment)
-        temporary.write_text(f"{caption}\n\n{lines}\n", encoding="utf-8")
+        temporary.write_text(f"{markup.markdown_paragraph(caption)}\n\n{lines}\n", encoding="utf-8")
     with atomic_output(latex) as temporary:
         temporary.write_text(_latex(rows, columns, figures, notes, caption), encoding="utf-8")
 
 
 def _cells(
-    rows: Sequence[Row], notes: Notes, escaped: Callable[[str], str], bold: str, small: str
+    rows: Sequence[Row],
+    notes: Notes,
+    escaped: Callable[[str], str],
+    bold: Callable[[str], str],
+    small: Callable[[str], str],
 ) -> list[list[str]]:
-    """Entries with their notes; `bold` and `small` are the format strings of the markup language."""
+    """Entries with their notes, which consist of numbers, in a markup language."""
 
     def cell(row: Row, column: str) -> str:
         entry, note = escaped(row[column]), notes.of(row, column)
         if entry and note.best:
-            entry = bold.format(entry)
-        return entry + (small.format(escaped(f" {note}")) if entry and str(note) else "")
+            entry = bold(entry)
+        return entry + (small(str(note)) if entry and str(note) else "")
 
     return [[cell(row, column) for column in row] for row in rows]
 
@@ -74,22 +70,28 @@ def _cells(
 def _latex(
     rows: Sequence[Row], columns: Sequence[str], figures: Sequence[str], notes: Notes, caption: str
 ) -> str:
-    plain = _cells(rows, notes, str, "{}", "{}")
+    plain = _cells(rows, notes, str, "{}".format, " {}".format)
     width = sum(max(map(len, column)) + 2 for column in zip(columns, *plain, strict=True))
     alignment = "".join("r" if column in figures else "l" for column in columns)
-    header = [r"\toprule", _latex_row(map(_escaped, columns)), r"\midrule"]
+    header = [r"\toprule", _latex_row(map(markup.latex, columns)), r"\midrule"]
     body = []
     last: str | None = None
-    cells = _cells(rows, notes, _escaped, r"\textbf{{{}}}", r"{{\scriptsize {}}}")
+    cells = _cells(
+        rows,
+        notes,
+        markup.latex,
+        r"\textbf{{{}}}".format,
+        lambda note: rf"{{\scriptsize {markup.latex(note)}}}",
+    )
     for row, line in zip(rows, cells, strict=True):
         # Published rows get a heading: their paper and table, or "published" in tables without notes.
         group = "published" if not notes and row.get("source") == "published" else notes.group(row)
         if group != last:
             body += [r"\midrule"] * (last is not None)
-            body += [rf"\multicolumn{{{len(row)}}}{{l}}{{\emph{{{_escaped(group)}}}}} \\"] * bool(group)
+            body += [rf"\multicolumn{{{len(row)}}}{{l}}{{\emph{{{markup.latex(group)}}}}} \\"] * bool(group)
             last = group
         body.append(_latex_row(line))
-    caption = rf"\caption{{{_escaped(caption)}}}"
+    caption = rf"\caption{{{markup.latex(caption)}}}"
     if len(rows) > _PAGE_ROWS:
         # A `longtable` cannot be scaled, so a wide one is turned to landscape.
         lines = [rf"\begin{{longtable}}{{{alignment}}}", caption + r" \\", *header, r"\endhead", *body]
@@ -105,8 +107,6 @@ def _latex(
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _escaped(text: str) -> str:
-    return text.translate(_LATEX)
+    row = " & ".join(cells) + r" \\"
+    # After the end of a row, a bracket or a star would belong to the command that ends it.
+    return f"{{}}{row}" if row.startswith(("[", "*")) else row

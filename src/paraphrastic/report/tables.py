@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import clean, read_csv
 from paraphrastic.evaluation.percentages import bracketed
 
 # A row of a CSV file, by the names of the columns.
@@ -88,7 +88,7 @@ class Notes:
                 row["best"] == "yes",
                 row["group"],
             )
-            for row in (read_csv(intervals) if intervals else ())
+            for row in (_rows(intervals) if intervals else ())
         }
 
     def __bool__(self) -> bool:
@@ -118,9 +118,14 @@ def number(text: str) -> float | None:
 
 def read_rows(path: str | Path) -> list[dict[str, str]]:
     """Rows of a CSV file; an `InputError` if it is missing, damaged or empty."""
-    if rows := read_csv(path):
+    if rows := _rows(path):
         return rows
     raise InputError(f"{path}: contains no rows")
+
+
+def _rows(path: str | Path) -> list[dict[str, str]]:
+    """Rows of a CSV file, without control characters, which no page or picture can hold."""
+    return [{name: clean(cell) for name, cell in row.items()} for row in read_csv(path)]
 
 
 def read_table(path: Path, intervals: Path | None = None) -> Table:

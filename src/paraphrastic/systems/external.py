@@ -34,7 +34,7 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
-        raise not_installed(name, "sentence-transformers") from None
+        raise not_installed(name, "sentence-transformers", is_place=True) from None
     disable_progress_bar()
     torch.set_num_threads(threads)
     set_tokenizer_threads(threads)
@@ -42,7 +42,7 @@ def open_sentence_transformer(name: str, *, threads: int = 1, device: str | None
     transformer = load_from_hub(
         name,
         "sentence-transformers",
-        lambda offline: SentenceTransformer(name, device=device, local_files_only=offline),
+        lambda place, offline: SentenceTransformer(place, device=device, local_files_only=offline),
     )
     transformer.eval()
     prompt = transformer.prompts.get(transformer.default_prompt_name)
@@ -76,11 +76,13 @@ def open_static_model(name: str, *, threads: int = 1) -> System:
         # Imported late: the package is optional.
         from model2vec import StaticModel
     except ImportError:
-        raise not_installed(name, "model2vec") from None
+        raise not_installed(name, "model2vec", is_place=True) from None
     set_tokenizer_threads(threads)
 
     model = load_from_hub(
-        name, "model2vec", lambda offline: StaticModel.from_pretrained(name, force_download=not offline)
+        name,
+        "model2vec",
+        lambda place, offline: StaticModel.from_pretrained(place, force_download=not offline),
     )
     # A copy of the model, for sentences that have already been tokenized.
     pooling = copy.copy(model)

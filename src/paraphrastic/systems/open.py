@@ -10,13 +10,15 @@ import numpy as np
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import read_json
+from paraphrastic.base.hub_names import place_fault
 from paraphrastic.base.threads import in_blocks
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.config_file import kind_of
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder
-from paraphrastic.model.files import AVERAGE, COMPOSITE, CONFIG, MODULES, TRANSFORMER
+from paraphrastic.model.files import CONFIG, MODULES, TRANSFORMER
 from paraphrastic.model.folder import find_folder, open_folder
 from paraphrastic.model.pieces import Pieces
+from paraphrastic.model.shipped import shipped_models
 from paraphrastic.model.system import Stages, System
 from paraphrastic.systems.external import open_sentence_transformer, open_static_model, open_vectors
 
@@ -127,9 +129,8 @@ def open_system(
 def _open_place(place: str | Path, threads: int, device: str | None) -> System:
     folder = find_folder(place)
     if folder.is_dir():
-        config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else None
         # Checked first, since a model of this project may also be a folder of sentence-transformers.
-        if isinstance(config, dict) and config.get("encoder") in (AVERAGE, COMPOSITE, TRANSFORMER):
+        if kind_of(folder / CONFIG):
             own = open_folder(folder)
             if device is None:
                 device = choose_device("auto", key="device") if own.kind == TRANSFORMER else "cpu"
@@ -138,9 +139,8 @@ def _open_place(place: str | Path, threads: int, device: str | None) -> System:
             raise InputError(
                 f"{folder}: neither a model folder nor one of sentence-transformers: {MODULES} is missing"
             )
-    try:
-        return open_sentence_transformer(str(place), threads=threads, device=device)
-    except InputError as error:
-        if folder.exists():
-            raise
-        raise InputError(f"{error} (there is no folder {str(place)!r})") from None
+    elif fault := place_fault(str(place)):
+        raise InputError(
+            f"{place}: {fault}; models that come with the package: {', '.join(shipped_models())}"
+        )
+    return open_sentence_transformer(str(place), threads=threads, device=device)

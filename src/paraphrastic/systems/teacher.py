@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import h5py
 import numpy as np
 
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.model.system import System
 
@@ -35,7 +34,7 @@ def embed_teacher(
     Raises:
         InputError: the pairs are damaged, or a vector is not finite.
     """
-    with atomic_output(output) as temporary, h5py.File(temporary, "w") as file:
+    with new_hdf5(output) as file:
         shape = {"maxshape": (None, system.dim), "chunks": (_ROWS_PER_CHUNK, system.dim)}
         for side in _SIDES:
             file.create_dataset(side, (0, system.dim), np.float16, **shape)

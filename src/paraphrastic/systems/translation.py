@@ -89,7 +89,7 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
         from transformers import AutoConfig, AutoTokenizer
         from transformers.utils.logging import disable_progress_bar
     except ImportError:
-        raise not_installed(settings.model, "neural") from None
+        raise not_installed(settings.model, "neural", is_place=True) from None
     disable_progress_bar()
     torch.set_num_threads(threads)
     place = settings.model
@@ -98,10 +98,12 @@ def open_translator(settings: TranslatorSettings, *, threads: int = 1) -> Transl
     tokenizer: Any = load_from_hub(
         place,
         "transformers",
-        lambda offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
+        lambda place, offline: AutoTokenizer.from_pretrained(place, local_files_only=offline),
     )
     config: Any = load_from_hub(
-        place, "transformers", lambda offline: AutoConfig.from_pretrained(place, local_files_only=offline)
+        place,
+        "transformers",
+        lambda place, offline: AutoConfig.from_pretrained(place, local_files_only=offline),
     )
     positions = int(getattr(config, "max_position_embeddings", None) or sys.maxsize)
     if settings.max_tokens > positions:
@@ -165,7 +167,7 @@ def _with_transformers(
     model: Any = load_from_hub(
         place,
         "transformers",
-        lambda offline: AutoModelForSeq2SeqLM.from_pretrained(
+        lambda place, offline: AutoModelForSeq2SeqLM.from_pretrained(
             place, local_files_only=offline, dtype=getattr(torch, loaded.precision)
         ),
     )
@@ -235,10 +237,10 @@ def _with_ctranslate2(
         lacks = "needs ctranslate2, which is not installed: pip install ctranslate2"
         raise InputError(f"{settings.model}: {lacks}") from None
 
-    def converted(_: bool) -> Any:
+    def converted(place: str, _: bool) -> Any:
         with tempfile.TemporaryDirectory() as folder:
             target = Path(folder, "model")
-            ctranslate2.converters.TransformersConverter(settings.model).convert(str(target))
+            ctranslate2.converters.TransformersConverter(place).convert(str(target))
             return ctranslate2.Translator(
                 str(target),
                 device=loaded.device,

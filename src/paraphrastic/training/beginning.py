@@ -12,7 +12,6 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import ModelFiles
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.encoder import (
     initial_encoder,
     scale_by_frequency,
@@ -21,6 +20,7 @@ from paraphrastic.training.encoder import (
 )
 from paraphrastic.training.loop import Weights
 from paraphrastic.training.model_files import model_files
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.settings import TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
 

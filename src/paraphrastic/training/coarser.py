@@ -21,7 +21,8 @@ from threadpoolctl import threadpool_limits
 from paraphrastic.base.arrays import Float32, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import BYTES
-from paraphrastic.training.dataset import PAIRS_PER_BLOCK, PairDataset
+from paraphrastic.training.dataset import PAIRS_PER_BLOCK
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.vocabulary import SPECIAL, train_sentencepiece
 

@@ -10,8 +10,9 @@ from threadpoolctl import threadpool_limits
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.threads import in_blocks, in_order
-from paraphrastic.training.dataset import PAIRS_PER_BLOCK, PairDataset
+from paraphrastic.training.dataset import PAIRS_PER_BLOCK
 from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 
 # Pairs that are counted; training data are in random order, so the first ones are a sample.

@@ -8,19 +8,19 @@
     /groups/tokens            int32 [n_groups]   groups of the pairs, pair after pair, if they are known
     /groups/offsets           int64 [n + 1]      pair i is in the groups tokens[offsets[i]:offsets[i + 1]]
 
-The file has one group for each unit of the model. The last row, `len(pieces)`, stands for a sentence without
-any piece (the original's `UUUNKKK`), and for every unknown piece if they share a vector. If the
-languages have separate tables, one array holds both: the ids of target pieces follow those of source pieces,
-and each language has such a row at the end. If two vocabularies overlap, a piece that both spell alike has
-the source's id on either side. One more array lists these pieces:
+`training.pair_dataset` reads them. The file has one group for each unit of the model, and a digest of its
+content (`base.hdf5`). The last row, `len(pieces)`, stands for a sentence without any piece (the original's
+`UUUNKKK`), and for every unknown piece if they share a vector. If the languages have separate tables, one
+array holds both: the ids of target pieces follow those of source pieces, and each language has such a row at
+the end. If two vocabularies overlap, a piece that both spell alike has the source's id on either side. One
+more array lists these pieces:
 
     /subword/alike            int32 [k, 2]       id in the source vocabulary, id in the target vocabulary
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -28,9 +28,10 @@ import h5py
 import numpy as np
 import pyarrow as pa
 
-from paraphrastic.base.arrays import Bool, Int32, Int64
+from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, sha256
+from paraphrastic.base.files import sha256
+from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.base.units import spell
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.model.sentencepiece_models import byte_pieces, ordinary_pieces, with_unknown_pieces
@@ -39,7 +40,6 @@ from paraphrastic.training.vocabulary import load_sentencepiece, spelled_alike
 
 TOKENS_PER_CHUNK = 1 << 16
 PAIRS_PER_BLOCK = 8192
-TOKENS_PER_READ = 1 << 20
 # Disk space kept free for what HDF5 writes later: its own structures, and chunks that it still holds.
 RESERVE_BYTES = 16 << 20
 SIDES = ("source", "target")
@@ -91,7 +91,7 @@ def encode_dataset(
         threads: threads of sentencepiece.
         batch_rows: pairs held in memory at a time; the output does not depend on it.
     """
-    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(output) as file:
         tokenizers = [_UnitTokenizer(each, file.create_group(each.unit), tables, threads) for each in units]
         groups = GroupWriter(file) if grouped else None
         columns = [*SIDES, *(groups.columns if groups else ())]
@@ -206,7 +206,7 @@ class _UnitTokenizer:
 def write_pieces(
     unit: h5py.Group, pieces: Int32, sizes: Sequence[int], alike: Int32, digests: Sequence[str]
 ) -> None:
-    """Record which piece each row of a unit's table belongs to; see `UnitTable`."""
+    """Record which piece each row of a unit's table belongs to; see `pair_dataset.UnitTable`."""
     unit["pieces"], unit["alike"] = pieces, alike
     unit.attrs["sizes"] = sizes
     unit.attrs["sentencepiece_sha256"] = list(digests)
@@ -233,144 +233,3 @@ def append_sentences(group: h5py.Group, sentences: Sentences) -> None:
     tokens[n_tokens:] = sentences.tokens
     offsets.resize((n_offsets + len(sentences),))
     offsets[n_offsets:] = sentences.offsets[1:] + n_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class UnitTable:
-    """Which piece each row of a unit's embedding table belongs to.
-
-    Attributes:
-        unit: one of `units.UNITS`, or `tokens` for those of a Transformer.
-        pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
-        sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
-            separate tables.
-        sentencepiece_sha256: digest of the vocabulary, or of each of the two; of a Transformer, that of its
-            tokenizer.
-        alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
-        shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
-            any known piece have.
-    """
-
-    unit: str
-    pieces: Int32
-    sizes: tuple[int, ...]
-    sentencepiece_sha256: tuple[str, ...]
-    alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
-    shared_unknown: bool = False
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows: one per piece, and one per table for sentences without any known piece."""
-        return len(self.pieces) + len(self.sizes)
-
-    @property
-    def second(self) -> Bool:
-        """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
-        unknown = np.arange(len(self.sizes)) > 0
-        return np.concatenate([self.pieces >= self.sizes[0], unknown])
-
-
-class PairDataset(AbstractContextManager["PairDataset"]):
-    """Training pairs on disk, read in blocks.
-
-    Attributes:
-        units: the table of each unit, in the order of `Sentences` and its `others`.
-
-    Args:
-        path: HDF5 file written by `encode_dataset`.
-        teacher: HDF5 file written by `embed_teacher`; None for none.
-    """
-
-    def __init__(self, path: Path, teacher: Path | None = None) -> None:
-        self.path, self._teacher = path, None
-        try:
-            self._file = h5py.File(path, "r", track_order=True)
-            groups = [group for name, group in self._file.items() if name != GROUPS]
-            self._of_pairs = self._file.get(GROUPS)
-            self.units = tuple(map(_table, groups))
-            self._n_rows = [unit.n_rows for unit in self.units]
-            self._groups = [[group[side] for side in SIDES] for group in groups]
-            self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
-            if teacher is not None:
-                self._teacher = h5py.File(teacher, "r")
-                sizes = {len(self._teacher[side]) for side in SIDES}
-        except (OSError, KeyError, IndexError) as error:
-            raise InputError(f"{path}: not a training data set: {error}") from None
-        if teacher is not None and sizes != {self._n_pairs}:
-            raise InputError(f"{teacher}: does not have a vector for each of the {self._n_pairs:,} pairs")
-
-    def __len__(self) -> int:
-        return self._n_pairs
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        if self._teacher is not None:
-            self._teacher.close()
-
-    def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
-        """Read the pairs from `start` up to `stop`, as (source, target)."""
-        sides = zip(
-            *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
-        )
-        of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
-        teachers = [None, None]
-        if self._teacher is not None:
-            teachers = [self._teacher[side][start:stop] for side in SIDES]
-        source, target = (
-            Sentences(first.tokens, first.offsets, tuple(others), of_pairs, teacher)
-            for (first, *others), teacher in zip(sides, teachers, strict=True)
-        )
-        return source, target
-
-    def counts(self, *sides: str) -> list[Int64]:
-        """Count how often each row of each unit's table occurs, on both sides or on those named."""
-        every = [np.zeros(n_rows, np.int64) for n_rows in self._n_rows]
-        for counts, groups in zip(every, self._groups, strict=True):
-            for group in (groups[SIDES.index(side)] for side in sides or SIDES):
-                for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
-                    tokens = group["tokens"][start : start + TOKENS_PER_READ]
-                    counts += np.bincount(tokens, minlength=len(counts))
-        return every
-
-    def shuffled(
-        self, generator: np.random.Generator, *, window: int, skip: int = 0
-    ) -> Iterator[tuple[Sentences, Sentences]]:
-        """Yield all pairs once in random order, except the first `skip`, some thousands at a time.
-
-        Blocks of neighbouring pairs are drawn in random order, and a window of blocks, with about `window`
-        pairs in all, is shuffled together. A window that holds the whole corpus gives a uniformly random
-        order. A smaller one bounds memory and comes close to that, since the corpus is already shuffled on
-        disk. Windows whose pairs are all skipped are not read.
-        """
-        blocks = generator.permutation(-(-len(self) // PAIRS_PER_BLOCK))
-        per_window = max(1, window // PAIRS_PER_BLOCK)
-        for first in range(0, len(blocks), per_window):
-            starts = np.sort(blocks[first : first + per_window]) * PAIRS_PER_BLOCK
-            stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
-            # Drawn even for a skipped window, because the orders of the later windows must not change.
-            order = generator.permutation(int((stops - starts).sum()))
-            if skip < len(order):
-                yield from self._ordered(starts, stops, order[skip:])
-            skip = max(0, skip - len(order))
-
-    def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
-        """Yield the pairs of the blocks from `starts` to `stops`; `order` indexes these pairs."""
-        parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
-        source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
-        del parts
-        for first in range(0, len(order), PAIRS_PER_BLOCK):
-            some = order[first : first + PAIRS_PER_BLOCK]
-            yield source.take(some), target.take(some)
-
-
-def _table(group: h5py.Group) -> UnitTable:
-    unit = str(group.name).removeprefix("/")
-    sizes = tuple(int(size) for size in group.attrs["sizes"])
-    digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
-    shared = bool(group.attrs.get("shared_unknown", False))
-    return UnitTable(unit, group["pieces"][:], sizes, digests, group["alike"][:], shared)
-
-
-def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
-    offsets = group["offsets"][start : stop + 1]
-    return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Int32
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, sha256, write_json
+from paraphrastic.base.hdf5 import new_hdf5, plain_dataset
 from paraphrastic.base.numbers import is_count
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
 from paraphrastic.training.dataset import SIDES, append_sentences, create_side, write_pieces
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 _DATA = "data"
 # How the file stores a cell: the length of its array, and where the array is.
 _CELL = np.dtype([("length", "<u4"), ("address", "<u8"), ("index", "<u4")])
+# How many times as large as in the file a block of cells can be, if it is compressed.
+_MOST_COMPRESSED = 1100
 
 
 def import_dataset(
@@ -67,7 +70,7 @@ def import_dataset(
     with atomic_output(model) as temporary:
         temporary.write_bytes(processor.serialized_model_proto())
     pieces = np.array(processor.piece_to_id(known), np.int32)
-    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(output) as file:
         unit = file.create_group("subword")
         for side in SIDES:
             create_side(unit, side)
@@ -134,14 +137,16 @@ def read_pairs(path: Path, *, n_rows: int, batch_rows: int) -> Iterator[tuple[Se
         raise InputError(f"{path}: not readable as HDF5: {_line(error)}") from None
     with file:
         try:
-            data = file[_DATA]
-        except (KeyError, RuntimeError) as error:
+            data = plain_dataset(file, _DATA)
+        except (KeyError, RuntimeError, ValueError) as error:
             raise InputError(f"{path}: has no data set {_DATA!r}: {_line(error)}") from None
-        kind = h5py.check_vlen_dtype(data.dtype) if isinstance(data, h5py.Dataset) else None
+        kind = h5py.check_vlen_dtype(data.dtype)
         if kind is None or np.dtype(kind).kind not in "iu" or data.ndim != 2 or data.shape[1] != 2:
             raise InputError(f"{path}: {_DATA} is {data}, not two columns of integer arrays of any length")
         if not len(data):
             raise InputError(f"{path}: {_DATA} has no rows")
+        if data.id.get_storage_size() * _MOST_COMPRESSED < 2 * len(data) * _CELL.itemsize:
+            raise InputError(f"{path}: {_DATA}: damaged: its {len(data):,} rows are not all in the file")
         for start in range(0, len(data), batch_rows):
             stop = min(len(data), start + batch_rows)
             try:

@@ -17,7 +17,7 @@ from paraphrastic.corpus.word_vectors import WordVectors
 from paraphrastic.model.recurrent import RecurrentPooling
 from paraphrastic.model.sentencepiece_models import UNKNOWN
 from paraphrastic.model.unseen import UNSEEN
-from paraphrastic.training.dataset import UnitTable
+from paraphrastic.training.pair_dataset import UnitTable
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings
 

@@ -16,11 +16,11 @@ from paraphrastic.base.threads import Workers
 from paraphrastic.training.autograd import AutogradEngine
 from paraphrastic.training.batches import same_meaning, without_repetitions
 from paraphrastic.training.checkpoint import Checkpoints, Progress
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.fingerprints import fingerprints
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.negative_mining import hardest_negatives
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.progress import Report
 from paraphrastic.training.sentences import Sentences
 from paraphrastic.training.settings import TrainingSettings

@@ -10,7 +10,7 @@ import sentencepiece
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import AVERAGE, COMPOSITE, ModelFiles, tensor_name
-from paraphrastic.training.dataset import UnitTable
+from paraphrastic.training.pair_dataset import UnitTable
 
 # A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
 PieceTable = tuple[Float32, Bool, Float32]

@@ -5,7 +5,9 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from paraphrastic.base.files import atomic_output, read_csv, read_json, write_csv
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic.model.config_file import read_config
 from paraphrastic.model.files import CONFIG, MODULES, TOKENIZER
 
 log = logging.getLogger(__name__)
@@ -28,7 +30,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
     chosen = max(range(len(scores)), key=lambda run: values[run])
     folder = scores[chosen].parent
     log.info("%s: chosen from %d runs, Pearson %.2f on STS 2017 en-en", folder, len(scores), values[chosen])
-    names = [*read_json(folder / CONFIG)["sha256"], CONFIG]
+    names = [*read_config(folder / CONFIG)["sha256"], CONFIG]
     for name in names:
         with atomic_output(output / name) as temporary:
             shutil.copyfile(folder / name, temporary)
@@ -37,7 +39,7 @@ def choose_model(scores: Sequence[Path], output: Path) -> None:
         (output / name).unlink(missing_ok=True)
     runs = []
     for index, (score, value) in enumerate(zip(scores, values, strict=True)):
-        training = read_json(score.parent / CONFIG)["training"]
+        training = read_config(score.parent / CONFIG)["training"]
         settings = tuple(training[name] for name in SWEEP[:3])
         cells = (*settings, f"{value:.2f}", "yes" if index == chosen else "")
         runs.append(dict(zip(SWEEP, cells, strict=True)))

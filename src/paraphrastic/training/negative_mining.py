@@ -338,8 +338,10 @@ def hardest_on_device(
     limits = None
     if max_share is not None:
         limits = ((sides[0].float() * sides[1].float()).sum(1) * max_share).to(sides[0].dtype)
-    values = sides[0].new_full((2 * n,), -torch.inf)
-    negatives = torch.full((2 * n,), NO_NEGATIVE, device=vectors.device)
+    # The other side and the sentence's own side, apart from each other: each block of rows meets both, and a
+    # candidate of the own side must not win over an equal one of the other side in a later block.
+    values = sides[0].new_full((2, 2 * n), -torch.inf)
+    negatives = torch.full((2, 2 * n), NO_NEGATIVE, device=vectors.device)
     source, target = fingerprints.split(n)
     starts = range(0, n, DEVICE_ROWS)
     copied = torch.zeros(0, dtype=torch.int64, device=vectors.device)
@@ -353,8 +355,8 @@ def hardest_on_device(
         edges = torch.tensor([*starts, n], device=vectors.device)
         bounds = torch.searchsorted(copied, edges).tolist()
 
-    def offer(first: int, found: Tensor, shift: int, highest: Tensor) -> None:
-        part = slice(first, first + len(highest))
+    def offer(own_side: bool, first: int, found: Tensor, shift: int, highest: Tensor) -> None:
+        part = int(own_side), slice(first, first + len(highest))
         # If candidates are equally similar, the first one stays.
         better = highest > values[part]
         values[part] = torch.where(better, highest, values[part])
@@ -368,19 +370,18 @@ def hardest_on_device(
         if len(own) and groups is not None:
             places, pairs = (torch.from_numpy(each).to(own.device) for each in in_same_group(groups, rows))
             barred[torch.searchsorted(own, places + start), pairs] = True
-        # Candidates of the other side come first, so that they win if similarities are equal.
         for left, right in [(0, 1), *([(0, 0), (1, 1)] if either_side else [])]:
             similarity = sides[left][rows] @ sides[right].T
             similarity.diagonal(start).fill_(-torch.inf)
             if len(own):
                 similarity[own - start] = similarity[own - start].masked_fill(barred, -torch.inf)
             highest, found = _below(similarity, limits, rows).max(dim=1)
-            offer(left * n + start, found, right * n, highest)
+            offer(left == right, left * n + start, found, right * n, highest)
             if left != right:
                 # The same product serves the other direction.
                 highest, found = _below(similarity.T, limits, slice(None)).max(dim=1)
-                offer(n, found, start, highest)
-    return negatives
+                offer(False, n, found, start, highest)
+    return torch.where(values[1] > values[0], negatives[1], negatives[0])
 
 
 def _below(similarity: Tensor, limits: Tensor | None, rows: slice) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import write_csv
+from paraphrastic.base.tables import clean, tsv_line, write_csv
 from paraphrastic.base.threads import Workers
 from paraphrastic.corpus.blocks import open_parquet, read_blocks
 from paraphrastic.model.embed_files import read_sentences
@@ -70,7 +70,7 @@ def choose_negatives(
             f"{min(megabatch) * batch_size} pairs"
         )
     texts = list(zip(*gathered, strict=True))
-    languages = model.config["languages"]
+    languages = model.config["languages"] or [None]
     vectors, ids = [], []
     for own, language in zip(texts, (languages[0], languages[-1]), strict=True):
         embedded = torch.from_numpy(model.embed_raw_text(own, language=language, threads=threads))
@@ -79,7 +79,7 @@ def choose_negatives(
         pieces = model.known_tokens(own, language=language)
         tokens = np.fromiter(chain.from_iterable(pieces), np.int32)
         ids.append(fingerprints(Sentences(tokens, np.cumsum([0, *map(len, pieces)]))))
-    training = model.config.get("training", {})
+    training = model.config["training"]
     found: list[list[Negative]] = [[] for _ in asked]
     with closing(Workers(threads)) as workers:
         for size in megabatch:
@@ -188,11 +188,10 @@ def tabulate_negatives(
 
 
 def as_table(rows: Iterable[Negative]) -> Iterator[str]:
-    """Lines of a TSV file: sentence, M, negative, cosine."""
-    for cells in (NEGATIVES_COLUMNS, *map(_cells, rows)):
-        yield "\t".join(cells) + "\n"
+    """Lines of a TSV file for people to read: sentence, M, negative, cosine."""
+    yield from map(tsv_line, (NEGATIVES_COLUMNS, *map(_cells, rows)))
 
 
 def _cells(row: Negative) -> list[str]:
-    sentence, negative = (" ".join((text or "").split()) for text in (row.sentence, row.negative))
+    sentence, negative = (" ".join(clean(text or "").split()) for text in (row.sentence, row.negative))
     return [sentence, str(row.megabatch), negative, "" if row.cosine is None else f"{row.cosine:.4f}"]

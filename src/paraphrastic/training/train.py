@@ -27,13 +27,13 @@ from paraphrastic.config.architecture import Architecture, trains_fused
 from paraphrastic.training.autograd import CPU, AutogradEngine
 from paraphrastic.training.beginning import Begin, TrainingInputs, begin
 from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import PairDataset
 from paraphrastic.training.device.engine import DeviceEngine
 from paraphrastic.training.device.selection import held_device
 from paraphrastic.training.encoder import SEEDS
 from paraphrastic.training.fused import FusedEngine
 from paraphrastic.training.loop import Engine, TrainingRun, Weights, megabatch_size
 from paraphrastic.training.negative_mining import precision_on
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.progress import HISTORY, Report
 from paraphrastic.training.settings import EngineName, TrainingSettings
 from paraphrastic.training.vocabulary import load_sentencepiece
@@ -143,11 +143,9 @@ def train_model(
         config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
         # Everything that the trained parameters depend on.
         identity = {**asdict(settings), "architecture": architecture.to_json()}
-        identity |= {"code": code_version(__name__), "pairs": sha256(pairs.path), **digests}
+        identity |= {"code": code_version(__name__), **pairs.digests, **digests}
         if counted:
             config["initial_vectors"] = counted
-        if inputs.teacher:
-            identity["teacher"] = sha256(inputs.teacher)
         if settings.engine == "autograd":
             # The number of threads decides the order of sums.
             identity["threads"] = threads

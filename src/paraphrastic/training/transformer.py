@@ -5,14 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
+from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.config.architecture import TOKENS, Transformer
 from paraphrastic.corpus.blocks import read_blocks
 from paraphrastic.model.transformer import (
@@ -24,15 +23,9 @@ from paraphrastic.model.transformer import (
     tokenizer_digest,
 )
 from paraphrastic.training.beginning import Beginning, TrainingInputs
-from paraphrastic.training.dataset import (
-    SIDES,
-    GroupWriter,
-    PairDataset,
-    append_sentences,
-    create_side,
-    write_pieces,
-)
+from paraphrastic.training.dataset import SIDES, GroupWriter, append_sentences, create_side, write_pieces
 from paraphrastic.training.loop import Weights
+from paraphrastic.training.pair_dataset import PairDataset
 from paraphrastic.training.sentences import Sentences
 
 if TYPE_CHECKING:
@@ -64,7 +57,7 @@ def tokenize_pairs(
         InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
     """
     tokenizer = load_tokenizer(transformer, lowercase=lowercase)
-    with atomic_output(output) as temporary, h5py.File(temporary, "w", track_order=True) as file:
+    with new_hdf5(output) as file:
         unit, groups = file.create_group(TOKENS), GroupWriter(file) if grouped else None
         columns = [*SIDES, *(groups.columns if groups else ())]
         for side in SIDES:

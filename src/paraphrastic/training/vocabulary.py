@@ -19,6 +19,7 @@ from paraphrastic.model.sentencepiece_models import (
     SPACE,
     UNKNOWN,
     add_unknown_pieces,
+    open_processor,
     read_model_proto,
 )
 
@@ -121,9 +122,10 @@ def train_sentencepiece(sentences: Iterator[str], failure: str, **options: Any) 
 def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
     """Load a sentencepiece model; a missing or damaged file is an `InputError` that names it."""
     try:
-        return sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError) as error:
-        raise InputError(f"{path}: not readable as a sentencepiece model: {error}") from None
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return open_processor(content, str(path))
 
 
 def unknown_spellings(processor: sentencepiece.SentencePieceProcessor, sentences: Iterable[str]) -> list[str]:

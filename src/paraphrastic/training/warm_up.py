@@ -7,6 +7,7 @@ from pathlib import Path
 
 import h5py
 
+from paraphrastic.base.hdf5 import seal
 from paraphrastic.training.beginning import TrainingInputs
 from paraphrastic.training.dataset import GROUPS, SIDES
 from paraphrastic.training.train import train_model
@@ -24,8 +25,11 @@ def compile_kernels(inputs: TrainingInputs, *, threads: int) -> None:
         few = Path(folder, "few.h5")
         shutil.copyfile(inputs.dataset, few)
         with h5py.File(few, "r+") as file:
-            for unit in (group for name, group in file.items() if name != GROUPS):
-                for offsets in (unit[side]["offsets"] for side in SIDES):
-                    offsets.resize((min(len(offsets), _PAIRS + 1),))
+            units = [group for name, group in file.items() if name != GROUPS]
+            of_pairs = [file[GROUPS]] if GROUPS in file else []
+            for each in [*(unit[side] for unit in units for side in SIDES), *of_pairs]:
+                each["offsets"].resize((min(len(each["offsets"]), _PAIRS + 1),))
+                each["tokens"].resize((each["offsets"][-1],))
+            seal(file)
         settings = replace(inputs.settings, epochs=1, early_stopping=None)
         train_model(replace(inputs, dataset=few, settings=settings), Path(folder, "model"), threads=threads)

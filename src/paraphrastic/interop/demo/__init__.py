@@ -77,8 +77,7 @@ def write_demo(
         "sentences": "\n".join(own),
         "model": Markup(base64.b64encode(content).decode()),  # noqa: S704 - letters and digits
     }
-    write_page(output, _FOLDER, shown, modules=MODULE.read_text(encoding="utf-8") + "\n")
-    return output.stat().st_size
+    return write_page(output, _FOLDER, shown, modules=MODULE.read_text(encoding="utf-8") + "\n")
 
 
 def _shipped(codes: Iterable[str]) -> list[str]:

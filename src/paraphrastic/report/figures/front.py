@@ -6,11 +6,11 @@ from textwrap import fill
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter
 
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
+from paraphrastic.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import read_rows
 
 Row = Mapping[str, str]
@@ -124,13 +124,8 @@ def _plot(axes: Axes, rows: Sequence[Row], column: str) -> None:
             [place] * 2, [float(row["sts_low"]), float(row["sts_high"])], color=_OURS, lw=0.6, alpha=0.3
         )
         axes.plot(place, score, "o", ms=6, mfc=_OURS if row["front"] else "white", mec=_OURS)
-    axes.set_xscale("log")
-    values = [float(row[column]) for row in rows]
-    # In a wide range, one number for each power of ten is enough.
-    wide = max(values, default=1.0) > 50 * min(values, default=1.0)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
     speeds, megabytes = EngFormatter(sep=""), FuncFormatter(lambda value, _: f"{value:g}")
-    axes.xaxis.set_major_formatter(megabytes if column == "megabytes" else speeds)
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    form = megabytes if column == "megabytes" else speeds
+    logarithmic(axes, [float(row[column]) for row in rows], form)
     axes.margins(x=0.15, y=0.1)
     plain_axes(axes, grid="both")

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from paraphrastic.base.files import read_csv
+from paraphrastic.base.tables import read_csv
 from paraphrastic.report.figures.plotting import plot_squares, save_figure
 from paraphrastic.report.tables import read_rows, words
 

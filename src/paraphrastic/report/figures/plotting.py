@@ -9,10 +9,13 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Text
+from matplotlib.ticker import Formatter, LogLocator, NullFormatter
 
 from paraphrastic.base.arrays import Float64
 from paraphrastic.base.files import atomic_output
+
+# A dollar sign in a name must not begin a formula. Numbers on axes need none, since all have a format.
+matplotlib.rcParams["text.parse_math"] = False
 
 
 def numbers(rows: Sequence[Mapping[str, str]], column: str) -> Float64:
@@ -60,12 +63,19 @@ def plain_axes(axes: Axes, *, grid: Literal["x", "y", "both"]) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def logarithmic(axes: Axes, values: Sequence[float], formatter: Formatter) -> None:
+    """Make the x axis logarithmic, with numbers in a format; `values` are all that it shows."""
+    axes.set_xscale("log")
+    # In a wide range, one number for each power of ten is enough.
+    wide = max(values, default=1.0) > 50 * min(values, default=1.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0,) if wide else (1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(formatter)
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
 def save_figure(figure: Figure, outputs: Sequence[str | Path], *, name: str) -> None:
     """Write a figure to files, each in the format of its suffix; `name` seeds the identifiers in an SVG."""
     # By default, an SVG has a date and random identifiers, which would change its bytes at every run.
-    for text in figure.findobj(Text):
-        # A dollar sign in a name must not begin a formula.
-        text.set_parse_math(False)
     # Without one family alone, each text in an SVG would name a dozen of them.
     with matplotlib.rc_context(
         {"svg.hashsalt": name, "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.report.figures.plotting import plain_axes, plot_panels, save_figure
+from paraphrastic.report.figures.plotting import logarithmic, plain_axes, plot_panels, save_figure
 from paraphrastic.report.tables import Row, read_rows
 
 # Sources of figures: colour, and a mark that can be recognised without colour.
@@ -72,6 +72,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
         for size in sizes
         for setup in setups
     }
+    speeds = [float(row["sentences_per_second"]) for each in panels.values() for row in each]
     lines = [max(len(_names(panels[setup, size])) for setup in setups) for size in sizes]
     figure = Figure(
         figsize=(3.2 + 3.2 * len(setups), 0.6 + sum(0.6 + 0.34 * count for count in lines)),
@@ -81,6 +82,7 @@ def plot_speed(table: str | Path, outputs: Sequence[str | Path]) -> None:
     for line, count, size in zip(grid, lines, sizes, strict=True):
         for axes, (device, cores) in zip(line, setups, strict=True):
             _plot_speeds(axes, panels[(device, cores), size])
+            logarithmic(axes, speeds, EngFormatter(sep=""))
             axes.set_ylim(count - 0.5, -0.5)
             where = "GPU" if device == "gpu" else f"{cores} core" + ("s" if cores != "1" else "")
             axes.set_title(f"{where}, batches of {size}", loc="left", fontsize=11)
@@ -117,8 +119,6 @@ def _plot_speeds(axes: Axes, rows: Sequence[Row]) -> None:
             bars = axes.barh(place, speed, height=0.85 * height, color=fill, edgecolor=colour, lw=1)
             axes.bar_label(bars, [f"{speed:,.0f}"], padding=3, fontsize=7)
     axes.set_yticks(range(len(names)), [name for name, _ in names], fontsize=8)
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.margins(x=0.25)
     axes.tick_params(axis="y", length=0)
     plain_axes(axes, grid="x")

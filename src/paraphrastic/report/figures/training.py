@@ -1,6 +1,5 @@
 """Pictures of training: loss and development scores of a run, and scores of all runs of a sweep."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json_lines
 from paraphrastic.report.figures.plotting import plot_panels, plot_squares, save_figure
 from paraphrastic.report.tables import read_rows
 
@@ -57,13 +57,9 @@ def _without_rests(lines: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _read(history: str | Path) -> list[dict[str, Any]]:
-    try:
-        lines = [json.loads(line) for line in Path(history).read_text(encoding="utf-8").splitlines()]
-    except ValueError as error:
-        raise InputError(f"{history}: not a history of training: {error}") from None
-    if not lines:
-        raise InputError(f"{history}: contains no lines")
-    return lines
+    if lines := read_json_lines(history):
+        return lines
+    raise InputError(f"{history}: contains no lines")
 
 
 def plot_sweep(table: str | Path, outputs: Sequence[str | Path]) -> None:

@@ -1,0 +1,48 @@
+"""Secrets in addresses: they are refused where addresses are given, and hidden in all messages."""
+
+import re
+from urllib.parse import unquote
+
+# A user name, a password or a token before the host. A password may contain an @. If it contains a slash, the
+# host seems to have a port that is not a number. Without a scheme, there must be a name and a password.
+_USER = re.compile(
+    r"""([a-z][a-z0-9+.-]*:/{1,3})"""
+    r"""(?:[^\s/?#"<>]*@|[^\s/?#"<>\[]*:(?!\d*(?:[/?#\s]|$))[^\s"<>]*@)"""
+    r"""|((?<![^\s'"(=])(?://)?)[^\s/@:'"]+:[^\s/@]+@(?=[a-z0-9.-]+(?:[/:'"\s]|$))""",
+    re.I,
+)
+_PARAMETER = re.compile(r"""([?&;#])([^\s=&;?#]+)=([^\s&;#"'<>]+)""")
+# Parameters that open what is closed to others, such as `access_token` and `X-Amz-Signature`.
+_SECRET_NAME = re.compile(
+    r".*(?:token|signature|password|passwd|secret|credential|(?:api|access|private)[-_]?key(?:id)?)"
+    r"|sig|key|pwd|auth|authorization|jwt|sas",
+    re.I,
+)
+
+
+def hide_secrets(text: str) -> str:
+    """Return a text with `***` in place of the user names, passwords and tokens in its addresses."""
+    if "@" in text:
+        text = _USER.sub(r"\1\2***@", text)
+    return _PARAMETER.sub(_hidden, text) if "=" in text else text
+
+
+def secret_error(text: str) -> str | None:
+    """Why a text cannot be used as an address, or have one in it, because of a secret; None if it can."""
+    reason = "which would reach logs and results"
+    if _USER.search(text):
+        return f"has a user name or password in it, {reason}: write them into ~/.netrc"
+    for parameter in _PARAMETER.finditer(text) if ":/" in text else ():
+        if _is_secret(parameter):
+            name = unquote(parameter[2])
+            return f"has a secret in it, {name!r}, {reason}: fetch the file by hand into resources/manual"
+    return None
+
+
+def _hidden(parameter: re.Match[str]) -> str:
+    return f"{parameter[1]}{parameter[2]}=***" if _is_secret(parameter) else parameter[0]
+
+
+def _is_secret(parameter: re.Match[str]) -> bool:
+    # Servers decode the names of parameters.
+    return _SECRET_NAME.fullmatch(unquote(parameter[2])) is not None
