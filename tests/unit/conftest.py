@@ -16,8 +16,11 @@ from web_server import Server
 
 from original_code import SENTENCES, Original, train_sentencepiece
 from paraphrastic import load_model
+from paraphrastic.config import check
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
+from paraphrastic.pipeline import starter
+from paraphrastic.registry.datasets import Dataset, read_registry
 
 
 @pytest.fixture(scope="session")
@@ -84,6 +87,23 @@ def device(request: pytest.FixtureRequest) -> Iterator[torch.device]:
     yield torch.device(request.param)
     torch.use_deterministic_algorithms(deterministic)
     torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_registry_is_read_once() -> Iterator[None]:
+    """Reading the shipped registry takes longer than most tests of configurations do otherwise."""
+
+    @cache
+    def read(path: str, content: bytes) -> dict[str, Dataset]:
+        return read_registry(path)
+
+    def read_once(path: str | Path) -> dict[str, Dataset]:
+        return dict(read(str(path), Path(path).read_bytes()) if Path(path).is_file() else read_registry(path))
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (check, starter):
+            patch.setattr(module, "read_registry", read_once)
+        yield
 
 
 # Each download reads all certificates again, and none of these servers has one.

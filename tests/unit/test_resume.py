@@ -33,7 +33,7 @@ DROPOUT = replace(SETTINGS, dropout=0.3)
 @pytest.fixture
 def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set of three windows of 256 pairs, the last of which is short."""
-    monkeypatch.setattr("paraphrastic.training.dataset.PAIRS_PER_BLOCK", 128)
+    monkeypatch.setattr("paraphrastic.training.pair_dataset.PAIRS_PER_BLOCK", 128)
     return write_training_data(tmp_path, sentence_pairs(560))[0]
 
 
