@@ -214,7 +214,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
             format,
             Path(output),
             text=Path(text) if text else TEXT,
-            card=card.read_text(encoding="utf-8") if card.is_file() else None,
+            card=card.read_text(encoding="utf-8", errors="replace") if card.is_file() else None,
             original=original,
         )
     for what, result in [*found.parity.table(), *found.costs]:
