@@ -115,6 +115,18 @@ def test_a_flipped_bit_anywhere_is_refused_or_changes_nothing(tmp_path, monkeypa
     assert min(refused) > 140
 
 
+def test_pages_that_are_skipped_are_missed(tmp_path):
+    path = tmp_path / "x.parquet"
+    with write_blocks(path, SCHEMA) as writer:
+        writer.write(batch(0, 100))
+    whole = bytearray(path.read_bytes())
+    # The second byte of the first page is its kind.
+    whole[5] ^= 8
+    path.write_bytes(whole)
+    with pytest.raises(InputError, match=r"x\.parquet: damaged: 100 rows are missing"):
+        read_table(path)
+
+
 def test_a_file_that_is_cut_off_anywhere_is_named(tmp_path):
     path = tmp_path / "x.parquet"
     with write_blocks(path, SCHEMA) as writer:

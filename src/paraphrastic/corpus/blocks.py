@@ -44,8 +44,14 @@ def read_blocks(
             raise InputError(f"{path}: damaged: it has no column {missing[0]!r}")
         number, count = shard
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
+        left = sum(file.metadata.row_group(group).num_rows for group in groups)
         with _named(path, "damaged"):
-            yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
+            for block in file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns):
+                left -= block.num_rows
+                yield block
+        # Arrow skips pages of a kind that it does not know.
+        if left:
+            raise InputError(f"{path}: damaged: {left} rows are missing")
 
 
 def noted(path: str | Path, key: str) -> int:
