@@ -223,7 +223,7 @@ def test_all_pairs_of_a_group_are_drawn_once(n: int) -> None:
     assert set(pairs) == {frozenset(pair) for pair in combinations(sentences, 2)}
 
 
-@pytest.mark.parametrize(("n", "most"), [(10, 5), (20, 10), (7, 7), (100_000, 10)])
+@pytest.mark.parametrize(("n", "most"), [(10, 5), (20, 10), (7, 7), (20_000, 10)])
 def test_few_pairs_share_no_sentence_and_many_use_all_alike(n: int, most: int) -> None:
     sentences = [f"s{i}" for i in range(n)]
     pairs = list(drawn_pairs([(1, sentences)], pairs_per_group=most, seed=1))
@@ -246,7 +246,7 @@ def test_a_pair_in_both_directions_is_drawn_in_one() -> None:
 
 
 def test_a_large_group_with_keys_out_of_order(tmp_path: Path) -> None:
-    rows = [(key, f"sentence {n} of {key}") for n in range(30_000) for key in ("large",)]
+    rows = [(key, f"sentence {n} of {key}") for n in range(5000) for key in ("large",)]
     rows += [(f"small {n // 2}", f"text {n}") for n in range(2_000)] + [("alone", "x")]
     random.Random(3).shuffle(rows)
     path = written(tmp_path / "x.jsonl", "".join(json.dumps({"k": k, "t": t}) + "\n" for k, t in rows))

@@ -165,6 +165,7 @@ def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):
     assert changes.tolist() == [1] * 32
 
 
+@pytest.mark.slow("compares a thousand real sentences")
 def test_real_sentences(mirror):
     sources, targets = zip(*paranmt_pairs(mirror)[::50], strict=True)
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
@@ -226,6 +227,7 @@ def paranmt_pairs(mirror):
     return [tuple(line.split("\t")[:2]) for line in text.split("\n")[:-1]]
 
 
+@pytest.mark.slow("cuts thousands of real sentences")
 def test_tokenizers_decide_alike_on_real_sentences(mirror):
     rows = paranmt_pairs(mirror)[:5000]
     sides = list(zip(*rows, strict=True))

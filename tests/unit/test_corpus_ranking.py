@@ -144,13 +144,13 @@ def test_a_sample_larger_than_a_part_is_all_of_it(tmp_path):
 
 
 def test_bytes_depend_on_neither_threads_nor_memory(tmp_path):
-    pairs = [(f"source {n % 60_000} " + "x" * 50, "target " * 5) for n in range(150_000)]
-    scores = [(n * 7919 % 1000) / 1024 for n in range(60_000)] * 2 + [None] * 30_000
-    one = write(tmp_path / "one", scores[:100_000], pairs[:100_000])
-    other = write(tmp_path / "other", scores[100_000:], pairs[100_000:])
+    pairs = [(f"source {n % 12_000} " + "x" * 50, "target " * 5) for n in range(30_000)]
+    scores = [(n * 7919 % 1000) / 1024 for n in range(12_000)] * 2 + [None] * 6000
+    one = write(tmp_path / "one", scores[:20_000], pairs[:20_000])
+    other = write(tmp_path / "other", scores[20_000:], pairs[20_000:])
     for name, settings in (("a", {"threads": 1}), ("b", {"threads": 4}), ("c", {"memory_mb": 60})):
-        result, _ = rank(tmp_path, [one, other], 3, name, sample=5000, **settings)
-        assert result["ranked"] == 60_000
+        result, _ = rank(tmp_path, [one, other], 3, name, sample=1000, **settings)
+        assert result["ranked"] == 12_000
     for part in (1, 2, 3):
         a, b, c = ((tmp_path / f"{name} {part}.parquet").read_bytes() for name in "abc")
         assert a == b == c

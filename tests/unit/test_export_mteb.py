@@ -9,12 +9,6 @@ from small_models import model_of
 
 from paraphrastic.interop import formats
 
-mteb = pytest.importorskip("mteb", reason="mteb is not installed")
-datasets = pytest.importorskip("datasets", reason="datasets is not installed")
-sentence_transformers = pytest.importorskip(
-    "sentence_transformers", reason="sentence-transformers is not installed"
-)
-
 PAIRS = [
     ("All human beings are free.", "All human beings are born free.", 4.5),
     ("They are endowed with reason.", "They are endowed with reason and conscience.", 4.0),
@@ -26,6 +20,7 @@ PAIRS = [
 
 
 def task() -> Any:
+    import datasets
     from mteb.abstasks.sts import AbsTaskSTS
     from mteb.abstasks.task_metadata import TaskMetadata
 
@@ -50,7 +45,13 @@ def task() -> Any:
     return Pairs()
 
 
+# Importing it takes ten seconds, so it is not imported at the top.
+@pytest.mark.slow("imports all tasks of MTEB")
 def test_mteb_has_our_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mteb = pytest.importorskip("mteb", reason="mteb is not installed")
+    sentence_transformers = pytest.importorskip(
+        "sentence_transformers", reason="sentence-transformers is not installed"
+    )
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     model = model_of()
     formats.write_folder(model, tmp_path / "en")

@@ -22,47 +22,58 @@ CONFIG = {"seed": 7, "models": ["en"]}
 Step = Callable[..., None]
 
 
+def run_step(name: str, inputs: list[str], outputs: list[str]) -> None:
+    """Act like a pipeline's step: write outputs and a log."""
+    log = Path(f"results/logs/{name}.log")
+    log.parent.mkdir(parents=True, exist_ok=True)
+    handler = logging.FileHandler(log, mode="w")
+    logger = logging.getLogger("paraphrastic.base.records")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        with recorded(name, inputs=inputs, outputs=outputs, config=CONFIG, code="abc"):
+            for path in outputs:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                Path(path).write_text(f"{path}\n")
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+
+
 @pytest.fixture
 def step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Step:
-    """A function that acts like a pipeline's step in an empty folder: it writes outputs and a log."""
+    """`run_step`, in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    return run_step
 
-    def run(name: str, inputs: list[str], outputs: list[str]) -> None:
-        log = Path(f"results/logs/{name}.log")
-        log.parent.mkdir(parents=True, exist_ok=True)
-        handler = logging.FileHandler(log, mode="w")
-        logger = logging.getLogger("paraphrastic.base.records")
-        logger.addHandler(handler)
-        logger.setLevel(logging.INFO)
-        try:
-            with recorded(name, inputs=inputs, outputs=outputs, config=CONFIG, code="abc"):
-                for path in outputs:
-                    Path(path).parent.mkdir(parents=True, exist_ok=True)
-                    Path(path).write_text(f"{path}\n")
-        finally:
-            logger.removeHandler(handler)
-            handler.close()
 
-    return run
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of two models, each made from its own download, and their provenance."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for model in ("en", "fr"):
+            download, pairs = f"resources/downloads/{model}/pairs.gz", f"results/pairs/{model}.parquet"
+            run_step(f"download_{model}", [], [download])
+            record = {"sha256": sha256(download), "address": f"https://host/{model}.gz", "version": "v1"}
+            write_json(f"{download}.lock", record)
+            run_step(f"extract_{model}", [download], [pairs])
+            run_step(
+                f"train_{model}",
+                [pairs, "config/published/sts.csv"],
+                [f"results/models/{model}/model.safetensors"],
+            )
+        models = [f"results/models/{model}/model.safetensors" for model in ("en", "fr")]
+        run_step("tabulate", models, ["results/tables/sts.csv"])
+        written(*models, "results/tables/sts.csv")
+    return folder
 
 
 @pytest.fixture
-def run(step: Step) -> Path:
-    """The folder with the results of two models, each made from its own download, and their provenance."""
-    for model in ("en", "fr"):
-        download, pairs = f"resources/downloads/{model}/pairs.gz", f"results/pairs/{model}.parquet"
-        step(f"download_{model}", [], [download])
-        record = {"sha256": sha256(download), "address": f"https://host/{model}.gz", "version": "v1"}
-        write_json(f"{download}.lock", record)
-        step(f"extract_{model}", [download], [pairs])
-        step(
-            f"train_{model}",
-            [pairs, "config/published/sts.csv"],
-            [f"results/models/{model}/model.safetensors"],
-        )
-    models = [f"results/models/{model}/model.safetensors" for model in ("en", "fr")]
-    step("tabulate", models, ["results/tables/sts.csv"])
-    written(*models, "results/tables/sts.csv")
+def run(made: Path, step: Step, tmp_path: Path) -> Path:
+    """The results of `made`, in a copy that is the working folder."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     return Path("results")
 
 
