@@ -122,7 +122,7 @@ def test_an_unknown_step_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[]", "{}", "null", *('{"hidden_size": %s}' % each for each in ('"x"', -1, "1e400", "[1]", 10**8))],
+    ["[]", "{}", "null", *(f'{{"hidden_size": {each}}}' for each in ('"x"', -1, "1e400", "[1]", 10**8))],
 )
 def test_a_transformer_of_a_stranger_has_the_usual_width(tmp_path: Path, text: str) -> None:
     (tmp_path / "config.json").write_text(text)
