@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from paraphrastic.config.architecture import Architecture, Part, Transformer, en
 from paraphrastic.interop.model_card import write_import_card
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
-from paraphrastic.model.config_file import read_config
+from paraphrastic.model.config_file import ModelConfig, kind_of, read_config
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import tensor_name
 from paraphrastic.model.folder import choose_folder, open_folder, save_model
@@ -125,8 +126,9 @@ def test_whatever_a_configuration_says_it_is_used_or_refused(folders: dict[str, 
     config, refused, used = json.loads(whole), 0, 0
     generator = random.Random(name)
     try:
-        for at in places(config):
-            for value in [*generator.sample(VALUES, 6), None]:
+        lacking = [(field.name,) for field in fields(ModelConfig) if field.name not in config]
+        for at in [*places(config), *lacking]:
+            for value in [*generator.sample(VALUES, 6), *([None] if at not in lacking else [])]:
                 path.write_text(changed(config, at, value))
                 cause = fault(path)
                 if cause is None:
@@ -178,6 +180,7 @@ def fault(path: Path) -> str | None:
         (("lowercase",), None, "lowercase: is missing; true or false is needed"),
         (("model",), r'"two\nlines"', r"model: is 'two\nlines'; a name on one line is needed"),
         (("pairs",), "1" * 400, "pairs: is 1111"),
+        (("architecture",), "{}", "architecture: an average has none"),
         (("sha256",), "{}", "sha256: lacks model.safetensors and sentencepiece.model"),
         (("sha256", "model.safetensors"), '"AB"', "sha256.model.safetensors: is 'AB'; 64 hexadecimal digits"),
         (("tokenized",), '{"a": 1, "a": 2}', "an object has the key 'a' twice"),
@@ -282,5 +285,6 @@ def test_models_of_before_and_those_of_the_package_are_read(tmp_path: Path) -> N
 def test_a_file_too_large_to_be_a_configuration_is_not_read(tmp_path: Path) -> None:
     with (tmp_path / "config.json").open("wb") as file:
         file.truncate(1 << 40)
-    with pytest.raises(InputError, match=r"config\.json: is no configuration: it has more than 16 MB"):
-        read_config(tmp_path / "config.json")
+    for read in (read_config, kind_of):
+        with pytest.raises(InputError, match=r"config\.json: is no configuration: it has more than 64 MB"):
+            read(tmp_path / "config.json")

@@ -32,7 +32,7 @@ NEEDED = {
     TRANSFORMER: (WEIGHTS, MODULES, TOKENIZER),
 }
 # A configuration with more bytes than this is none.
-_MOST_BYTES = 1 << 24
+_MOST_BYTES = 1 << 26
 _MANY = 10**12
 
 Version = Annotated[str, Text("a version on one line", lambda text: not text or is_name(text))]
@@ -93,7 +93,7 @@ class ModelConfig:
 
 def kind_of(path: Path) -> str | None:
     """The kind of model that a `config.json` describes; None if there is no such file, or it is not ours."""
-    found = read_json(path) if path.is_file() else None
+    found = _content(path) if path.is_file() else None
     kind = found.get("encoder") if isinstance(found, dict) else None
     return kind if isinstance(kind, str) and kind in NEEDED else None
 
@@ -104,14 +104,18 @@ def read_config(path: Path) -> dict[str, Any]:
     Raises:
         InputError: the file is missing or damaged, describes no model of ours, or has a wrong value.
     """
-    if path.is_file() and path.stat().st_size > _MOST_BYTES:
-        raise InputError(f"{path}: is no configuration: it has more than {_MOST_BYTES >> 20} MB")
-    config = read_json(path)
+    config = _content(path)
     if not isinstance(config, dict) or config.get("encoder") not in tuple(NEEDED):
         raise InputError(f"{path}: does not describe a model of the kind {' or '.join(NEEDED)}")
     if "structure" in config:
         config["architecture"] = config.pop("structure")
     return check_config(config, str(path))
+
+
+def _content(path: Path) -> Any:
+    if path.is_file() and path.stat().st_size > _MOST_BYTES:
+        raise InputError(f"{path}: is no configuration: it has more than {_MOST_BYTES >> 20} MB")
+    return read_json(path)
 
 
 def check_config(config: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def _faults_together(config: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"folding: {fault}" for fault in folding_errors(config["folding"]))
     if kind != TRANSFORMER and config["unit"] == "tokens":
         yield "unit: is 'tokens', which only a Transformer has"
-    if kind == AVERAGE and architecture:
+    if kind == AVERAGE and "architecture" in config:
         yield "architecture: an average has none"
     if kind == TRANSFORMER and not architecture.get("transformer"):
         yield "architecture.transformer: is missing"
