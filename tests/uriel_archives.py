@@ -26,12 +26,13 @@ def distances(seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def write_matrices(folder: Path, matrices: dict[str, np.ndarray], layout: str = "csr") -> list[Path]:
-    """Write the data set that stores the upper triangles of matrices."""
+    """Write the data set that stores the upper triangles of matrices; `whole` adds all other numbers."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / "distances2.zip", "w") as archive:
         for kind, matrix in matrices.items():
             data = io.BytesIO()
-            sparse.save_npz(data, sparse.coo_matrix(np.triu(matrix)).asformat(layout))
+            stored = matrix + np.eye(len(matrix)) if layout == "whole" else np.triu(matrix)
+            sparse.save_npz(data, sparse.coo_matrix(stored).asformat("csr" if layout == "whole" else layout))
             archive.writestr(f"{kind}_upper_round2_sparse.npz", data.getvalue())
     (folder / "distances_languages.txt").write_text(",".join(ORDER))
     return [folder / "distances2.zip", folder / "distances_languages.txt", write_codes(folder)]

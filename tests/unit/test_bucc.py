@@ -3,9 +3,11 @@
 import itertools
 import json
 import tarfile
+import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -24,6 +26,7 @@ from paraphrastic.evaluation.bitext import best_threshold, evaluate_bucc
 from paraphrastic.evaluation.bitext_data import prepare_bucc
 from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.model.system import System
+from paraphrastic.neighbours.bitext import MinedPairs
 
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
 
@@ -206,6 +209,57 @@ def test_held_out_thresholds_are_those_of_the_other_half(
     value = content["measurements"]["f1 de-en cosine held-out"]["value"]
     assert value == pytest.approx(2 * correct / (accepted + whole[2]))
     assert content["pairs"]["de-en"]["cosine"]["held_out_thresholds"] == [9.0, -9.0]
+
+
+N = 12
+HALF = set(np.random.default_rng(zlib.crc32(b"de-en")).permutation(N)[: N // 2].tolist())
+
+
+def tuned(gold: list[int], pairs: MinedPairs) -> tuple[dict, dict]:
+    """Figures of pairs among N sentences of two languages; the translation of a gold sentence is its own."""
+    data = SimpleNamespace(
+        pair="de-en",
+        texts=[range(N)] * 2,
+        digest="d",
+        gold=np.array(gold) * (N + 1),
+        keys=lambda s, t: s * N + t,
+    )
+    return bitext._tuned(data, pairs, "x", 10)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_each_half_is_accepted_as_the_other_one_says(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    # Equal scores are in both halves, which have unequal numbers of gold pairs.
+    scores = np.sort(generator.integers(1, 4, N) / 4)[::-1]
+    sources = generator.permutation(N)
+    targets = np.where(generator.random(N) < 0.7, sources, (sources + 1) % N)
+    gold = sorted([*list(HALF)[:5], *[i for i in range(N) if i not in HALF][:2]])
+    about, figures = tuned(gold, MinedPairs(sources, targets, scores))
+    rows = list(zip(sources.tolist(), targets.tolist(), scores.tolist(), strict=True))
+    thresholds, accepted = [], []
+    for side in (HALF, set(range(N)) - HALF):
+        others = [(score, i == j and i in gold) for i, j, score in rows if i not in side]
+        of_others = best_threshold(
+            *(np.array(column) for column in zip(*others, strict=True)), len(set(gold) - side)
+        )
+        thresholds.append(of_others)
+        accepted += [(i, j) for i, j, score in rows if i in side and score >= of_others]
+    assert about["held_out_thresholds"] == thresholds
+    hits = sum(i == j and i in gold for i, j in accepted)
+    assert figures["f1 x held-out"].value == pytest.approx(2 * hits / (len(accepted) + len(gold)))
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_half_without_gold_pairs_leaves_no_figure_of_held_out_pairs(inside: bool) -> None:
+    gold = [i for i in range(N) if (i in HALF) == inside]
+    _, figures = tuned(gold, MinedPairs(np.arange(N), np.arange(N), np.linspace(1, 0, N)))
+    assert set(figures) == {"precision x", "recall x", "f1 x"}
+
+
+def test_a_single_sentence_has_a_direction_of_its_own() -> None:
+    (entries,) = bitext._entries(ENCODER, [["Eins."]], ["de"], name="BUCC")
+    assert len(entries) == 1
 
 
 @pytest.mark.parametrize(

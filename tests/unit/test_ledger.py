@@ -53,6 +53,25 @@ def test_every_published_figure_has_a_verdict(tmp_path: Path, caplog: pytest.Log
     assert "2 are of baselines that others trained, of which 2 were run" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("printed", "low", "high", "verdict"),
+    [
+        # These numbers have no rounding errors. A printed 64 stands for 63.5 to 64.5.
+        ("64", 64.5, 66.0, "reproduced"),
+        ("64", 64.501, 66.0, "better"),
+        ("64", 62.0, 63.5, "reproduced"),
+        ("64", 62.0, 63.499, "worse"),
+    ],
+)
+def test_a_printed_figure_is_as_wide_as_its_rounding(
+    tmp_path: Path, printed: str, low: float, high: float, verdict: str
+) -> None:
+    published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": printed, **ABOUT, **EN}])
+    cell = ("en", "2012", (low + high) / 2, low, high)
+    (row,) = ledger(tmp_path, published, {"sts": intervals(tmp_path, "sts", cell, data="official")})
+    assert row["verdict"] == verdict
+
+
 def test_what_was_not_run_says_why(tmp_path: Path) -> None:
     published = write(tmp_path / "sts.csv", [{"system": "P-SP", "2012": "68.7", **ABOUT, **EN}])
 

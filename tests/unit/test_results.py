@@ -19,6 +19,8 @@ from paraphrastic.evaluation.measurement import (
     p_value,
     paired_bootstrap,
     precision_recall_f1,
+    row_pearson,
+    row_spearman,
     share,
     williams,
 )
@@ -158,6 +160,7 @@ def test_williams_test_is_that_of_a_published_example(n: int, expected: float) -
     assert np.isnan(williams(first[:3], second[:3], gold[:3], r_first, r_second))
     # Twice the same scores correlate exactly alike.
     assert williams(np.arange(4.0), 2 * np.arange(4.0), gold[:4], 0.5, 0.5) == 1.0
+    assert williams(first[:3], first[:3].copy(), gold[:3], r_first, r_first) == 1.0
 
 
 def test_williams_test_has_its_error_rate() -> None:
@@ -212,6 +215,37 @@ def test_the_best_is_marked_where_all_differences_hold() -> None:
     assert best([good], published=[good.value - 0.2]) == 0
     assert best([good], published=[good.value - 0.001]) is None
     assert best([]) is None
+
+
+def test_a_difference_must_be_larger_than_its_bounds_to_hold() -> None:
+    def made(value: float, samples: int, figure: float | None = None) -> Measurement:
+        resampled = np.full(samples, value if figure is None else figure)
+        return Measurement(value=value, samples=resampled, n=9, digest="d")
+
+    # If one of two systems is better in all of 39 resamples, p is 2 / 40, and 2 / 41 in all of 40.
+    assert best([made(0.9, 39), made(0.8, 39)]) is None
+    assert best([made(0.9, 40), made(0.8, 40)]) == 0
+    assert best([made(0.9, 99), made(0.9, 99, figure=0.8)]) is None
+    assert best([made(1.0, 99)], published=[1.0]) is None
+    assert best([made(1.0, 99)], published=[0.99]) == 0
+
+
+def test_scores_on_another_scale_do_not_differ() -> None:
+    gold = np.array([1.0, 3.0, 2.0, 4.0, 7.0])
+    scores = np.arange(5.0)
+    for factor in (2.0, 0.1, 3.0):
+        pair = (
+            correlations(each, gold, name="x", at="x", digest="d", samples=5)["pearson x"]
+            for each in (scores, factor * scores)
+        )
+        assert p_value(*pair) == 1.0
+    assert williams(scores, 2 * scores, gold, 1.0, 1.0) == 1.0
+
+
+def test_constant_resamples_have_no_correlation() -> None:
+    rows = np.array([[1.0, 1.0, 1.0], [1.0, 2.0, 4.0]])
+    assert row_pearson(rows, rows[:, ::-1])[0] == 0
+    assert row_spearman(rows, rows).tolist() == [0, 1]
 
 
 def test_the_lowest_error_rate_is_the_best() -> None:

@@ -250,6 +250,7 @@ def test_bootstrap_is_seeded_and_covers_the_sampling_error() -> None:
         # The vectors have one direction and several lengths.
         ([1.0, 1 - 3e-8, 1 - 6e-8], [2.0, 3.0, 1.0], "sts: all 3 scores are 1: there is no correlation"),
         ([1e4, 1e4 + 5e-3, 1e4], [2.0, 3.0, 1.0], "sts: all 3 scores are 10000: there is no correlation"),
+        ([0.0, 1e-6, 5e-7], [2.0, 3.0, 1.0], "sts: all 3 scores are 0: there is no correlation"),
         ([1.0, 2.0, 4.0], [3.0, 3.0, 3.0], "sts: all 3 gold scores are 3"),
         ([1.0, np.nan, 2.0], [2.0, 3.0, 1.0], "sts: not all scores are finite"),
     ],

@@ -120,8 +120,15 @@ def test_error_rates_have_a_mean_and_two_ways_of_mining_two_rows(tmp_path: Path)
         source="measured", official=False,
     )  # fmt: skip
     tabulate_systems({"de": [tmp_path / "a.json"]}, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv")
+    # A single figure is no mean.
+    write_result(
+        tmp_path / "b.json", encoder, {names[0]: shares[0]}, task="tatoeba", source="measured", official=False
+    )
     expected = "system,source,data,de,fr,avg\nP-SP de,measured,sample,10.0,30.0,20.0\n"
     assert (tmp_path / "t.csv").read_text() == expected
+    both = {"de": [tmp_path / "a.json"], "one": [tmp_path / "b.json"]}
+    tabulate_systems(both, "tatoeba", None, tmp_path / "t.csv", tmp_path / "i.csv")
+    assert (tmp_path / "t.csv").read_text() == expected + "P-SP de,measured,sample,10.0,,\n"
     figures = {
         f"{figure} de-en {scoring}": share(np.arange(100) < n, name="x", digest="d", samples=100)
         for scoring, n in (("cosine", 40), ("margin", 60))

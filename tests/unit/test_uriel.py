@@ -23,7 +23,7 @@ def expected(matrices: dict[str, np.ndarray], code: str) -> dict[str, float]:
     return {kind: matrices[kind][row, column] for kind in DISTANCES}
 
 
-@pytest.mark.parametrize("layout", ["csr", "csc", "coo"])
+@pytest.mark.parametrize("layout", ["csr", "csc", "coo", "whole"])
 def test_distances_of_an_upper_triangle(tmp_path: Path, layout: str) -> None:
     matrices = distances()
     files = write_matrices(tmp_path, matrices, layout)
