@@ -11,6 +11,7 @@ from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.arrays import Int64
 from paraphrastic.training.batches import same_meaning, without_repetitions
+from paraphrastic.training.groups import shared_groups
 from paraphrastic.training.loss import multiple_negatives_loss
 from paraphrastic.training.sentences import Sentences
 
@@ -48,6 +49,47 @@ def test_no_sentence_is_twice_in_a_mini_batch() -> None:
     assert repeated(sentences, batches) == 0
 
 
+def plainly(keys: list[set[int]], size: int) -> list[list[int]]:
+    """Distribute pairs as `without_repetitions` says, and look at all pairs of a mini-batch each time."""
+
+    def fits(pair: int, batch: list[int]) -> bool:
+        return not any(keys[pair] & keys[other] for other in batch)
+
+    batches: list[list[int]] = [[] for _ in range(-(-len(keys) // size))]
+    waiting = []
+    for pair in range(len(keys)):
+        free = [batch for batch in batches if len(batch) < size and fits(pair, batch)]
+        (free[0] if free else waiting).append(pair)
+    for pair in waiting:
+        place = min(batches, key=len)
+        exchanges = [
+            (batch, other)
+            for batch in batches
+            if batch is not place and not fits(pair, place) and fits(pair, batch)
+            for other in batch
+            if fits(other, place)
+        ]
+        if exchanges:
+            batch, other = exchanges[0]
+            batch.remove(other)
+            batch.append(pair)
+            pair = other
+        place.append(pair)
+    return [sorted(batch) for batch in batches if batch]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 7])
+def test_crowded_pairs_go_to_the_first_mini_batch_with_room_or_change_places(size: int) -> None:
+    generator = np.random.default_rng(size)
+    for number in range(60):
+        source, target = generator.integers(0, generator.integers(5, 90), (2, 40)).tolist()
+        sentences = pairs_of(source, target)
+        batches = [batch.tolist() for batch in without_repetitions(sentences, size)]
+        keys = [set(pair) for pair in zip(source, target, strict=True)]
+        assert batches == plainly(keys, size), number
+        assert max(map(len, batches)) <= size
+
+
 def test_pairs_without_repetitions_stay_in_their_order() -> None:
     sentences = pairs_of(list(range(10)), list(range(10, 20)))
     assert [batch.tolist() for batch in without_repetitions(sentences, 4)] == [
@@ -79,6 +121,18 @@ def test_groups_are_kept_apart_and_barred() -> None:
         [False, True, False, True],
         [False, False, True, False],
     ]
+
+
+def test_only_groups_of_several_pairs_matter() -> None:
+    groups = pairs_of([1, 2, 3, 4], [5, 6, 7, 8], groups=[[3], [8, 3, 5], [], [8]]).pair_groups
+    of_pairs, members = shared_groups(groups)
+    assert [own.tolist() for own in np.split(of_pairs.tokens, of_pairs.offsets[1:-1])] == [
+        [0],
+        [1, 0],
+        [],
+        [1],
+    ]
+    assert [own.tolist() for own in np.split(members.tokens, members.offsets[1:-1])] == [[0, 1], [1, 3]]
 
 
 def test_the_loss_is_equation_2() -> None:

@@ -1,6 +1,7 @@
 """Test how Parquet files are streamed and how samples are drawn from streams."""
 
 import errno
+import random
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks
-from paraphrastic.corpus.blocks import read_blocks, write_blocks
+from paraphrastic.corpus.blocks import noted, read_blocks, read_table, write_blocks
 from paraphrastic.corpus.sampling import Samples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
@@ -85,6 +86,74 @@ def test_damaged_files(tmp_path):
     path.write_bytes(content[:4] + bytes(len(content) // 2) + content[4 + len(content) // 2 :])
     with pytest.raises(InputError, match=r"x\.parquet: damaged"):
         list(read_blocks(path))
+
+
+def test_a_flipped_bit_anywhere_is_refused_or_changes_nothing(tmp_path, monkeypatch):
+    """Pages have checksums of their own, and the list of columns and rows at the end has one, too."""
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 500)
+    path = tmp_path / "x.parquet"
+    with write_blocks(path, SCHEMA, dictionary=["language"]) as writer:
+        writer.write(batch(0, 1000))
+        writer.note("number", 7)
+    whole, table = path.read_bytes(), pa.Table.from_batches([batch(0, 1000)])
+    assert read_table(path) == table
+    listed = 8 + int.from_bytes(whole[-8:-4], "little")
+    generator, refused = random.Random(1), [0, 0]
+    places = [[*range(len(whole) - listed)], [*range(len(whole) - listed, len(whole))]]
+    for part, found in enumerate(places):
+        for place in generator.sample(found, 150):
+            flipped = bytearray(whole)
+            flipped[place] ^= 1 << generator.randrange(8)
+            path.write_bytes(flipped)
+            try:
+                assert read_table(path) == table
+                assert noted(path, "number") == 7
+            except InputError as error:
+                refused[part] += 1
+                assert str(error).startswith(f"{path}: ")  # noqa: PT017 - some bits belong to nothing
+                assert "\n" not in str(error)  # noqa: PT017
+    assert min(refused) > 140
+
+
+def test_pages_that_are_skipped_are_missed(tmp_path):
+    path = tmp_path / "x.parquet"
+    with write_blocks(path, SCHEMA) as writer:
+        writer.write(batch(0, 100))
+    whole = bytearray(path.read_bytes())
+    # The second byte of the first page is its kind.
+    whole[5] ^= 8
+    path.write_bytes(whole)
+    with pytest.raises(InputError, match=r"x\.parquet: damaged: 100 rows are missing"):
+        read_table(path)
+
+
+def test_a_file_that_is_cut_off_anywhere_is_named(tmp_path):
+    path = tmp_path / "x.parquet"
+    with write_blocks(path, SCHEMA) as writer:
+        writer.write(batch(0, 100))
+    whole = path.read_bytes()
+    for size in random.Random(2).sample(range(len(whole)), 50):
+        path.write_bytes(whole[:size])
+        with pytest.raises(InputError, match=r"x\.parquet: not readable as Parquet: "):
+            read_table(path)
+
+
+def test_a_column_that_is_missing_is_named(tmp_path):
+    pq.write_table(pa.table({"source": ["a"]}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=r"x\.parquet: damaged: it has no column 'target'"):
+        list(read_blocks(tmp_path / "x.parquet", columns=["source", "target"]))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 499, 500, 501, 1000, 2000, None])
+def test_the_first_rows_are_read(tmp_path, monkeypatch, rows):
+    monkeypatch.setattr(blocks, "READ_ROWS", 500)
+    with write_blocks(tmp_path / "x.parquet", SCHEMA) as writer:
+        writer.write(batch(0, 1000))
+    whole = pa.Table.from_batches([batch(0, 1000)])
+    assert read_table(tmp_path / "x.parquet", rows=rows) == whole.slice(0, rows)
+    assert read_table(tmp_path / "x.parquet", columns=["language"], rows=rows) == whole.select(
+        ["language"]
+    ).slice(0, rows)
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

@@ -247,3 +247,12 @@ def test_of_equally_similar_sentences_the_first_is_found(tmp_path: Path) -> None
         index = TestSentences(path, ngram=3, min_similarity=0.4)
         (match,) = index.find(" ".join(words)).values()
         assert match.number == 0
+
+
+def test_of_equal_sentences_the_first_is_found_and_the_source_counts(tmp_path: Path) -> None:
+    sentences(tmp_path, [("sts", "the end"), ("sts", "a b c d"), ("sts", "A, b, c, d!")])
+    _, found, _ = marked(tmp_path, selected(tmp_path, [("a-b-c-d", "a b c d"), ("x", "the end")]))
+    assert [(row["side"], row["test_sentence"]) for row in found] == [
+        ("source", "a b c d"),
+        ("target", "the end"),
+    ]

@@ -86,6 +86,11 @@ def test_bounds_are_compared_with_scores_as_the_corpus_writes_them():
     assert accepted({"paraphrase_score": {"min": 0.4, "max": 1.0}}, scores) == [True, False, True, False]
 
 
+def test_a_bound_that_is_not_given_bounds_nothing():
+    assert accepted({"trigram_overlap": {"max": 0.7}}, block(trigram_overlap=[0.0, 0.71])) == [True, False]
+    assert accepted({"paraphrase_score": {"min": 0.4}}, block(paraphrase_score=[1.0, 0.39])) == [True, False]
+
+
 def test_a_near_copy_has_few_changed_words_and_a_high_overlap():
     pairs = block(changed_words=[0, 1, 1, 2, 1], trigram_overlap=[1, 2 / 3, 0.64, 0.9, 0.65])
     bounds = {"max_changed_words": 1, "min_trigram_overlap": 0.65}

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.corpus.merge import merge_pairs
 
 
@@ -244,6 +245,19 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
     assert metadata.num_rows == 12_000
 
 
+def test_a_pair_at_the_border_of_two_slices_is_written_once(tmp_path, monkeypatch):
+    """Numbers at the ends of slices hardly ever come up, so they are given here."""
+    path = write(tmp_path / "one", [(f"s{n}", f"t{n}") for n in range(900)])
+    monkeypatch.setattr("paraphrastic.corpus.merge._ROWS_PER_MB", 3)
+    # With 200 MB, there are two slices of numbers below 2^64.
+    numbers = ", ".join(f"{number}::UBIGINT" for number in (0, 2**63 - 1, 2**63, 2**64 - 1))
+    monkeypatch.setattr(
+        "paraphrastic.corpus.merge.random_number", lambda *_: f"list_extract([{numbers}], 1 + place % 4)"
+    )
+    _, rows = merge(tmp_path, [path])
+    assert [row["line"] for row in rows] == [n for start in (1, 2, 3, 4) for n in range(start, 901, 4)]
+
+
 def test_paths_with_quotes(tmp_path):
     path = write(tmp_path / "o'ne", [("a", "b")])
     assert merge(tmp_path, [path])[0]["kept"] == 1
@@ -262,6 +276,19 @@ def test_damaged_input(tmp_path):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(InputError, match=r"one: not readable as Parquet"):
         merge(tmp_path, [path])
+
+
+def test_a_flipped_bit_that_duckdb_does_not_notice_is_named(tmp_path):
+    generator = random.Random(3)
+    path = write(tmp_path / "one", [("".join(generator.choices("abcdefgh", k=20)), "b") for _ in range(2000)])
+    write_table(path, pq.read_table(path))
+    whole = path.read_bytes()
+    for place in generator.sample(range(100, len(whole) // 2), 5):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        path.write_bytes(flipped)
+        with pytest.raises(InputError, match=r"one: damaged: "):
+            merge(tmp_path, [path])
 
 
 @pytest.mark.parametrize("error", [duckdb.IOException, duckdb.OutOfMemoryException])

@@ -9,6 +9,7 @@ import pytest
 
 from paraphrastic.corpus import overlap
 from paraphrastic.corpus.overlap import compare_words
+from paraphrastic.corpus.tokens import Tokens
 from paraphrastic.corpus.treebank import word_tokenizer
 
 
@@ -141,6 +142,18 @@ def test_few_bits_for_keys_change_nothing(monkeypatch, key_bits):
         return
     expected = [reference_overlap(s, t) for s, t in zip(sources, targets, strict=True)]
     np.testing.assert_allclose(overlap_of(sources, targets), expected, rtol=1e-6)
+    # The numbers of eleven words have four bits, so that twelve are enough for one pair.
+    assert overlap_of(["a b c d e f g"], ["h i j k"]).tolist() == [0.0]
+
+
+@pytest.mark.parametrize("word_bits", [1, 10, 19, 20, 21])
+def test_a_pair_and_its_trigram_share_63_bits(word_bits):
+    # If three words have 60 bits, three are left for pairs, which are then compared eight at a time.
+    pairs, last = 40, (1 << word_bits) - 1
+    ids = np.tile(np.array([last, 0, last, last], np.int32), 2 * pairs)
+    tokens = Tokens(ids, np.arange(2 * pairs + 1) * 4, [])
+    shared = overlap._shared_trigrams(tokens, pairs, word_bits, np.ones(pairs, bool))
+    assert shared.tolist() == [2] * pairs
 
 
 def test_a_vocabulary_too_large_for_the_keys_halves_the_block(monkeypatch):

@@ -130,6 +130,8 @@ def test_nothing_kept(tmp_path):
 def test_no_pairs_at_all(tmp_path):
     with pytest.raises(InputError, match=r"scored\.parquet: the corpus is empty"):
         select(tmp_path, block(source=[]), PAPER)
+    with pytest.raises(InputError, match=r"scored\.parquet: the corpus is empty"):
+        ranked(tmp_path, block(source=[]), 0.8, 1)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +160,12 @@ def test_threshold_on_a_score_that_the_corpus_does_not_have(tmp_path, column, se
     with pytest.raises(InputError, match=rf"scored\.parquet: {cause}"):
         select(tmp_path, pairs, PAPER)
     assert select(tmp_path, pairs, {**PAPER, setting: None})[0]["kept"] == 2
+
+
+def test_of_several_scores_that_the_corpus_does_not_have_the_first_filters_is_named(tmp_path):
+    pairs = block(trigram_overlap=[None, None], paraphrase_score=[None, None])
+    with pytest.raises(InputError, match=r"scored\.parquet: has no trigram overlap, "):
+        select(tmp_path, pairs, PAPER)
 
 
 def test_a_filter_of_bitext_is_named_by_its_key(tmp_path):
@@ -253,6 +261,11 @@ def test_ranks_of_equal_scores_are_random(tmp_path):
     assert kept[0] == kept[1] != kept[2]
     assert [len(lines) for lines in kept] == [200] * 3
     assert 400 < np.mean(kept[0]) < 600
+    # The range begins among equals and ends among others.
+    pairs = block(paraphrase_score=[0.1] * 40 + [0.5] * 60)
+    lines = ranked(tmp_path, pairs, 0.2, 0.7)
+    assert (sum(line <= 40 for line in lines), len(lines)) == (20, 50)
+    assert len(ranked(tmp_path, pairs, 0.1, 0.3)) == 20
 
 
 def test_the_whole_corpus_is_ranked(tmp_path, monkeypatch):

@@ -80,8 +80,9 @@ def test_encoding_does_not_depend_on_the_batch_size(tmp_path: Path) -> None:
     dataset, model = write_training_data(tmp_path, sentence_pairs(50))
     encode_dataset(
         tmp_path / "pairs.parquet",
-        [UnitVocabulary("subword", (model,), 100)],
-        tmp_path / "other.h5",
+        # Rules name files as text.
+        [UnitVocabulary("subword", (str(model),), 100)],
+        str(tmp_path / "other.h5"),
         threads=2,
         batch_rows=7,
     )

@@ -129,7 +129,7 @@ def test_a_run_ends_as_the_fused_engines_and_goes_on_bit_for_bit(
     with monkeypatch.context() as patch:
         patch.setattr(DeviceEngine, "train", killed)
         with pytest.raises(KeyboardInterrupt):
-            train_model(data, tmp_path / "stopped", settings, minutes=0)
+            train_model(data, tmp_path / "stopped", settings, minutes=0.0)
     assert len(list((tmp_path / "stopped/checkpoints").glob("*.safetensors"))) == 2
     assert sha256(train_model(data, tmp_path / "stopped", settings)) == sha256(whole)
 

@@ -120,6 +120,17 @@ def test_an_unknown_step_is_refused() -> None:
         need_of("nothing")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "{}", "null", *(f'{{"hidden_size": {each}}}' for each in ('"x"', -1, "1e400", "[1]", 10**8))],
+)
+def test_a_transformer_of_a_stranger_has_the_usual_width(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.json").write_text(text)
+    assert lstm_mb(str(tmp_path), 1024) == lstm_mb("some/name", 1024)
+    (tmp_path / "config.json").write_text('{"hidden_size": 32}')
+    assert lstm_mb(str(tmp_path), 1024) < lstm_mb("some/name", 1024)
+
+
 def test_an_lstm_over_a_transformer_takes_memory_and_time() -> None:
     settings = {"loss": "multiple_negatives", "chunk_size": None, "batch_size": 64, "device": "cpu"}
     settings |= {"epochs": 1, "soup": 1, "coarser": []}

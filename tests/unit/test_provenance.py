@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -154,11 +155,25 @@ def test_what_differs_is_named(run: Path, capsys: pytest.CaptureFixture[str]) ->
     Path("resources/downloads/en/pairs.gz").write_text("another\n")
     assert main(["verify", "--results", "results"]) == 1
     found = capsys.readouterr()
-    assert "results/tables/sts.csv: has SHA-256 " in found.out
+    assert re.search(r"results/tables/sts\.csv: has 7 bytes, not \d+\n", found.out)
     assert "results/models/fr/model.safetensors: does not exist" in found.out
-    assert "resources/downloads/en/pairs.gz: has SHA-256 " in found.out
+    assert re.search(r"resources/downloads/en/pairs\.gz: has 8 bytes, not \d+\n", found.out)
     assert len(found.out.splitlines()) == 3
     assert "results: 3 of 5 files differ" in found.err
+
+
+def test_a_record_of_a_stranger_shows_no_digest_of_a_file(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("nobody else's business")
+    path = run / "provenance.json"
+    about = {"sha256": "0" * 64, "bytes": secret.stat().st_size}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "results": {}, "data": {str(secret): about}}))
+    assert main(["verify"]) == 1
+    said = capsys.readouterr()
+    assert f"{secret}: does not have the SHA-256 {'0' * 64}" in said.out
+    assert sha256(secret) not in said.out + said.err
 
 
 def test_results_can_be_verified_elsewhere_and_without_their_data(run: Path, tmp_path: Path) -> None:
@@ -197,8 +212,20 @@ def test_a_damaged_record_is_one_line(tmp_path: Path, text: str, capsys: pytest.
     [
         ("results", [], "results are not listed by their paths"),
         ("data", None, "data are not listed by their paths"),
-        ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which cannot be a file"),
+        ("data", {"": {"sha256": "", "bytes": 0}}, "data have the path '', which cannot be a file of theirs"),
+        (
+            "results",
+            {"/etc/passwd": {}},
+            "results have the path '/etc/passwd', which cannot be a file of theirs",
+        ),
+        (
+            "results",
+            {"results/../../x": {}},
+            "results have the path 'results/../../x', which cannot be a file of theirs",
+        ),
         ("results", {"a.csv": []}, "its entry on a.csv is incomplete"),
+        ("data", {"a.csv": {"sha256": [], "bytes": 1}}, "its entry on a.csv is incomplete"),
+        ("data", {"a.csv": {"sha256": "0", "bytes": "1"}}, "its entry on a.csv is incomplete"),
         ("written", None, "its entry `written` is incomplete"),
     ],
 )

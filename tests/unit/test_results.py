@@ -1,6 +1,7 @@
 """Test results, their bootstrap samples, and comparisons of systems."""
 
 import json
+import random
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,18 @@ def test_figures_that_are_not_finite_are_refused(tmp_path: Path) -> None:
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
     path = written(tmp_path, {"pearson x": correlated(1, 1.0)})
-    samples_of(path).write_bytes(b"PK no more")
-    with pytest.raises(InputError, match=r"sts\.npz: not readable"):
+    whole, generator = samples_of(path).read_bytes(), random.Random(1)
+    for place in generator.sample(range(len(whole)), 20):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1 << generator.randrange(8)
+        for content in (bytes(flipped), whole[:place]):
+            samples_of(path).write_bytes(content)
+            with pytest.raises(
+                InputError, match=r"sts\.npz: damaged: its sha256 is not the one in sts\.json"
+            ):
+                Result(path).measurement("pearson x")
+    samples_of(path).unlink()
+    with pytest.raises(InputError, match=r"sts\.npz: not readable: .*No such file"):
         Result(path).measurement("pearson x")
     path.write_text("{}")
     with pytest.raises(InputError, match=r"sts\.json: is not a result of an evaluation"):

@@ -3,16 +3,23 @@
 import gzip
 import re
 import zipfile
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+import h5py
+import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
 from faults import PAGE, message
 from web_server import Server, give, status, trickle
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.hdf5 import new_hdf5, verify
 from paraphrastic.config.check import check_config
+from paraphrastic.corpus.blocks import read_table, write_table
+from paraphrastic.evaluation.results import Result
 from paraphrastic.registry.archive import open_members, open_stream
 from paraphrastic.registry.datasets import RemoteFile
 from paraphrastic.registry.download import fetch
@@ -94,6 +101,37 @@ def test_archives(tmp_path: Path) -> None:
         refused({}, "page.tar"),
         str(grown.value),
         refused({"m": bytes(1001)}),
+    )
+
+
+def test_files_between_steps(tmp_path: Path) -> None:
+    data, result = tmp_path / "train.h5", tmp_path / "sts.json"
+    with new_hdf5(data) as file:
+        file["numbers"] = np.arange(9)
+    parquet = tmp_path / "pairs.parquet"
+    write_table(parquet, pa.table({"source": ["one", "two"]}))
+    whole = parquet.read_bytes()
+    result.write_text('{"measurements": {"a": {"value": 1.0}}, "samples_sha256": ""}')
+    result.with_suffix(".npz").write_bytes(b"no samples")
+
+    def refused(read: Callable[[], object]) -> str:
+        with pytest.raises(InputError) as caught:
+            read()
+        return str(caught.value)
+
+    def flipped(place: int) -> str:
+        parquet.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        return refused(lambda: read_table(parquet))
+
+    with h5py.File(data, "r+") as file:
+        file["numbers"][4] = 5
+        changed = refused(lambda: verify(file, lambda *_: None))
+    provoked(
+        "A file between steps is damaged",
+        changed,
+        flipped(len(whole) - 40),
+        flipped(whole.index(b"\0\0\0two") + 3),
+        refused(lambda: Result(result).measurement("a")),
     )
 
 

@@ -135,7 +135,7 @@ def test_a_page_with_own_sentences_in_several_languages(
     own.write_text(f"Der Hund rennt.\n\n{HTML}\nLe marché baisse.\n", encoding="utf-8")
     arguments: list[Any] = ["demo", "--model", "en-de-es-fr", "--sentences", own, "--output", path]
     assert main([*map(str, arguments)]) == 0
-    assert capsys.readouterr().out.startswith(f"{path}: ")
+    assert capsys.readouterr().err.startswith(f"paraphrastic: {path}: ")
     page = opened(browser, path)
     assert "English, German, Spanish or French" in page.value("document.body.textContent")
     typed(page, "query", "the dog is running")

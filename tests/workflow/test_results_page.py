@@ -65,7 +65,7 @@ def test_untouched_results_verify_and_others_do_not(
         file.seek(-1, 2)
         file.write(b"?")
     assert main(["verify", "--results", str(copy)]) == 1
-    assert "models/en/model.safetensors: has SHA-256" in capsys.readouterr().out
+    assert "models/en/model.safetensors: does not have the SHA-256" in capsys.readouterr().out
 
 
 def test_snakemakes_own_report_has_captions(finished: Path) -> None:

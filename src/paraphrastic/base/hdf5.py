@@ -25,7 +25,7 @@ Look = Callable[[str, npt.NDArray[Any]], None]
 
 
 @contextmanager
-def new_hdf5(path: Path) -> Iterator[h5py.File]:
+def new_hdf5(path: str | Path) -> Iterator[h5py.File]:
     """Write an HDF5 file that is either complete or absent, with the digest of its content."""
     with atomic_output(path) as temporary, h5py.File(temporary, "w", track_order=True) as file:
         yield file
@@ -38,7 +38,7 @@ def seal(file: h5py.File) -> None:
 
 
 @contextmanager
-def hdf5_named(path: Path, kind: str) -> Iterator[None]:
+def hdf5_named(path: str | Path, kind: str) -> Iterator[None]:
     """Turn the errors of reading an HDF5 file into an `InputError` that names it and says what it is not."""
     try:
         yield

@@ -1,8 +1,16 @@
-"""Stream Parquet files in blocks of rows, so that memory does not grow with the corpus."""
+"""Stream Parquet files in blocks of rows, so that memory does not grow with the corpus.
 
+Every page of a file has a checksum, as has the list of its columns and rows at its end, so that a file that
+has changed since it was written is named instead of read.
+"""
+
+import os
+import re
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +24,10 @@ PAIR_SCHEMA = pa.schema([("source", pa.string()), ("target", pa.string()), ("lin
 BLOCK_ROWS = 65_536
 # Rows that are read and held in memory at a time; no output depends on this number.
 READ_ROWS = BLOCK_ROWS
+# The key of the checksum of the list of columns and rows, its value while it is computed, and both in the
+# list: before a value come two bytes, its type and its length.
+_KEY, _NO_CHECKSUM = b"list_crc32", b"-" * 8
+_CHECKSUM = re.compile(re.escape(_KEY) + rb"..([0-9a-f]{8})", re.DOTALL)
 
 
 def read_blocks(
@@ -27,26 +39,72 @@ def read_blocks(
 ) -> Iterator[pa.RecordBatch]:
     """Batches of at most `rows` rows of a Parquet file, or of the i-th of its n parts: `shard=(i, n)`."""
     with open_parquet(path) as file:
+        known = file.schema_arrow.names
+        if missing := [each for each in columns or () if not {each, each.partition(".")[0]} & {*known}]:
+            raise InputError(f"{path}: damaged: it has no column {missing[0]!r}")
         number, count = shard
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
+        left = sum(file.metadata.row_group(group).num_rows for group in groups)
         with _named(path, "damaged"):
-            yield from file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns)
+            for block in file.iter_batches(rows or READ_ROWS, row_groups=groups, columns=columns):
+                left -= block.num_rows
+                yield block
+        # Arrow skips pages of a kind that it does not know.
+        if left:
+            raise InputError(f"{path}: damaged: {left} rows are missing")
 
 
 def noted(path: str | Path, key: str) -> int:
     """The number that `BlockWriter.note` wrote into a Parquet file, or 0."""
-    with open_parquet(path) as file:
+    with open_parquet(path) as file, _named(path, "damaged"):
         return int((file.metadata.metadata or {}).get(key.encode(), 0))
+
+
+def read_table(path: str | Path, *, columns: list[str] | None = None, rows: int | None = None) -> pa.Table:
+    """The first `rows` rows of a Parquet file, or all of them, in memory."""
+    blocks, count = [], 0
+    for block in read_blocks(path, columns=columns):
+        blocks.append(block if rows is None else block.slice(0, rows - count))
+        count += blocks[-1].num_rows
+        if count == rows:
+            break
+    with open_parquet(path) as file:
+        schema = file.schema_arrow
+    if columns:
+        schema = pa.schema([schema.field(name) for name in columns])
+    return pa.Table.from_batches(blocks, schema)
+
+
+def verify_parquet(path: str | Path) -> None:
+    """Read a Parquet file to its end, since other readers than Arrow do not compare checksums."""
+    for _ in read_blocks(path):
+        pass
 
 
 @contextmanager
 def open_parquet(path: str | Path) -> Iterator[pq.ParquetFile]:
     """Open a Parquet file; a missing or damaged one is an `InputError` that names it."""
     with _named(path, "not readable as Parquet"):
+        with Path(path).open("rb") as whole:
+            _, footer = _footer(whole)
+        if found := _CHECKSUM.search(footer):
+            plain = footer[: found.start(1)] + _NO_CHECKSUM + footer[found.end(1) :]
+            if int(found[1], 16) != zlib.crc32(plain):
+                raise InputError(f"{path}: damaged: its list of columns has changed since it was written")
         # With buffering ahead, all columns of the file would end up in memory.
-        file = pq.ParquetFile(path, pre_buffer=False)
+        file = pq.ParquetFile(path, pre_buffer=False, page_checksum_verification=True)
     with file:
         yield file
+
+
+def _footer(file: BinaryIO) -> tuple[int, bytes]:
+    """Where the list of a file's columns and rows begins, and the list; it is empty in other files."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 8))
+    start = max(0, size - 8 - int.from_bytes(file.read(4), "little"))
+    file.seek(start)
+    content = file.read()
+    return start, content[:-8] if content.endswith(b"PAR1") else b""
 
 
 @contextmanager
@@ -54,7 +112,7 @@ def _named(path: str | Path, cause: str) -> Iterator[None]:
     """Turn Arrow's errors, except a lack of memory, into an `InputError` that names the file."""
     try:
         yield
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         if is_out_of_memory(error):
             raise
         raise InputError(f"{path}: {cause}: {on_one_line(error)}") from None
@@ -104,10 +162,26 @@ def write_blocks(
     Only the columns in `dictionary`, which have few distinct values, are dictionary-encoded, because
     sentences hardly repeat within a row group.
     """
-    with (
-        atomic_output(path) as temporary,
-        pq.ParquetWriter(temporary, schema, compression="zstd", use_dictionary=list(dictionary)) as writer,
-    ):
-        blocks = BlockWriter(writer)
-        yield blocks
-        blocks.finish()
+    with atomic_output(path) as temporary:
+        with pq.ParquetWriter(
+            temporary,
+            schema,
+            compression="zstd",
+            use_dictionary=list(dictionary),
+            write_page_checksum=True,
+        ) as writer:
+            blocks = BlockWriter(writer)
+            yield blocks
+            blocks.finish()
+            writer.add_key_value_metadata({_KEY: _NO_CHECKSUM})
+        with temporary.open("r+b") as file:
+            start, footer = _footer(file)
+            file.seek(start + footer.index(_NO_CHECKSUM, footer.index(_KEY)))
+            file.write(b"%08x" % zlib.crc32(footer))
+
+
+def write_table(path: str | Path, table: pa.Table) -> None:
+    """Write a table as `write_blocks` writes blocks."""
+    with write_blocks(path, table.schema) as writer:
+        for block in table.to_batches():
+            writer.write(block)

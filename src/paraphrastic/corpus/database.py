@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import OWNER, remove_leftovers, unwritable_named
-from paraphrastic.corpus.blocks import open_parquet
+from paraphrastic.corpus.blocks import open_parquet, verify_parquet
 
 # Pairs of several corpora in one file; `corpus` is the number of the file that they come from.
 MERGED_SCHEMA = pa.schema(
@@ -175,7 +175,6 @@ def random_number(seed: int, purpose: str, column: str = "place") -> str:
 
 
 def quoted(path: str | Path) -> str:
-    """Quote a Parquet file's name for SQL; a damaged file gives a clearer error here than in DuckDB."""
-    with open_parquet(path):
-        name = str(path).replace("'", "''")
-    return f"'{name}'"
+    """Quote a Parquet file's name for SQL; damage, which DuckDB need not notice, is an `InputError` here."""
+    verify_parquet(path)
+    return "'{}'".format(str(path).replace("'", "''"))

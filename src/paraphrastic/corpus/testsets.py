@@ -8,9 +8,9 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import text_lines
 from paraphrastic.base.text import prepare_text
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.corpus.normal_form import words_of
 from paraphrastic.registry.archive import open_members, open_stream, read_members
 
@@ -95,8 +95,7 @@ def gather_testsets(
     ]
     sentences = sentences.with_columns(words=pl.Series(words, dtype=pl.List(pl.String)))
     sentences = sentences.filter(pl.col("words").list.len() > 0)
-    with atomic_output(output) as temporary:
-        sentences.write_parquet(temporary)
+    write_table(output, sentences.to_arrow())
     return dict(sentences.group_by("testset", maintain_order=True).len().iter_rows())
 
 

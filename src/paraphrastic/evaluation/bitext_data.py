@@ -7,8 +7,8 @@ from typing import BinaryIO
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
 from paraphrastic.base.lines import readable_lines
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.registry.archive import open_members, open_stream
 
 _MAX_BYTES = 1 << 30
@@ -38,8 +38,7 @@ def prepare_tatoeba(files: Sequence[Path], output: Path) -> None:
             f"{files[0]}: has {len(sides[0])} sentences; at least two are needed to compare them"
         )
     frame = pl.DataFrame({"sentence": sides[0], "english": sides[1]}).with_row_index("line", offset=1)
-    with atomic_output(output) as temporary:
-        frame.write_parquet(temporary)
+    write_table(output, frame.to_arrow())
 
 
 def prepare_bucc(
@@ -83,10 +82,8 @@ def prepare_bucc(
         pl.DataFrame({"language": language, "id": list(side), "sentence": list(side.values())})
         for language, side in zip(languages, known, strict=True)
     ]
-    with atomic_output(sentences) as temporary:
-        pl.concat(frames).write_parquet(temporary)
-    with atomic_output(gold) as temporary:
-        pl.DataFrame(pairs, schema=["source", "target"], orient="row").write_parquet(temporary)
+    write_table(sentences, pl.concat(frames).to_arrow())
+    write_table(gold, pl.DataFrame(pairs, schema=["source", "target"], orient="row").to_arrow())
 
 
 def _cells(stream: BinaryIO, label: str, what: str) -> Iterator[tuple[str, tuple[str, str]]]:

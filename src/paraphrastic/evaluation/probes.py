@@ -5,7 +5,8 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.files import read_json
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.evaluation.measurement import share
 from paraphrastic.evaluation.results import Evaluation
@@ -41,8 +42,8 @@ def prepare_probes(path: Path, output: Path) -> None:
         rows.append(cells)
     if not rows:
         raise InputError(f"{path}: contains no probe")
-    with atomic_output(output) as temporary:
-        pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row").write_parquet(temporary)
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+    write_table(output, frame.to_arrow())
 
 
 def evaluate_probes(evaluation: Evaluation, testsets: Path) -> None:

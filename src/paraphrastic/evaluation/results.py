@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from paraphrastic.base.arrays import Float64
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output, read_json, write_json
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import atomic_output, read_json, sha256, write_json
 from paraphrastic.evaluation.measurement import Measurement, interval
 from paraphrastic.model.system import System
 
@@ -98,6 +98,7 @@ def write_result(
             "data": "official" if official else "sample",
             "dim": system.dim,
             "digest": system.digest,
+            "samples_sha256": sha256(samples_of(result)),
             "measurements": {
                 name: {
                     "value": float(measurement.value),
@@ -157,7 +158,9 @@ class Result:
     def _arrays(self) -> dict[str, Float64]:
         path = samples_of(self.path)
         try:
+            if sha256(path) != self.content.get("samples_sha256"):
+                raise InputError(f"{path}: damaged: its sha256 is not the one in {self.path.name}")
             with np.load(path, allow_pickle=False) as file:
                 return dict(file)
         except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path}: not readable: {error}") from None
+            raise InputError(f"{path}: not readable: {on_one_line(error)}") from None

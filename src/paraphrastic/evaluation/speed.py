@@ -12,11 +12,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import polars as pl
-
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import Json, read_json, write_json
 from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic.corpus.blocks import read_table
 
 log = logging.getLogger(__name__)
 
@@ -93,7 +92,7 @@ def measure_speed(
 def choose_sentences(corpora: Sequence[tuple[str | Path, Sequence[str]]], count: int) -> list[str]:
     """Distinct sentences, taken in turn from the beginning of each corpus, whose order is random."""
     columns = [
-        pl.scan_parquet(path).select(column).head(count).collect()[column].to_list()
+        read_table(path, columns=[column], rows=count)[column].to_pylist()
         for path, names in corpora
         for column in names
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.evaluation.tasks import (
     BENCHMARK,
@@ -44,8 +44,7 @@ def prepare_sts(archive: Path, output: Path) -> None:
         *_tracks(archive, members),
         *_benchmark(archive, members),
     ]
-    with atomic_output(output) as temporary:
-        pl.concat(frames).write_parquet(temporary)
+    write_table(output, pl.concat(frames).to_arrow())
 
 
 def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:

@@ -5,17 +5,13 @@ from pathlib import Path
 
 import polars as pl
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.corpus.blocks import read_table
 from paraphrastic.evaluation.tasks import LICENSED
 
 
 def read_testsets(path: Path) -> pl.DataFrame:
     """Read a prepared test set; a damaged file is an `InputError` that names it."""
-    try:
-        return pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        cause = str(error).splitlines()[0]
-        raise InputError(f"{path}: not readable as Parquet: {cause}") from None
+    return pl.DataFrame(read_table(path))
 
 
 def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:

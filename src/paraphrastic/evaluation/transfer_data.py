@@ -12,7 +12,7 @@ from typing import Literal
 import polars as pl
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import atomic_output
+from paraphrastic.corpus.blocks import write_table
 from paraphrastic.evaluation.labelled_file import LabelledFile
 from paraphrastic.registry.archive import read_members
 
@@ -215,8 +215,7 @@ def prepare_transfer(suite: Suite, files: Mapping[str, Sequence[Path]], output: 
     """
     frames = _read_senteval(files[suite][0]) if suite == "senteval" else _read_polish(files)
     data = pl.concat(list(frames))
-    with atomic_output(output) as temporary:
-        data.write_parquet(temporary)
+    write_table(output, data.to_arrow())
 
 
 def _read_senteval(archive: Path) -> Iterator[pl.DataFrame]:

@@ -22,7 +22,7 @@ _CORE_OPERATIONS, _GPU_OPERATIONS, _KEPT_OF_PARAMETERS = 7e10, 8e12, 25
 # Seconds that a pair takes besides, in torch itself, and with an LSTM, whose tokens come one after the other.
 _PAIR, _LSTM_PAIR = 2e-3, 10e-3
 # The width of a base model, where the folder does not say.
-_WIDTH = 768
+_WIDTH, _WIDEST = 768, 1 << 16
 # MB of the weights of a translator that has only a name, here of OPUS-MT.
 _TRANSLATOR_MB = 300
 # Sentences on one side of a bitext, per MB of it.
@@ -39,7 +39,11 @@ def lstm_mb(place: str, size: int | None) -> float:
     if size is None:
         return 0.0
     config = Path(place, "config.json")
-    width = read_json(config).get("hidden_size", _WIDTH) if config.is_file() else _WIDTH
+    found = read_json(config) if config.is_file() else None
+    width = found.get("hidden_size") if isinstance(found, dict) else None
+    # The file is somebody else's. If it is damaged, training says so; this is only an estimate.
+    if not isinstance(width, int) or not 0 < width <= _WIDEST:
+        width = _WIDTH
     return 4 * 4 * size * (width + size + 2) / 1e6
 
 

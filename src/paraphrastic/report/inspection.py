@@ -4,17 +4,17 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from paraphrastic.base.arrays import Float32, Float64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.tables import clean, read_tsv, write_csv
+from paraphrastic.corpus.blocks import read_table
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.folder import open_folder
@@ -207,8 +207,9 @@ def sample_corpora(files: Sequence[tuple[str | Path, str]], count: int) -> dict[
     """
     found = {}
     for path, corpus in files:
-        pairs = pl.scan_parquet(path).select("source", "target").head(count).collect()
-        found[corpus] = list(dict.fromkeys([*pairs["source"], *pairs["target"]]))[:count]
+        pairs = read_table(path, columns=["source", "target"], rows=count)
+        sides = (pairs[side].to_pylist() for side in ("source", "target"))
+        found[corpus] = list(dict.fromkeys(chain.from_iterable(sides)))[:count]
     return found
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from paraphrastic.base.addresses import hide_secrets
-from paraphrastic.base.errors import InputError
-from paraphrastic.base.files import parse_json, read_json, sha256, write_json
+from paraphrastic.base.errors import InputError, cut
+from paraphrastic.base.files import is_plain_path, parse_json, read_json, sha256, write_json
 from paraphrastic.base.records import MARK, commit, config_digest, utc
 
 NAME = "provenance.json"
@@ -129,8 +129,11 @@ def verify(results: str | Path) -> Verification:
                     absent.append(str(file))
                 else:
                     differing[str(file)] = "does not exist"
-            elif (digest := sha256(file)) != about["sha256"]:
-                differing[str(file)] = f"has SHA-256 {digest}, not {about['sha256']}"
+            # Whoever wrote the record may name any file of this machine, so no digest of one is shown.
+            elif (size := file.stat().st_size) != about["bytes"]:
+                differing[str(file)] = f"has {size} bytes, not {about['bytes']}"
+            elif sha256(file) != about["sha256"]:
+                differing[str(file)] = f"does not have the SHA-256 {cut(str(about['sha256']))}"
             else:
                 same += 1
     return Verification(same, differing, absent)
@@ -150,9 +153,15 @@ def read_provenance(path: str | Path) -> dict[str, Any]:
         if not isinstance(content[group], dict):
             raise InputError(f"{path}: {group} are not listed by their paths")
         for name, about in content[group].items():
-            if not Path(name).parts:
-                raise InputError(f"{path}: {group} have the path {name!r}, which cannot be a file")
-            if not isinstance(about, dict) or not keys <= set(about):
+            # Data may be a user's own, wherever these are.
+            if not Path(name).parts or (group == "results" and not is_plain_path(name)):
+                raise InputError(f"{path}: {group} have the path {name!r}, which cannot be a file of theirs")
+            is_complete = isinstance(about, dict) and keys <= set(about)
+            if (
+                not is_complete
+                or not isinstance(about["bytes"], int)
+                or not isinstance(about["sha256"], str | None)
+            ):
                 raise InputError(f"{path}: its entry on {name} is incomplete")
     return content
 
@@ -232,6 +241,8 @@ def _about_data(path: Path) -> dict[str, Any]:
     if not lock.is_file():
         return _about(path)
     locked = read_json(lock)
+    if not isinstance(locked, dict):
+        raise InputError(f"{lock}: is not the lock of a download")
     # Earlier versions took passwords in addresses, and a lock stays for as long as its download.
     address = hide_secrets(str(locked.get("address")))
     of_lock = {"sha256": locked.get("sha256"), "address": address, "version": locked.get("version")}

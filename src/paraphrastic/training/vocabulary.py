@@ -119,10 +119,10 @@ def train_sentencepiece(sentences: Iterator[str], failure: str, **options: Any) 
     return model.getvalue()
 
 
-def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+def load_sentencepiece(path: str | Path) -> sentencepiece.SentencePieceProcessor:
     """Load a sentencepiece model; a missing or damaged file is an `InputError` that names it."""
     try:
-        content = path.read_bytes()
+        content = Path(path).read_bytes()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     return open_processor(content, str(path))
