@@ -139,7 +139,7 @@ def test_exports_agree_and_say_so(model: AverageEncoder, tmp_path: Path, form: s
     empty = len(SENTENCES) - int(pieces.has_text.sum())
     assert found.vectors == len(SENTENCES) + 1 - empty
     written = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
-    assert written.startswith("---\nlanguage: [en]\n---\n\n# Paraphrastic sentence embeddings: en, for ")
+    assert written.startswith("---\nlanguage:\n- en\n---\n\n# Paraphrastic sentence embeddings: en, for ")
     assert f"\n48 dimensions, {dtype}.\n" in written
     assert written.endswith("\n## The model that it was made from\n\n### Scores\n\nhigh\n")
     # The card lists exactly the files that are there.

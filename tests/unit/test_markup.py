@@ -13,7 +13,7 @@ import yaml
 from markdown_it import MarkdownIt
 from small_models import model_of
 
-from paraphrastic.base.errors import InputError
+from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.base.files import write_json
 from paraphrastic.base.markup import (
     latex,
@@ -205,7 +205,12 @@ def hostile_cards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
                 export_card(model, smaller=[(text, text)], card=before, form=form, format_name=text, **about)
             )
         folder = tmp_path_factory.mktemp("model")
-        write_json(folder / "config.json", {**model.config, "dimension": 4, "sha256": {text: text}})
+        # The description of this file lets any name through that is on one line.
+        name = on_one_line(text)
+        plain = {"encoder": "averaged_subwords", "lowercase": True, "dimension": 4, "sha256": {}}
+        write_json(
+            folder / "config.json", {**plain, "model": name, "languages": [name], "corpora": {name: ""}}
+        )
         write_import_card(folder, text, {text: text}, why_not=text)
         cards.append((folder / "README.md").read_text(encoding="utf-8"))
     return cards

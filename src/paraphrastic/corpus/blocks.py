@@ -40,8 +40,10 @@ def read_blocks(
     """Batches of at most `rows` rows of a Parquet file, or of the i-th of its n parts: `shard=(i, n)`."""
     with open_parquet(path) as file:
         known = file.schema_arrow.names
-        if missing := [each for each in columns or () if not {each, each.partition(".")[0]} & {*known}]:
-            raise InputError(f"{path}: damaged: it has no column {missing[0]!r}")
+        for column in columns or ():
+            # A dot stands before a field of a column, or is part of a name.
+            if not any(f"{column}.".startswith(f"{name}.") for name in known):
+                raise InputError(f"{path}: damaged: it has no column {column!r}")
         number, count = shard
         groups = range((number - 1) * file.num_row_groups // count, number * file.num_row_groups // count)
         left = sum(file.metadata.row_group(group).num_rows for group in groups)
