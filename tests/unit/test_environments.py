@@ -30,6 +30,7 @@ DISTRIBUTIONS = {
     "markdown_it": "markdown-it-py",
     "markupsafe": "jinja2",
     "sklearn": "scikit-learn",
+    "snakemake_interface_logger_plugins": "snakemake",
     "tokenizers": "sentence-transformers",
     "transformers": "sentence-transformers",
     "urllib3": "requests",

@@ -207,10 +207,10 @@ def hostile_cards(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         folder = tmp_path_factory.mktemp("model")
         # The description of this file lets any name through that is on one line.
         name = on_one_line(text)
-        plain = {"encoder": "averaged_subwords", "lowercase": True, "dimension": 4, "sha256": {}}
-        write_json(
-            folder / "config.json", {**plain, "model": name, "languages": [name], "corpora": {name: ""}}
-        )
+        digests = dict.fromkeys(("model.safetensors", "sentencepiece.model"), "0" * 64)
+        plain = {"encoder": "averaged_subwords", "lowercase": True, "dimension": 4, "sha256": digests}
+        named = {"model": name, "languages": [name], "corpora": {name: ""}}
+        write_json(folder / "config.json", plain | named)
         write_import_card(folder, text, {text: text}, why_not=text)
         cards.append((folder / "README.md").read_text(encoding="utf-8"))
     return cards
