@@ -23,6 +23,7 @@ CORE: list[str] = _METADATA["dependencies"]
 EXTRAS: dict[str, list[str]] = _METADATA["optional-dependencies"]
 # The names under which packages are installed, if they differ from those that are imported.
 DISTRIBUTIONS = {
+    "datasets": "mteb",
     "fasttext": "fasttext-wheel",
     "google": "protobuf",
     "huggingface_hub": "sentence-transformers",
