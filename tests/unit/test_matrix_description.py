@@ -95,6 +95,8 @@ def damaged(content: str, kind: str) -> str:
         del entries["digest"]
     elif kind == "type":
         entries["rows"] = "many"
+    elif kind == "deep":
+        entries["preparation"] = json.loads("[" * 90 + "]" * 90)
     elif kind == "truth":
         entries["rows"] = True
     elif kind == "sample":
@@ -108,7 +110,8 @@ def damaged(content: str, kind: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "kind", ["no JSON", "later", "missing", "type", "truth", "sample", "letters", "more letters"]
+    "kind",
+    ["no JSON", "later", "missing", "type", "deep", "truth", "sample", "letters", "more letters"],
 )
 def test_a_damaged_description_is_named(
     folder: Path, corpus: Path, index: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], kind: str

@@ -28,5 +28,8 @@ def is_name(text: str) -> bool:
 
 
 Name = Annotated[str, Text("a name on one line", is_name)]
+# More than anything is counted up to.
+MANY = 10**12
+Count = Annotated[int, Range(0, MANY)]
 # The dimension of vectors.
 Size = Annotated[int, Range(1, 1 << 16)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import is_plain_name, is_plain_path, read_json
-from paraphrastic.base.limits import Name, Range, Size, Text, is_name
+from paraphrastic.base.limits import MANY, Count, Name, Range, Size, Text, is_name
 from paraphrastic.base.text import folding_errors, segmentation_errors
 from paraphrastic.base.typed import completed, faults, nested_too_deeply, unwritable
 from paraphrastic.config.architecture import Architecture
@@ -33,14 +33,12 @@ NEEDED = {
 }
 # A configuration with more bytes than this is none.
 _MOST_BYTES = 1 << 26
-_MANY = 10**12
 
 Version = Annotated[str, Text("a version on one line", lambda text: not text or is_name(text))]
 File = Annotated[str, Text("the name of a file in the folder", is_plain_path)]
 Digest = Annotated[
     str, Text("64 hexadecimal digits", lambda text: len(text) == 64 and not text.strip("0123456789abcdef"))
 ]
-Count = Annotated[int, Range(0, _MANY)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +48,7 @@ class Training:
     keeps_others: ClassVar[bool] = True
 
     dimension: Size | None = None
-    epochs: Annotated[float, Range(0, _MANY)] | None = None
+    epochs: Annotated[float, Range(0, MANY)] | None = None
     dropout: Annotated[float, Range(0, 1)] | None = None
     megabatch: Count | None = None
     negatives: Literal["other_side", "either_side"] = "other_side"

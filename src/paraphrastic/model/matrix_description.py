@@ -6,8 +6,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,8 @@ import numpy.typing as npt
 from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
+from paraphrastic.base.limits import Count, Name
+from paraphrastic.base.typed import faults, nested_too_deeply
 from paraphrastic.model.encoder import SentenceEncoder
 
 # The first entry of a description, by which it is told from other files, and the version of its format.
@@ -44,13 +47,15 @@ class MatrixDescription:
         sample: the direction of some rows, which shows whether the description belongs to a matrix.
     """
 
-    label: str
+    keeps_others: ClassVar[bool] = True
+
+    label: Name
     model: str
     digest: str
     preparation: Mapping[str, Any]
-    language: str | None
-    rows: int
-    dimension: int
+    language: Name | None
+    rows: Count
+    dimension: Count
     dtype: str
     normalized: bool
     version: str
@@ -123,10 +128,9 @@ def read_description(path: Path) -> MatrixDescription | None:
         return None
     if content[_MARK] != _FORMAT:
         raise InputError(f"{path}: written by another version of paraphrastic; {_remedy(path)}")
-    kinds = {field.name: field.type for field in fields(MatrixDescription)}
-    if not all(name in content and _is_of(content[name], kind) for name, kind in kinds.items()):
-        raise InputError(f"{path}: damaged: entries are missing or of another type; {_remedy(path)}")
-    found = MatrixDescription(**{name: content[name] for name in kinds})
+    for fault in chain(nested_too_deeply(content), faults(content, MatrixDescription)):
+        raise InputError(f"{path}: damaged: {fault}; {_remedy(path)}")
+    found = MatrixDescription(**{field.name: content[field.name] for field in fields(MatrixDescription)})
     if not _is_sample(found):
         raise InputError(f"{path}: damaged: `sample` does not fit `rows` and `dimension`; {_remedy(path)}")
     return found
@@ -164,13 +168,6 @@ def _numbers(sample: npt.NDArray[Any]) -> npt.NDArray[np.float16]:
     count, dim = units.shape
     columns = (np.arange(count)[:, None] * _NUMBERS + np.arange(_NUMBERS)) % max(1, dim)
     return np.take_along_axis(units, columns, axis=1).astype("<f2").ravel()
-
-
-def _is_of(value: Any, kind: Any) -> bool:
-    """Whether a value of JSON is of an attribute's type."""
-    if kind is int:
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-    return isinstance(value, dict if kind == Mapping[str, Any] else kind)
 
 
 def _is_sample(found: MatrixDescription) -> bool:
