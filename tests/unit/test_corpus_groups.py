@@ -12,7 +12,7 @@ import pytest
 from group_files import EVERY, extract, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.groups import drawn_pairs
+from paraphrastic.corpus.groups import _circle, drawn_pairs
 from paraphrastic.registry.datasets import members_error
 from paraphrastic.registry.layouts import matching
 
@@ -33,6 +33,12 @@ def test_lines_of_the_files_of_a_set_are_groups(tmp_path: Path, kind: str) -> No
     archive = packed(tmp_path / "main", WMT, kind)
     expected = {frozenset({"a1", "b1", "c1"}), frozenset({"a2", "b2"}), frozenset({"x1", "y1"})}
     assert groups_of(extract(tmp_path, [(archive, WMT_WORDS)])) == expected
+
+
+def test_files_of_a_set_may_be_in_several_archives(tmp_path: Path) -> None:
+    archives = [packed(tmp_path / f"{n}.zip", {f"x.{n}.en": f"a{n}\nb{n}\n"}, "zip") for n in range(2)]
+    rows = extract(tmp_path, [(path, "lines:<set>.?.en") for path in archives])
+    assert groups_of(rows) == {frozenset({"a0", "a1"}), frozenset({"b0", "b1"})}
 
 
 def test_keys_beside_a_file_tell_which_lines_belong_together(tmp_path: Path) -> None:
@@ -126,6 +132,10 @@ def test_linked_rows_have_one_group_and_pairs_of_their_own(tmp_path: Path) -> No
     rows = extract(tmp_path, [(path, words)], max_unreadable=1)
     groups = {frozenset((row["source"], row["target"])): row["line"] for row in rows}
     assert groups == {frozenset("ab"): 1, frozenset("bc"): 1, frozenset("cd"): 1, frozenset("uv"): 2}
+    # The groups of another layout have other numbers, also if the last row is in the first group.
+    other = written(tmp_path / "y.csv", "one,other\ne,f\n")
+    rows = extract(tmp_path, [(path, words), (other, "text:one text:other")], max_unreadable=1)
+    assert groups_of(rows) == {frozenset("abcd"), frozenset("uv"), frozenset("ef")}
     assert (tmp_path / "unreadable.tsv").read_text().splitlines()[1].split("\t")[1:] == [
         "7",
         "has an empty qid1",
@@ -146,6 +156,18 @@ def test_a_chain_of_links_is_one_group_whatever_its_order(tmp_path: Path, rows: 
     found = extract(tmp_path, [(path, "text:one text:other link:a link:b")])
     assert len(found) == rows
     assert {row["line"] for row in found} == {1}
+
+
+def test_neighbours_on_a_circle_come_first_and_then_those_farther_away() -> None:
+    assert list(_circle(1)) == []
+    assert list(_circle(2)) == [(0, 1)]
+    assert list(_circle(4)) == [(0, 1), (2, 3), (1, 2), (0, 3), (0, 2), (1, 3)]
+    # Of each distance, pairs that share no sentence come first.
+    assert list(_circle(8)) == [
+        (0, 1), (2, 3), (4, 5), (6, 7), (1, 2), (3, 4), (5, 6), (0, 7),
+        (0, 2), (1, 3), (4, 6), (5, 7), (2, 4), (3, 5), (0, 6), (1, 7),
+        (0, 3), (1, 4), (2, 5), (1, 6), (2, 7), (3, 6), (4, 7), (0, 5), (0, 4), (1, 5), (2, 6), (3, 7),
+    ]  # fmt: skip
 
 
 def test_files_may_have_layouts_of_their_own(tmp_path: Path) -> None:

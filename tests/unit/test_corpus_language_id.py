@@ -2,6 +2,7 @@
 
 import gzip
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,6 +43,22 @@ def test_languages_and_confidences(model):
     assert probabilities[0] == confidences[0]
     assert probabilities[1] < 0.5
     assert np.isnan(identifier.identify(texts, "fr").probabilities).all()
+
+
+def test_sums_of_probabilities_are_no_larger_than_one_and_a_text_is_one_line(model):
+    seen = []
+
+    class Stub:
+        def predict(self, line, *_):
+            seen.append(line)
+            return [(0.7, "__label__zh"), (0.30001, "__label__wuu")]
+
+    identifier = LanguageIdentifier(model)
+    identifier.labels = frozenset(["zh", "wuu"])
+    identifier._model = SimpleNamespace(f=Stub())
+    _, confidences, probabilities = identifier.identify(["two\nlines\n"], "zh")
+    assert (confidences.tolist(), probabilities.tolist()) == ([np.float32(0.7)], [1.0])
+    assert seen == ["two lines \n"]
 
 
 def test_no_texts(model):

@@ -82,14 +82,14 @@ def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path)
 def test_a_pair_is_compared_with_the_one_before_it_and_the_first_of_a_bucket(monkeypatch, slice_rows):
     """If a bucket holds one and another and one again, either comparison may be the one that tells."""
     monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", slice_rows)
-    buckets = {-7: [2, 7], -1: [4], 0: [5, 1, 8, 3], 6: [9, 2, 6], 11: []}
+    buckets = {-7: [4, 9], -1: [4], 0: [5, 1, 8, 3], 6: [9, 2, 6], 11: []}
     rows = [(place, bucket) for bucket, members in buckets.items() for place in members]
     with duckdb.connect() as database:
         database.execute("CREATE TABLE near_buckets (place BIGINT, bucket BIGINT)")
         database.executemany("INSERT INTO near_buckets VALUES (?, ?)", rows)
         _propose(database)
         found = set(database.execute("SELECT place, earlier FROM near_candidates").fetchall())
-    assert found == {(9, 2), (3, 1), (5, 3), (5, 1), (8, 5), (8, 1), (6, 2), (9, 6), (7, 2)}
+    assert found == {(9, 4), (3, 1), (5, 3), (5, 1), (8, 5), (8, 1), (6, 2), (9, 6), (9, 2)}
 
 
 def test_neither_threads_nor_memory_matter(tmp_path, five, monkeypatch):

@@ -148,6 +148,10 @@ def test_captions_pair_every_two_sentences_and_favour_no_side(tmp_path):
         assert of_line == {frozenset(f"{who}{line}" for who in two) for two in ("ab", "ac", "bc")}
     sources = [source[0] for source, _ in pairs(rows)]
     assert {who: sources.count(who) for who in "abc"} == {"a": 4, "b": 4, "c": 4}
+    # Every other pair of a line is swapped.
+    assert pairs(rows)[:6] == [
+        ("b0", "a0"), ("a0", "c0"), ("c0", "b0"), ("a1", "b1"), ("c1", "a1"), ("b1", "c1")
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["aligned", "captions"])

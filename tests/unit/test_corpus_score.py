@@ -7,9 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.base.text import visible
 from paraphrastic.corpus import blocks
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import SCORED_SCHEMA, score_pairs
+from paraphrastic.corpus.score import SCORED_SCHEMA, _visible, score_pairs
 
 NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}, "lowercase": True}
 
@@ -202,6 +203,35 @@ def test_overlap_of_paraphrases_without_spaces(tmp_path):
 def test_text_that_nobody_sees_has_no_words(tmp_path, text):
     table = scored(tmp_path, write_pairs(tmp_path / "p", [("one two", text)]), ("en", "de"))
     assert table["target_tokens"].to_pylist() == [0]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["plain", ""],
+        ["a\x7fb", "plain"],
+        ["a\x1fb"],
+        ["before", "\u200bat the beginning", "", "at the end\u200b", "after"],
+        ["ä", "\u00ad", "\u00ad\u2066x"],
+    ],
+)
+def test_what_nobody_sees_is_left_out_of_the_texts_that_have_it(texts):
+    array = pa.array(["\u200b", *texts, "\x01"])
+    assert _visible(array).to_pylist() == visible(array.to_pylist())
+    assert _visible(pa.array(texts)).to_pylist() == visible(texts)
+    # The texts of a slice do not begin at the first byte.
+    assert _visible(array[1:-1]).to_pylist() == visible(texts)
+
+
+def test_rows_that_were_unreadable_are_noted_in_the_first_shard_alone(tmp_path):
+    with blocks.write_blocks(tmp_path / "p", blocks.PAIR_SCHEMA) as writer:
+        writer.write(pa.record_batch([["a"], ["b"], [1]], schema=blocks.PAIR_SCHEMA))
+        writer.note("unreadable", 3)
+    counts = []
+    for number in (1, 2):
+        scored(tmp_path, tmp_path / "p", ("de", "en"), shard=(number, 2))
+        counts.append(blocks.noted(tmp_path / "scored.parquet", "unreadable"))
+    assert counts == [3, 0]
 
 
 def test_damaged_pairs(tmp_path):

@@ -13,6 +13,7 @@ from scored_pairs import block
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus import blocks, sampling
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.sampling import Samples
 from paraphrastic.corpus.score import score_pairs
 from paraphrastic.corpus.select import select_pairs
 
@@ -103,6 +104,24 @@ def test_sample_is_seeded_and_of_its_size(tmp_path, monkeypatch):
     reasons = [row["reason"] for row in samples[0]]
     for reason in ("empty", "trigram_overlap", "paraphrase_score"):
         assert reasons.count(reason) == 7
+
+
+@pytest.mark.parametrize("size", [1, 7, 50])
+def test_a_sample_does_not_depend_on_blocks(size):
+    rows = pa.record_batch({"line": list(range(60))})
+    kinds = np.arange(60) % 3 - 1
+    drawn = []
+    for step in (1, 4, 60):
+        samples = Samples(["a", "b"], 5, size=size)
+        for start in range(0, 60, step):
+            samples.add(rows.slice(start, step), kinds[start : start + step])
+        assert (samples.read, samples.counts) == (60, {"a": 20, "b": 20})
+        drawn.append([(kind, row["line"]) for kind, row in samples.rows("line")])
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert len(drawn[0]) == len(set(drawn[0])) == 2 * min(size, 20)
+    for kind in (-2, 2):
+        with pytest.raises(ValueError, match="of a kind that is not one of a, b"):
+            samples.add(rows, np.full(60, kind))
 
 
 def test_small_blocks_give_the_same_bytes(tmp_path, monkeypatch):

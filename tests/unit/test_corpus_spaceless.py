@@ -43,6 +43,8 @@ def test_the_table_has_the_letters_of_these_scripts():
         ("한국어 문장", 2, 0),
         ("日本語です。", 5, 5),
         ("元気 です か", 5, 5),
+        # Dots alone are a word, as other marks between spaces are.
+        ("། ་་ ་", 3, 0),
         ("ﾊﾟﾝとパン", 5, 5),
         ("3.5倍のGPU、だ!", 5, 3),
         ("我們 cafe\u0301s 店", 4, 3),

@@ -25,6 +25,20 @@ def test_reads_plain_and_gzip_with_and_without_header(tmp_path):
     assert WordVectors(tmp_path / "v.txt.gz").vectors.tolist() == [[1, 0], [0, -0.25]]
 
 
+@pytest.mark.parametrize("header", ["", "2 1\n"])
+def test_a_word_may_have_one_number(tmp_path, header):
+    read = vectors(tmp_path, f"{header}cat 1\ndog 2\n")
+    assert read.words == {"cat": 0, "dog": 1}
+    assert read.vectors.tolist() == [[1], [2]]
+
+
+def test_no_score_is_larger_than_one(tmp_path):
+    values = np.random.default_rng(0).normal(size=(200, 30))
+    lines = [f"w{number} {' '.join(map(str, row))}\n" for number, row in enumerate(values)]
+    words = [f"w{number}" for number in range(200)]
+    assert vectors(tmp_path, "".join(lines)).paraphrase_score(words, words).max() <= 1
+
+
 def test_repeated_words_and_words_with_spaces(tmp_path):
     read = vectors(tmp_path, "cat 1 0\ncat 9 9\n. . . 0 1\n")
     assert read.words == {"cat": 0, ". . .": 1}
@@ -42,6 +56,7 @@ def test_repeated_words_and_words_with_spaces(tmp_path):
         ("dog 1 0,9 2", "'0,9' has a decimal comma: write 0.9"),
         ("dog 1 \N{ARABIC-INDIC DIGIT THREE} 2", "'\N{ARABIC-INDIC DIGIT THREE}' is not a number"),
         ("dog 1 1e99 2", "'1e99' is too large"),
+        ("dog 1 3.5e38 2", "'3.5e38' is too large"),
         ("", "0 values, expected 3"),
     ],
 )
