@@ -6,16 +6,17 @@ from urllib.parse import unquote
 # A user name, a password or a token before the host. A password may contain an @. If it contains a slash, the
 # host seems to have a port that is not a number. Without a scheme, there must be a name and a password.
 _USER = re.compile(
-    r"""([a-z][a-z0-9+.-]*:/{1,3})"""
+    r"""(\b(?!file:)[a-z][a-z0-9+.-]*:/+)"""
     r"""(?:[^\s/?#"<>]*@|[^\s/?#"<>\[]*:(?!\d*(?:[/?#\s]|$))[^\s"<>]*@)"""
     r"""|((?<![^\s'"(=])(?://)?)[^\s/@:'"]+:[^\s/@]+@(?=[a-z0-9.-]+(?:[/:'"\s]|$))""",
     re.I,
 )
+_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]*):/+([^/?#]*)([^?#]*)(.*)", re.I | re.S)
 _PARAMETER = re.compile(r"""([?&;#])([^\s=&;?#]+)=([^\s&;#"'<>]+)""")
 # Parameters that open what is closed to others, such as `access_token` and `X-Amz-Signature`.
 _SECRET_NAME = re.compile(
-    r".*(?:token|signature|password|passwd|secret|credential|(?:api|access|private)[-_]?key(?:id)?)"
-    r"|sig|key|pwd|auth|authorization|jwt|sas",
+    r".*(?:token(?!s$)|signature|passw|passphrase|secret|credential|hmac|jwt|sessionid"
+    r"|(?:api|access|private|auth|subscription)[-_]?key).*|sig|key|pass|pwd?|auth|authorization|sas",
     re.I,
 )
 
@@ -30,7 +31,7 @@ def hide_secrets(text: str) -> str:
 def secret_error(text: str) -> str | None:
     """Why a text cannot be used as an address, or have one in it, because of a secret; None if it can."""
     reason = "which would reach logs and results"
-    if _USER.search(text):
+    if _has_user(text) or _USER.search(text):
         return f"has a user name or password in it, {reason}: write them into ~/.netrc"
     for parameter in _PARAMETER.finditer(text) if ":/" in text else ():
         if _is_secret(parameter):
@@ -39,10 +40,26 @@ def secret_error(text: str) -> str | None:
     return None
 
 
+def _has_user(text: str) -> bool:
+    """Whether an address has a user name or password before its host, whatever characters these consist of.
+
+    A password that contains a slash looks like a port, and the rest of it like a path. If the first name is
+    no host of several names, an @ of a real path has to be written as %40.
+    """
+    found = _ADDRESS.match(text.strip())
+    if not found or found[1].lower() == "file":
+        return False
+    before, path, rest = unquote(found[2]), found[3], found[4]
+    host, colon, port = before.rpartition(":")
+    if "@" in before or not colon or host.startswith("["):
+        return "@" in before
+    return ("@" in path and (not port.isdigit() or "." not in host)) or ("@" in rest and not port.isdigit())
+
+
 def _hidden(parameter: re.Match[str]) -> str:
     return f"{parameter[1]}{parameter[2]}=***" if _is_secret(parameter) else parameter[0]
 
 
 def _is_secret(parameter: re.Match[str]) -> bool:
     # Servers decode the names of parameters.
-    return _SECRET_NAME.fullmatch(unquote(parameter[2])) is not None
+    return _SECRET_NAME.fullmatch(unquote(parameter[2]).strip()) is not None
