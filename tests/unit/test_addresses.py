@@ -38,10 +38,10 @@ SECRETS = {
     "https://host/x?api_key=s3cret;b=2": ("https://host/x?api_key=***;b=2", PARAMETER),
     "https://host/x#token=s3cret": ("https://host/x#token=***", PARAMETER),
 }
-# Quotes, spaces and slashes in a password, and what only a server decodes: refused, if not known in a message.
+# Quotes, spaces and slashes in a password, and what only a server decodes, are refused before they are shown.
 OPENING = (
-    "secret_key", "auth_key", "subscription-key", "pass", "pw", "passphrase", "access_token_v2", "auth_token[]",
-    "%74oken%20", "hmac",
+    "secret_key", "auth_key", "subscription-key", "pass", "pw", "passphrase", "access_token_v2",
+    "auth_token[]", "%74oken%20", "hmac",
 )  # fmt: skip
 REFUSED = [
     'https://me:"s3cret"@host/',

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sentence_files import SENTENCES, dedup, write
+from sentence_files import SENTENCES, dedup, error_of, write
 from test_duplicates import plainly as near_plainly
 
 from paraphrastic.base.text import visible
@@ -134,3 +134,11 @@ def test_lines_and_report_in_one_file(
         assert dedup(folder, source, output, "--report", report) == 1
         assert "the lines and the report cannot both go there" in capsys.readouterr().err
     assert dedup(folder, source, "/dev/null", "--report", "/dev/null") == 0
+
+
+def test_a_full_output_is_not_taken_for_the_report(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = write(tmp_path / "in.txt", [f"{SENTENCES[0]} " + "a" * (i + 1) for i in range(300)])
+    assert dedup(folder, source, "/dev/full", "--threshold", "1", "--report", tmp_path / "r.tsv") == 1
+    assert error_of(capsys) == "/dev/full: cannot be written: no space left on the disk"

@@ -71,6 +71,14 @@ def test_what_a_killed_process_left_is_removed_and_a_living_one_is_left_alone(tm
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_link_that_leads_to_itself_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    message = "loop: cannot be written: it is a link that leads to itself"
+    with pytest.raises(InputError, match=message), atomic_output(tmp_path / "loop"):
+        pass
+    assert (tmp_path / "loop").is_symlink()
+
+
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o002])
 def test_files_and_folders_have_the_permissions_of_any_other(
     mask: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -61,6 +61,8 @@ def atomic_output(path: str | Path) -> Iterator[Path]:
         return
     if final.is_symlink():
         final = Path(os.path.realpath(final))
+        if final.is_symlink():
+            raise InputError(f"{path}: cannot be written: it is a link that leads to itself")
     with unwritable_named(final):
         temporary = _temporary_beside(final)
         # The system gives the permissions of any new file, which the writer may then replace by another one.

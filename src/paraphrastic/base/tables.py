@@ -15,9 +15,13 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output
 from paraphrastic.base.numbers import NUMBER
 
-# A beginning that can make a cell a formula: one of the four characters, as ASCII or in full width, also
-# behind white space, apostrophes or quotation marks, which a spreadsheet may remove; or a tab or a line end.
-_FORMULA = re.compile("['\"\\s]*[=+@\\-\uff1d\uff0b\uff0d\uff20]|'*[\t\r\n]")
+# A beginning that can make a cell a formula: one of the four characters, as ASCII, in full width or small,
+# also behind white space, apostrophes, quotation marks or invisible characters, which a spreadsheet may
+# remove; or a tab or a line end.
+_FORMULA = re.compile(
+    "['\"\\s\x00-\x1f\x7f-\x9f\xad\u200b-\u200f\u2060-\u2064\ufeff]*"
+    "[=+@\\-\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b]|'*[\t\r\n]"
+)
 _QUOTED = re.compile('[",\r\n]')
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 

@@ -90,7 +90,12 @@ def dedup_file(
                     raise InputError(f"{source}: has become shorter while it was read")
                 original = _BLANK if text == _BLANK else int(found.originals[text])
                 if text == _BLANK or (original == NOTHING and first_lines[text] == number):
-                    file.write(raw)
+                    try:
+                        file.write(raw)
+                    except OSError:
+                        # Otherwise, the report's file would be named.
+                        with unwritable_named("standard output" if output == "-" else output):
+                            raise
                     count += 1
                 elif table:
                     cosine, kept = (
