@@ -137,8 +137,10 @@ def test_lines_and_report_in_one_file(
 
 
 def test_a_full_output_is_not_taken_for_the_report(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    source = write(tmp_path / "in.txt", [f"{SENTENCES[0]} " + "a" * (i + 1) for i in range(300)])
-    assert dedup(folder, source, "/dev/full", "--threshold", "1", "--report", tmp_path / "r.tsv") == 1
-    assert error_of(capsys) == "/dev/full: cannot be written: no space left on the disk"
+    source = write(tmp_path / "in.txt", SENTENCES)
+    full = io.TextIOWrapper(io.FileIO("/dev/full", "w"), write_through=True)
+    monkeypatch.setattr(sys, "stdout", full)
+    assert dedup(folder, source, "-", "--report", tmp_path / "r.tsv") == 1
+    assert error_of(capsys) == "standard output: cannot be written: no space left on the disk"
