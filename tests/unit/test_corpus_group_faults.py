@@ -7,6 +7,7 @@ import pytest
 from group_files import extract, faults, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
+from paraphrastic.corpus import quoted_tables
 
 WORDS = "key:id text:text"
 NEVER_CLOSED = "102: not CSV: a quote is not closed within 1000 lines"
@@ -63,6 +64,29 @@ def test_a_broken_row_of_csv_costs_no_other_row(tmp_path: Path, broken: list[str
         row[side] for row in rows for side in ("source", "target")
     }
     assert faults(tmp_path) == causes
+
+
+@pytest.mark.parametrize(
+    ("rows", "others", "swallowed"),
+    # Three rows or more, and more than half of the lines, are too many for one cell.
+    [(2, 0, False), (3, 0, True), (3, 2, True), (3, 3, False), (4, 3, True), (4, 9, False)],
+)
+def test_lines_of_a_cell_are_rows_if_most_of_them_look_like_rows(
+    rows: int, others: int, swallowed: bool
+) -> None:
+    read = list(enumerate(['a,"opened', *["c,d"] * rows, *["text"] * others], start=1))
+    assert bool(quoted_tables._swallowed(read, ["id", "text"])) == swallowed
+
+
+@pytest.mark.parametrize(("lines", "closed"), [(4, True), (5, False)])
+def test_a_quote_is_closed_within_so_many_lines(
+    monkeypatch: pytest.MonkeyPatch, lines: int, closed: bool
+) -> None:
+    monkeypatch.setattr(quoted_tables, "_MAX_LINES", 4)
+    text = ['a,"1', *["2"] * (lines - 2), '3"', "b,c"]
+    rows = list(quoted_tables._csv_rows(iter(list(enumerate(text, start=1))), ["id", "text"]))
+    assert (rows[0][2] == "") == closed
+    assert rows[-1] == (lines + 1, ["b", "c"], "")
 
 
 def test_a_quote_that_is_open_at_the_end_costs_one_row(tmp_path: Path) -> None:

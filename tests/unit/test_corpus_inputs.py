@@ -11,8 +11,21 @@ from extraction import extract, fault, pairs, parquet, tmx, variant
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic.corpus.tables import RowError, finite_score, with_nested
 
 # TSV
+
+
+@pytest.mark.parametrize("score", ["3.5e38", "-3.5e38", 3.5e38])
+def test_a_score_is_a_number_in_single_precision(score):
+    assert finite_score("3.4e38") == 3.4e38
+    with pytest.raises(RowError, match="is too large"):
+        finite_score(score)
+
+
+def test_a_name_with_a_dot_comes_before_the_entry_of_an_object():
+    record = {"a.b": "own", "a": {"b": "nested", "c": "other"}}
+    assert with_nested(record) | {"a": None} == {"a.b": "own", "a": None, "a.c": "other"}
 
 
 def test_tsv_of_two_columns_is_source_and_target(tmp_path):

@@ -96,6 +96,23 @@ def test_codes_of_the_same_language_count(tmp_path):
     assert pairs(rows) == [("a dog", "en hund")]
 
 
+@pytest.mark.parametrize(("text", "is_long"), [("x" * 7, False), ("x" * 8, True)])
+def test_a_unit_has_a_longest_text(tmp_path, monkeypatch, text, is_long):
+    monkeypatch.setattr("paraphrastic.corpus.tmx.MAX_LINE_BYTES", 10)
+    content = tmx(variant("en", "abc") + variant("de", text))
+    if is_long:
+        assert "a unit longer than 10 characters" in fault(tmp_path, "tmx", content)
+    else:
+        assert pairs(extract(tmp_path, "tmx", content)[1]) == [("abc", text)]
+
+
+def test_the_first_of_two_entities_is_named(tmp_path):
+    head = '<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n'
+    units = [variant("en", "&one; &two;") + variant("de", "x"), variant("en", "a") + variant("de", "b")]
+    _, _, faults = extract(tmp_path, "tmx", tmx(*units, head=head), bound=1)
+    assert faults == ["4\tunit 1: the entity &one; is not defined"]
+
+
 def test_tmx_does_not_fill_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(readers, "READ_ROWS", 500)
 
