@@ -54,6 +54,8 @@ def test_a_saved_model_gives_the_vectors_of_training(data: Data, tmp_path: Path,
     empty, unknown = model.embed_raw_text(["  ", "狗"], language="en")
     assert not empty.any()
     assert unknown.any()
+    unit = model.embed_raw_text(["  ", "狗"], language="en", normalize=True)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [0, 1], atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["mixed", "separate in everything"])
@@ -187,6 +189,15 @@ def test_a_folder_that_does_not_fit_together_is_one_line(
         load_model(folder)
     assert str(folder) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_table_with_a_row_too_few_is_refused(data: Data, tmp_path: Path) -> None:
+    model = load_model(data.train(ARCHITECTURES["concatenated"], tmp_path, replace(SHORT, epochs=0)))
+    tensors = model.tensors()
+    size = len(tensors["0.embeddings"])
+    tensors["0.embeddings"] = tensors["0.embeddings"][:-1]
+    with pytest.raises(InputError, match=f"0.embeddings has {size - 1} rows, but its vocabulary has {size}"):
+        CompositeEncoder(tensors, model.processor, model.config)
 
 
 def test_an_lstm_without_torch_is_one_line(

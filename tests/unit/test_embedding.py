@@ -15,7 +15,7 @@ from small_corpus import sentence_pairs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.threads import in_blocks, in_order
-from paraphrastic.model import kernels
+from paraphrastic.model import encoder, kernels
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.model.folder import save_model
@@ -93,6 +93,9 @@ def test_tables_that_do_not_fit(model: AverageEncoder) -> None:
     ):
         with pytest.raises(InputError, match=message):
             AverageEncoder(table, *parts, weights)
+    for known, unknown in ((good.known[1:], good.unknown), (good.known, good.unknown[1:])):
+        with pytest.raises(InputError, match=f"embeddings of {good.dim} dimensions, but sentencepiece"):
+            AverageEncoder(good.embeddings, known, unknown, *parts[2:], good.weights)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float16, np.int8])
@@ -131,6 +134,16 @@ def test_surrogates_and_very_long_sentences(model: AverageEncoder) -> None:
     np.testing.assert_allclose(
         model.embed_raw_text(["the dog " * 1000]), model.embed_raw_text(["the dog"]), rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("block", [1, 3, 8])
+def test_scores_do_not_depend_on_blocks(
+    model: AverageEncoder, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    pairs = sentence_pairs(8, seed=3)
+    expected = [model.score_raw_text([pair])[0] for pair in pairs]
+    monkeypatch.setattr(encoder, "BLOCK_PAIRS", block)
+    assert model.score_raw_text(pairs) == expected
 
 
 def test_cosines() -> None:

@@ -18,7 +18,7 @@ from sentence_files import LINES, embed, error_of, note_of, search, write
 from paraphrastic.base.errors import InputError
 from paraphrastic.model import embed_files
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.model.matrix_description import MatrixDescription, read_description
+from paraphrastic.model.matrix_description import MatrixDescription, read_description, sampled_rows
 
 
 @pytest.mark.parametrize("options", [(), ("--normalize",), ("--dtype", "float16")])
@@ -85,6 +85,39 @@ def test_matrices_of_any_size(
     assert "made by the model" in error_of(capsys)
 
 
+def test_a_description_knows_the_size_and_all_of_its_numbers(model: AverageEncoder) -> None:
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(40, 200)).astype(np.float32)
+
+    def described(rows: np.ndarray) -> MatrixDescription:
+        return MatrixDescription.of(model, rows, model="m", language=None, normalized=False)
+
+    found, sample = described(vectors), vectors[sampled_rows(40)]
+    assert found.describes(40, sample)
+    assert found.describes(40, 7 * sample)
+    assert not found.describes(39, sample)
+    assert not found.describes(40, sample[:, 1:])
+    # The numbers of each row are other ones, so that no column is out of sight.
+    for column in range(0, 120, 8):
+        other = sample.copy()
+        other[:, column : column + 8] *= -1
+        assert not found.describes(40, other), column
+    assert not described(0 * vectors).describes(40, sample)
+    assert not found.describes(40, 0 * sample)
+    assert described(0 * vectors).describes(40, 0 * sample)
+    # Rough vectors have a cosine of about 0.7 with those that were described.
+    rough = sample + np.abs(sample).mean() * 1.2 * generator.normal(size=sample.shape)
+    assert found.describes(40, rough, is_exact=False)
+    assert not found.describes(40, rough)
+
+
+def test_the_rows_that_identify_a_matrix_are_spread_from_the_first_to_the_last() -> None:
+    assert sampled_rows(0).tolist() == []
+    assert sampled_rows(1).tolist() == [0]
+    assert sampled_rows(16).tolist() == list(range(16))
+    assert sampled_rows(1000)[[0, 1, -1]].tolist() == [0, 66, 999]
+
+
 def damaged(content: str, kind: str) -> str:
     entries = json.loads(content)
     if kind == "no JSON":
@@ -122,6 +155,7 @@ def test_a_damaged_description_is_named(
     message = error_of(capsys)
     assert message.startswith(f"{beside}: ")
     assert message.endswith("; remove v.npy.json, or make the matrix again with `paraphrastic embed`")
+    assert ("entries are missing or of another type" in message) == (kind in ("missing", "type", "truth"))
 
 
 def test_numbers_that_are_not_finite_describe_nothing(index: Path) -> None:

@@ -96,6 +96,9 @@ def test_sentences_in_another_order_are_refused(
     message = error_of(capsys)
     line = int(message.removeprefix(f"{shuffled}:").partition(":")[0])
     assert f":{line}: is not the sentence of row {line} of {index} (their cosine is " in message
+    late = write(tmp_path / "late.txt", [*LINES[:150], *LINES[150:][::-1]])
+    assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", late) == 1
+    assert int(error_of(capsys).removeprefix(f"{late}:").partition(":")[0]) > 150
     half = write(tmp_path / "half.txt", [*LINES[:100], "a line more", *LINES[100:-1]])
     assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", half) == 1
     assert "is not the sentence of row" in error_of(capsys)
@@ -105,6 +108,17 @@ def test_sentences_in_another_order_are_refused(
     assert "there is no description" in note_of(capsys)
     assert search(folder, index, corpus, tmp_path / "out.tsv", "--sentences", shuffled) == 1
     assert f"{model.label} embeds it otherwise than row " in error_of(capsys)
+
+
+@pytest.mark.parametrize("lines", [["the dog", ""], ["", "the dog"]])
+def test_a_blank_line_is_not_the_sentence_of_a_row(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[str]
+) -> None:
+    source, other = write(tmp_path / "in.txt", lines), write(tmp_path / "other.txt", ["the dog", "the dog"])
+    for made, given in ((source, other), (other, source)):
+        assert embed(folder, made, tmp_path / "v.npy") == 0
+        assert search(folder, tmp_path / "v.npy", source, tmp_path / "out.tsv", "--sentences", given) == 1
+        assert f":{1 + lines.index('')}: is not the sentence of row " in error_of(capsys)
 
 
 def test_a_matrix_from_elsewhere_of_another_model(

@@ -31,7 +31,14 @@ def states_of(sentence: Tensor, lstm: Lstm) -> Tensor:
 
 @pytest.mark.parametrize("peepholes", [False, True])
 @pytest.mark.parametrize(
-    "named", [{"kind": "lstm"}, {"kind": "bilstm"}, {"kind": "bilstm", "directions": "concatenate"}]
+    "named",
+    [
+        {"kind": "lstm"},
+        {"kind": "bilstm"},
+        {"kind": "bilstm", "directions": "concatenate"},
+        # The largest of a sentence's states may be below zero.
+        {"kind": "bilstm", "pooling": "max"},
+    ],
 )
 def test_vectors_and_gradients_are_those_of_steps(named: dict[str, Any], peepholes: bool) -> None:
     part = Part(**named, peepholes=peepholes)
@@ -45,9 +52,10 @@ def test_vectors_and_gradients_are_those_of_steps(named: dict[str, Any], peephol
         if not len(sentence):
             expected.append(torch.zeros(6, dtype=torch.float64))
             continue
-        both = [states_of(sentence, pooling.directions[0]).mean(dim=0)]
+        both = [states_of(sentence, pooling.directions[0])]
         if part.kind == "bilstm":
-            both.append(states_of(sentence.flip(0), pooling.directions[1]).mean(dim=0))
+            both.append(states_of(sentence.flip(0), pooling.directions[1]))
+        both = [states.amax(dim=0) if part.pooling == "max" else states.mean(dim=0) for states in both]
         concatenated = part.directions == "concatenate"
         expected.append(torch.cat(both) if concatenated else torch.stack(both).mean(dim=0))
     vectors = pooling(embeddings, LENGTHS)
@@ -59,6 +67,13 @@ def test_vectors_and_gradients_are_those_of_steps(named: dict[str, Any], peephol
     by_steps = torch.autograd.grad((torch.stack(expected) * weight).sum(), parameters)
     for one, other in zip(found, by_steps, strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_the_mean_of_many_states_has_all_its_digits() -> None:
+    states = 1 + torch.rand(5000, 3, generator=torch.Generator().manual_seed(0))
+    pooling = RecurrentPooling(2, 3, Part(kind="lstm"))
+    mean = pooling._pool(states, torch.zeros(5000, dtype=torch.int64), np.array([5000]))[0]
+    assert (mean - states.double().mean(dim=0)).abs().max() < 2e-7
 
 
 @pytest.mark.parametrize("peepholes", [False, True])

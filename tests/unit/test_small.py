@@ -99,9 +99,12 @@ def test_entries_share_bytes(dtype: str, dim: int, bits: int, error: float) -> N
     assert 0.5 * error < lost < error
 
 
-def test_packed_bytes_that_are_not_of_the_dimension() -> None:
-    with pytest.raises(InputError, match="rows of 3 bytes are not 8 entries of 2 or 4 bits"):
-        unpack(np.zeros((2, 3), np.uint8), 8)
+@pytest.mark.parametrize(
+    ("bytes_of_a_row", "dim"), [(3, 8), (3, 10), (3, 3), (3, 24), (3, 7), (0, 0), (1, 0)]
+)
+def test_bytes_that_are_no_entries_of_2_or_4_bits(bytes_of_a_row: int, dim: int) -> None:
+    with pytest.raises(InputError, match=f"rows of {bytes_of_a_row} bytes are not {dim} entries"):
+        unpack(np.zeros((2, bytes_of_a_row), np.uint8), dim)
 
 
 @pytest.mark.parametrize(("dtype", "least"), [("int4", 0.999), ("int2", 0.95)])
