@@ -196,7 +196,7 @@ def test_a_table_with_a_row_too_few_is_refused(data: Data, tmp_path: Path) -> No
     tensors = model.tensors()
     size = len(tensors["0.embeddings"])
     tensors["0.embeddings"] = tensors["0.embeddings"][:-1]
-    with pytest.raises(InputError, match=f"0.embeddings has {size - 1} rows, but its vocabulary has {size}"):
+    with pytest.raises(InputError, match=f"0.embeddings has {size - 1} rows .*vocabulary has {size}"):
         CompositeEncoder(tensors, model.processor, model.config)
 
 

@@ -155,7 +155,8 @@ def test_a_damaged_description_is_named(
     message = error_of(capsys)
     assert message.startswith(f"{beside}: ")
     assert message.endswith("; remove v.npy.json, or make the matrix again with `paraphrastic embed`")
-    assert ("entries are missing or of another type" in message) == (kind in ("missing", "type", "truth"))
+    named = {"missing": "digest: is missing", "type": "rows: is 'many'", "truth": "rows: is true"}
+    assert named.get(kind, "") in message
 
 
 def test_numbers_that_are_not_finite_describe_nothing(index: Path) -> None:
