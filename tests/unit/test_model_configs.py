@@ -176,7 +176,7 @@ def fault(path: Path) -> str | None:
         (("training",), '"x"', "training: is 'x'; an object is needed"),
         (("training", "epochs"), "1e400", "training.epochs: is inf; a number from 0 to 1,000,000,000,000 or"),
         (("training", "soup"), "NaN", "training.soup: is nan; a finite number is needed"),
-        (("training",), "[" * 60 + "]" * 60, "has more than 50 lists or objects inside each other"),
+        (("training",), "[" * 120 + "]" * 120, "lists and objects are nested more than 100 deep"),
         (("dimension",), "true", "dimension: is true; a whole number from 1 to 65,536 or null is needed"),
         (("unit",), '"syllable"', "unit: is 'syllable'; 'subword' or 'word' or 'trigram' or 'tokens' is"),
         (("lowercase",), "null", "lowercase: is null; true or false is needed"),

@@ -16,8 +16,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from paraphrastic.base.errors import cut, shown
 from paraphrastic.base.limits import Range, Text
 
-# Objects and lists inside each other, at most. Functions that call themselves could not read many more.
-_MOST_LEVELS = 50
 _WORDS = {bool: "true or false", str: "text", NoneType: "null", int: "a whole number", float: "a number"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # What JSON calls these values.
@@ -28,7 +26,7 @@ def faults(value: Any, kind: Any, key: str = "") -> Iterator[str]:
     """What does not fit a description in a value of JSON, each on one line that begins with its key.
 
     Args:
-        value: the value, which is not `nested_too_deeply`.
+        value: the value, which `files.parse_json` has read, so that it is not nested too deeply.
         kind: the description. An object may have other keys than those of a dataclass if that says so with
             `keeps_others = True`.
         key: the key of the value, as `training.epochs`.
@@ -82,35 +80,25 @@ def completed(value: Mapping[str, Any], kind: Any) -> dict[str, Any]:
     return found
 
 
-def nested_too_deeply(value: Any) -> Iterator[str]:
-    """A line for what is so deep inside a value of JSON that functions which call themselves would fail."""
-    for key, _, level in _walk(value):
-        if level > _MOST_LEVELS:
-            yield f"{key}: has more than {_MOST_LEVELS} lists or objects inside each other"
-            return
-
-
 def unwritable(value: Any) -> Iterator[str]:
     """A line for each part of a value of JSON that could not be written as JSON in UTF-8."""
-    for key, item, _ in _walk(value):
+    for key, item in _walk(value):
         if isinstance(item, float) and not math.isfinite(item):
             yield f"{key}: is {item}; a finite number is needed"
         if isinstance(item, str) and _SURROGATE.search(item):
             yield f"{key}: is {shown(item)}; text without half of a surrogate pair is needed"
 
 
-def _walk(value: Any) -> Iterator[tuple[str, Any, int]]:
-    """The key, the value and the level of everything in a value of JSON, keys of objects included."""
-    waiting: list[tuple[str, Any, int]] = [("", value, 1)]
+def _walk(value: Any) -> Iterator[tuple[str, Any]]:
+    """The key and the value of everything in a value of JSON, keys of objects included."""
+    waiting: list[tuple[str, Any]] = [("", value)]
     while waiting:
-        key, item, level = waiting.pop()
-        yield key, item, level
-        if level > _MOST_LEVELS:
-            continue
+        key, item = waiting.pop()
+        yield key, item
         if isinstance(item, dict):
-            waiting += ((_joined(key, name), part, level + 1) for name in item for part in (name, item[name]))
+            waiting += ((_joined(key, name), part) for name in item for part in (name, item[name]))
         elif isinstance(item, list):
-            waiting += ((f"{key}.{number}", part, level + 1) for number, part in enumerate(item))
+            waiting += ((f"{key}.{number}", part) for number, part in enumerate(item))
 
 
 @cache

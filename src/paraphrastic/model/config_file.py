@@ -13,7 +13,7 @@ from paraphrastic.base.errors import InputError, shown
 from paraphrastic.base.files import is_plain_name, is_plain_path, read_json
 from paraphrastic.base.limits import MANY, Count, Name, Range, Size, Text, is_name
 from paraphrastic.base.text import folding_errors, segmentation_errors
-from paraphrastic.base.typed import completed, faults, nested_too_deeply, unwritable
+from paraphrastic.base.typed import completed, faults, unwritable
 from paraphrastic.config.architecture import Architecture
 from paraphrastic.model.files import (
     AVERAGE,
@@ -118,7 +118,7 @@ def _content(path: Path) -> Any:
 
 def check_config(config: Mapping[str, Any], place: str) -> dict[str, Any]:
     """A configuration with the defaults of missing keys; a wrong value is an `InputError`."""
-    for fault in chain(nested_too_deeply(config), faults(config, ModelConfig), unwritable(config)):
+    for fault in chain(faults(config, ModelConfig), unwritable(config)):
         raise InputError(f"{place}: {fault}")
     found = completed(config, ModelConfig)
     for fault in _faults_together(found):

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from importlib import metadata
-from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -17,7 +16,7 @@ from paraphrastic.base.arrays import Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.limits import Count, Name
-from paraphrastic.base.typed import faults, nested_too_deeply
+from paraphrastic.base.typed import faults
 from paraphrastic.model.encoder import SentenceEncoder
 
 # The first entry of a description, by which it is told from other files, and the version of its format.
@@ -128,7 +127,7 @@ def read_description(path: Path) -> MatrixDescription | None:
         return None
     if content[_MARK] != _FORMAT:
         raise InputError(f"{path}: written by another version of paraphrastic; {_remedy(path)}")
-    for fault in chain(nested_too_deeply(content), faults(content, MatrixDescription)):
+    for fault in faults(content, MatrixDescription):
         raise InputError(f"{path}: damaged: {fault}; {_remedy(path)}")
     found = MatrixDescription(**{field.name: content[field.name] for field in fields(MatrixDescription)})
     if not _is_sample(found):
