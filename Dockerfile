@@ -25,7 +25,8 @@ RUN pip install --no-cache-dir --require-hashes --requirement requirements/uv.tx
 
 COPY LICENSE README.md pyproject.toml ./
 COPY src src
-RUN uv pip install --system --no-cache --no-deps --no-build-isolation .
+# An editable installation has the pipeline's package as well, which the wheel leaves out.
+RUN uv pip install --system --no-cache --no-deps --no-build-isolation --editable .
 
 # Steps need no rights. Caches go to HOME, and results to /work or a volume. Both folders are open to every user,
 # since --user and Kubernetes choose another one than this.

@@ -25,16 +25,16 @@ import numpy as np
 from nltk.tokenize import TreebankWordTokenizer
 
 from paraphrastic.base.files import write_json
-from paraphrastic.corpus.contamination import mark_contamination
-from paraphrastic.corpus.language_id import LanguageIdentifier, train_language_id
-from paraphrastic.corpus.merge import merge_pairs
-from paraphrastic.corpus.overlap import compare_words
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
-from paraphrastic.corpus.statistics import describe_corpus
-from paraphrastic.corpus.testsets import TestFile, gather_testsets
-from paraphrastic.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
+from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.overlap import compare_words
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus.statistics import describe_corpus
+from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLE = ROOT / "data" / "sample"

@@ -20,16 +20,16 @@ import numpy as np
 import polars as pl
 
 from paraphrastic import load_model
-from paraphrastic.config.check import SCHEMA, check_config
-from paraphrastic.config.definitions import sweep_runs
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.train import train_model
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.settings.check import SCHEMA, check_config
+from paraphrastic_pipeline.settings.definitions import sweep_runs
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.settings import TrainingSettings
+from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 CODES = {"ar": "ara", "de": "deu", "es": "spa", "fr": "fra", "ja": "jpn", "tr": "tur", "zh": "cmn"}
 HELD_OUT = 1000

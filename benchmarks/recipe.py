@@ -34,17 +34,17 @@ from paraphrastic import load_model
 from paraphrastic.base.arrays import Bool, Float32, Float64, Int64
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json
-from paraphrastic.base.hdf5 import new_hdf5
-from paraphrastic.config.check import check_config, read_config
-from paraphrastic.config.definitions import sweep_runs
-from paraphrastic.evaluation.correlation import pearson
-from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.encoder import SentenceEncoder, cosines
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.dataset import GROUPS, SIDES, append_sentences, create_side
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.train import train_model
+from paraphrastic_pipeline.base.hdf5 import new_hdf5
+from paraphrastic_pipeline.evaluation.correlation import pearson
+from paraphrastic_pipeline.evaluation.testsets import read_testsets
+from paraphrastic_pipeline.settings.check import check_config, read_config
+from paraphrastic_pipeline.settings.definitions import sweep_runs
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.dataset import GROUPS, SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.settings import TrainingSettings
+from paraphrastic_pipeline.training.train import train_model
 
 HELD_OUT = 400
 COLUMNS = ("variant", "seed", "pairs", "seconds", "sts17", "stsb", "sick", "mrpc", "held_out", "mean")

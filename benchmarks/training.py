@@ -36,25 +36,25 @@ from timing import CLOCKS, add_clock
 from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.base.hdf5 import new_hdf5
 from paraphrastic.base.threads import Workers
-from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.dataset import SIDES, append_sentences, create_side
-from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.selection import held_device
-from paraphrastic.training.device.sparse_rows import MiniBatches
-from paraphrastic.training.encoder import initial_encoder
-from paraphrastic.training.fingerprints import fingerprints
-from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.loop import Engine, TrainingRun
-from paraphrastic.training.negative_mining import hardest_negatives, precision_on
-from paraphrastic.training.pair_dataset import PairDataset, UnitTable
-from paraphrastic.training.progress import Report
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import MiningPrecision, TrainingSettings
-from paraphrastic.training.train import build_engine
+from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.base.hdf5 import new_hdf5
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.dataset import SIDES, append_sentences, create_side
+from paraphrastic_pipeline.training.device.engine import DeviceEngine
+from paraphrastic_pipeline.training.device.selection import held_device
+from paraphrastic_pipeline.training.device.sparse_rows import MiniBatches
+from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.fingerprints import fingerprints
+from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.loop import Engine, TrainingRun
+from paraphrastic_pipeline.training.negative_mining import hardest_negatives, precision_on
+from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
+from paraphrastic_pipeline.training.progress import Report
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.settings import MiningPrecision, TrainingSettings
+from paraphrastic_pipeline.training.train import build_engine
 
 BATCH = 128
 TOKENS = 14

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from sentencepiece import SentencePieceProcessor
 
 from paraphrastic import load_model
-from paraphrastic.report.figures.plotting import save_figure
-from paraphrastic.training.negatives import choose_negatives
+from paraphrastic_pipeline.report.figures.plotting import save_figure
+from paraphrastic_pipeline.training.negatives import choose_negatives
 
 PICTURES = Path(__file__).parent / "pictures"
 SENTENCE = "The old musicians were playing in the park."

@@ -1,4 +1,4 @@
-"""The checked configuration, and what the library makes of it; see paraphrastic.pipeline."""
+"""The checked configuration, and what the library makes of it; see paraphrastic_pipeline.workflow."""
 
 import os
 import sys
@@ -9,20 +9,20 @@ sys.path.insert(0, str(Path(workflow.basedir, "src")))
 
 from snakemake.exceptions import WorkflowError
 
-from paraphrastic.base.code_version import code_version
+from paraphrastic_pipeline.base.code_version import code_version
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, read_json
-from paraphrastic.config.architecture import architecture_of
-from paraphrastic.config.check import check_config, read_config
-from paraphrastic.config.definitions import mining_system
-from paraphrastic.config.validation import MEASURES
-from paraphrastic.pipeline.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
-from paraphrastic.pipeline.evaluations import Evaluations
-from paraphrastic.pipeline.hooks import SETTINGS, settings_copy
-from paraphrastic.pipeline.models import Models
-from paraphrastic.pipeline.resources import Needs
-from paraphrastic.pipeline.results import Results, configs_below, sample_files
-from paraphrastic.report.contents import CAPTIONS
+from paraphrastic_pipeline.settings.architecture import architecture_of
+from paraphrastic_pipeline.settings.check import check_config, read_config
+from paraphrastic_pipeline.settings.definitions import mining_system
+from paraphrastic_pipeline.settings.validation import MEASURES
+from paraphrastic_pipeline.workflow.corpora import TRANSFORMER_FILES, Corpora, languages_of, one_of
+from paraphrastic_pipeline.workflow.evaluations import Evaluations
+from paraphrastic_pipeline.workflow.hooks import SETTINGS, settings_copy
+from paraphrastic_pipeline.workflow.models import Models
+from paraphrastic_pipeline.workflow.resources import Needs
+from paraphrastic_pipeline.workflow.results import Results, configs_below, sample_files
+from paraphrastic_pipeline.report.contents import CAPTIONS
 
 try:
     # The jobs of a cluster are runs of their own. They read a copy of the settings that the whole run began with.

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from paraphrastic.registry.lock import CONFIGFILES
+from paraphrastic_pipeline.registry.lock import CONFIGFILES
 
 # If a download is damaged, a step names a command that has these files.
 os.environ[CONFIGFILES] = "\n".join(os.path.relpath(path) for path in workflow.overwrite_configfiles)

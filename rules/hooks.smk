@@ -2,7 +2,7 @@
 
 from snakemake.logging import logger
 
-from paraphrastic.pipeline.hooks import (
+from paraphrastic_pipeline.workflow.hooks import (
     download_estimate,
     follow,
     future_files_warning,

@@ -1,6 +1,6 @@
 """A page of all results, and a record of where they come from."""
 
-from paraphrastic.report.provenance import config_digest
+from paraphrastic_pipeline.report.provenance import config_digest
 
 PAGE_TABLES = expand("results/tables/{table}.csv", table=[*results.tables, "ledger"])
 PAGE_INTERVALS = expand("results/tables/intervals/{table}.csv", table=results.system_tables)

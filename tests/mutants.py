@@ -7,7 +7,7 @@ leave no trace in coverage, so their tests are those of the functions that call 
 
     python tests/mutants.py --sample 400 --seed 1 --output mutants.json
     python tests/mutants.py --again mutants.json       # try the survivors again, also on new tests
-    python tests/mutants.py --module neighbours/bounds --sample 50
+    python tests/mutants.py --module paraphrastic/neighbours/bounds --sample 50
 
 The first run measures which tests execute which lines and keeps that in `--coverage`; delete the file when
 the sources have changed. A test that fails without the mutant, too, does not count. A survivor is tried again
@@ -35,11 +35,15 @@ from typing import Any
 import pytest
 from coverage.numbits import numbits_to_nums
 
-from mutations import LIBRARY, Mutant, changed, drawn
+from mutations import SOURCES, Mutant, changed, drawn
 
 ROOT = Path(__file__).resolve().parents[1]
 EQUIVALENT = ROOT / "tests" / "equivalent_mutants.tsv"
-PACKAGES = ("model", "neighbours", "training", "corpus", "evaluation", "registry", "interop")
+OURS = ("paraphrastic", "paraphrastic_pipeline")
+PACKAGES = (
+    *(f"paraphrastic/{name}" for name in ("model", "neighbours", "interop")),
+    *(f"paraphrastic_pipeline/{name}" for name in ("training", "corpus", "evaluation", "registry")),
+)
 
 
 class Durations:
@@ -55,7 +59,8 @@ class Durations:
 def measure(file: Path, workers: int) -> None:
     """Run the tests of the library, and keep which of them execute which lines, and their seconds."""
     durations = Durations()
-    arguments = ["tests/unit", "-q", "-n", str(workers), "--dist", "loadgroup", "--cov", str(LIBRARY)]
+    measured = [argument for package in OURS for argument in ("--cov", str(SOURCES / package))]
+    arguments = ["tests/unit", "-q", "-n", str(workers), "--dist", "loadgroup", *measured]
     os.environ["COVERAGE_FILE"] = str(file)
     os.environ["COVERAGE_CORE"] = "ctrace"
     pytest.main([*arguments, "--cov-context=test", "--cov-report="], plugins=[durations])
@@ -76,9 +81,9 @@ class Tests:
                 "SELECT file_id, context_id, numbits FROM line_bits"
             ):
                 test, _, _ = names[context].rpartition("|")
-                if not test or "/paraphrastic/" not in files[number]:
+                if not test or not files[number].startswith(f"{SOURCES}{os.sep}"):
                     continue
-                module = files[number].rpartition("/paraphrastic/")[2]
+                module = str(Path(files[number]).relative_to(SOURCES))
                 for line in numbits_to_nums(bits):
                     self.by_line[module, line].add(test)
         self.by_module: dict[str, set[str]] = defaultdict(set)
@@ -105,9 +110,9 @@ class Tests:
 
 def _users(module: str) -> list[str]:
     """The modules that import this one."""
-    name = "paraphrastic." + module.removesuffix(".py").replace("/", ".")
-    paths = [path for path in LIBRARY.rglob("*.py") if f"from {name} import" in path.read_text()]
-    return [str(path.relative_to(LIBRARY)) for path in paths]
+    name = module.removesuffix(".py").replace("/", ".")
+    paths = [path for path in SOURCES.rglob("*.py") if f"from {name} import" in path.read_text()]
+    return [str(path.relative_to(SOURCES)) for path in paths]
 
 
 @dataclass
@@ -130,7 +135,7 @@ class Copy:
 
     def judge(self, mutant: Mutant, tests: list[str]) -> str:
         """`killed`, `survived` or `untested`; tests that fail without the mutant, too, do not count."""
-        path = self.folder / "src" / "paraphrastic" / mutant.module
+        path = self.folder / "src" / mutant.module
         source, times = path.read_text(), (path.stat().st_atime_ns, path.stat().st_mtime_ns)
         while tests := [test for test in tests if self.passes.get(test, True)]:
             path.write_text(changed(path, mutant))
@@ -212,7 +217,7 @@ def main() -> None:
     )
     parser.add_argument("--sample", type=int, default=400, help="lines to change")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--module", action="append", help="a module or a package, such as model/kernels")
+    parser.add_argument("--module", action="append", help="a module or a package, such as paraphrastic/model")
     parser.add_argument("--again", type=Path, help="run the survivors of this report again")
     parser.add_argument("--coverage", type=Path, default=ROOT / "results" / "mutants.coverage")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
@@ -231,8 +236,8 @@ def main() -> None:
         ]
     else:
         named = options.module or PACKAGES
-        modules = [path for path in sorted(LIBRARY.rglob("*.py"))
-                   if any(str(path.relative_to(LIBRARY)).startswith(name) for name in named)]  # fmt: skip
+        modules = [path for path in sorted(SOURCES.rglob("*.py"))
+                   if any(str(path.relative_to(SOURCES)).startswith(name) for name in named)]  # fmt: skip
         mutants = drawn(modules, sample=options.sample, seed=options.seed)
     with EQUIVALENT.open() as file:
         equivalent = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LIBRARY = Path(__file__).resolve().parents[1] / "src" / "paraphrastic"
+SOURCES = Path(__file__).resolve().parents[1] / "src"
 COMPARISONS = {
     ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
     ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
@@ -180,13 +180,13 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     for number, start, stop, new in sorted(set(Changes(path.read_text()).found)):
         raw = lines[number - 1].encode()
         after = (raw[:start] + new.encode() + raw[stop:]).decode()
-        yield Mutant(str(path.relative_to(LIBRARY)), number, lines[number - 1], after)
+        yield Mutant(str(path.relative_to(SOURCES)), number, lines[number - 1], after)
 
 
 def compiles(mutant: Mutant) -> bool:
     """Whether a module with this change is still Python."""
     try:
-        compile(changed(LIBRARY / mutant.module, mutant), mutant.module, "exec")
+        compile(changed(SOURCES / mutant.module, mutant), mutant.module, "exec")
     except (SyntaxError, ValueError):
         return False
     return True

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from paraphrastic.evaluation.uriel import DISTANCES
+from paraphrastic_pipeline.evaluation.uriel import DISTANCES
 
 # As in the real archives, English stands in the middle of the order.
 ORDER = ["aap", "deu", "arb", "eng", "cmn", "fra", "zho"]

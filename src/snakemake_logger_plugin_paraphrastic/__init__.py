@@ -117,7 +117,7 @@ class LogHandler(LogHandlerBase):
 
     def _begin(self) -> None:
         # The workflow has been read, so this is its own library.
-        from paraphrastic.pipeline import hooks
+        from paraphrastic_pipeline.workflow import hooks
 
         self._progress = hooks.progress
         if self._progress is not None and self._on_terminal:

@@ -4,7 +4,7 @@ import io
 import tarfile
 import zipfile
 
-from paraphrastic.registry.archive import open_members
+from paraphrastic_pipeline.registry.archive import open_members
 
 
 def make_zip(path, members, **options):

@@ -6,11 +6,11 @@ from typing import Any
 
 from configurations import ROOT, SCHEMA, load
 
-from paraphrastic.config.check import check_config
-from paraphrastic.pipeline.corpora import Corpora
-from paraphrastic.pipeline.evaluations import Evaluations
-from paraphrastic.pipeline.models import Models
-from paraphrastic.pipeline.results import Results
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.workflow.corpora import Corpora
+from paraphrastic_pipeline.workflow.evaluations import Evaluations
+from paraphrastic_pipeline.workflow.models import Models
+from paraphrastic_pipeline.workflow.results import Results
 
 SECTIONS = ("contamination", "evaluation", "filter_study", "language_choice", "studies")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import yaml
 
-from paraphrastic.config.check import check_config
-from paraphrastic.registry.datasets import read_registry
+from paraphrastic_pipeline.registry.datasets import read_registry
+from paraphrastic_pipeline.settings.check import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

@@ -16,11 +16,11 @@ from web_server import Server
 
 from original_code import SENTENCES, Original, train_sentencepiece
 from paraphrastic import load_model
-from paraphrastic.config import check
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
-from paraphrastic.pipeline import starter
-from paraphrastic.registry.datasets import Dataset, read_registry
+from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
+from paraphrastic_pipeline.settings import check
+from paraphrastic_pipeline.workflow import starter
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,14 @@ import numpy as np
 from small_corpus import sentence_pairs, write_pairs
 from training_runs import CONFIG, SETTINGS
 
-from paraphrastic.config.architecture import Architecture, Part, vocabularies
-from paraphrastic.training import train
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.encoder import RecurrentEmbeddings
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic.model.architecture import Architecture, Part
+from paraphrastic_pipeline.settings.architecture import vocabularies
+from paraphrastic_pipeline.training import train
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.encoder import RecurrentEmbeddings
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 SHORT = replace(SETTINGS, dimension=12, epochs=2, megabatch=2, init_std=0.5, engine="auto", dropout=0.2)
 LSTM = Part(kind="lstm", unit="word")

@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 
 def extract(tmp_path, kind, content, languages=("en", "de"), *, columns=(), order=None, bound=0):

@@ -3,8 +3,8 @@
 import csv
 from pathlib import Path
 
-from paraphrastic.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
-from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
+from paraphrastic_pipeline.evaluation.ledger import LEDGER_COLUMNS, Run, write_ledger
+from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS
 
 ABOUT = {"paper": "A Paper", "table": "Table 2", "protocol": "by hand", "config": "", "model": ""}
 EN = {"config": "paper.yaml", "model": "en"}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from paraphrastic.corpus.score import SCORED_SCHEMA
+from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA
 
 
 def write_scored(path: Path, pairs: list[tuple[str, str]], scores: list[float | None] | None = None) -> Path:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from paraphrastic.corpus.score import SCORED_SCHEMA
+from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},

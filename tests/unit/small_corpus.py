@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from paraphrastic.base.units import Unknown
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 NOUNS = {"dog": "hund", "cat": "katze", "house": "haus", "tree": "baum", "car": "auto", "river": "fluss"}
 VERBS = {"sees": "sieht", "likes": "mag", "finds": "findet", "paints": "malt"}

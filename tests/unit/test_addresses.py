@@ -13,10 +13,10 @@ from web_server import DIGEST, get, give, refused, remote, status
 from paraphrastic.base.addresses import hide_secrets, secret_error
 from paraphrastic.base.errors import InputError, on_one_line
 from paraphrastic.cli import main
-from paraphrastic.registry.datasets import COLUMNS
-from paraphrastic.registry.download import fetch
-from paraphrastic.registry.http import RefusedError
-from paraphrastic.registry.opus import LISTS, read_list
+from paraphrastic_pipeline.registry.datasets import COLUMNS
+from paraphrastic_pipeline.registry.download import fetch
+from paraphrastic_pipeline.registry.http import RefusedError
+from paraphrastic_pipeline.registry.opus import LISTS, read_list
 
 USER, PARAMETER = "user name or password", "has a secret in it"
 # The secret is always `s3cret`.

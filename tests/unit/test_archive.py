@@ -10,8 +10,9 @@ import zipfile
 import pytest
 from archives import make_tar, make_zip, read_all
 
+from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.archive import member_names, open_largest, open_members, open_stream, read_members
+from paraphrastic_pipeline.registry.archive import member_names, open_largest, open_members, read_members
 
 
 @pytest.mark.parametrize(

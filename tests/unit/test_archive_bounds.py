@@ -15,8 +15,9 @@ import pyarrow
 import pytest
 from archives import make_tar, make_zip, read_all
 
+from paraphrastic.base.compressed import DamagedError, open_stream
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.archive import DamagedError, check_whole, open_stream, read_members
+from paraphrastic_pipeline.registry.archive import check_whole, read_members
 
 
 @contextmanager
@@ -78,9 +79,9 @@ def test_long_names_are_no_bombs(tmp_path):
 @pytest.mark.parametrize("make", [make_zip, make_tar], ids=["zip", "tar"])
 def test_the_number_of_members_is_bounded(tmp_path, monkeypatch, make):
     path = make(tmp_path / "many", {f"m{i}": b"" for i in range(5)})
-    monkeypatch.setattr("paraphrastic.registry.archive._MAX_MEMBERS", 5)
+    monkeypatch.setattr("paraphrastic_pipeline.registry.archive._MAX_MEMBERS", 5)
     assert len(read_members(path, lambda _: True, max_bytes=0)) == 5
-    monkeypatch.setattr("paraphrastic.registry.archive._MAX_MEMBERS", 4)
+    monkeypatch.setattr("paraphrastic_pipeline.registry.archive._MAX_MEMBERS", 4)
     for read in (lambda: read_members(path, lambda _: True, max_bytes=0), lambda: read_all(path, "m0")):
         with pytest.raises(InputError, match="many: has more than 4 members"):
             read()
@@ -162,8 +163,8 @@ def test_an_archive_may_be_packed_otherwise_than_its_name_says(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.bz2", "a.txt.gz"])
 def test_a_check_ends_at_a_bound_in_little_memory(tmp_path, monkeypatch, name):
-    monkeypatch.setattr("paraphrastic.registry.archive._MIN_BOUND", 5 << 20)
-    monkeypatch.setattr("paraphrastic.registry.archive._MAX_RATIO", 1)
+    monkeypatch.setattr("paraphrastic_pipeline.registry.archive._MIN_BOUND", 5 << 20)
+    monkeypatch.setattr("paraphrastic_pipeline.registry.archive._MAX_RATIO", 1)
     zeros = bytes(20 << 20)
     path = tmp_path / name
     if name == "a.zip":

@@ -10,10 +10,10 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, train_model
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic.training.batches import same_meaning, without_repetitions
-from paraphrastic.training.groups import shared_groups
-from paraphrastic.training.loss import multiple_negatives_loss
-from paraphrastic.training.sentences import Sentences
+from paraphrastic_pipeline.training.batches import same_meaning, without_repetitions
+from paraphrastic_pipeline.training.groups import shared_groups
+from paraphrastic_pipeline.training.loss import multiple_negatives_loss
+from paraphrastic_pipeline.training.sentences import Sentences
 
 
 def pairs_of(source: list[int], target: list[int], groups: list[list[int]] | None = None) -> Sentences:

@@ -21,12 +21,12 @@ from trigram_encoder import (
 )
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation import bitext
-from paraphrastic.evaluation.bitext import best_threshold, evaluate_bucc
-from paraphrastic.evaluation.bitext_data import prepare_bucc
-from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.model.system import System
 from paraphrastic.neighbours.bitext import MinedPairs
+from paraphrastic_pipeline.evaluation import bitext
+from paraphrastic_pipeline.evaluation.bitext import best_threshold, evaluate_bucc
+from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
+from paraphrastic_pipeline.evaluation.results import Evaluation, Result
 
 UNKNOWN = ROOT / "config" / "published" / "bucc_digests.json"
 

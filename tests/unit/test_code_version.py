@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic.base import code_version as module
+from paraphrastic_pipeline.base import code_version as module
 
 FILES = {
     "top.py": (
@@ -26,7 +26,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder.mkdir()
     for name, text in FILES.items():
         (folder / name).write_text(text)
-    monkeypatch.setattr(module, "PACKAGE", folder)
     monkeypatch.setattr(module, "ROOT", tmp_path)
     start_anew()
     yield folder
@@ -127,7 +126,6 @@ def test_a_copy_of_the_project_parses_nothing(
     first = version("paraphrastic.top")
     copied = tmp_path / "copy"
     shutil.copytree(package, copied / "paraphrastic")
-    monkeypatch.setattr(module, "PACKAGE", copied / "paraphrastic")
     monkeypatch.setattr(module, "ROOT", copied)
     monkeypatch.setattr(module, "_parse", None)
     assert version("paraphrastic.top") == first

@@ -17,8 +17,11 @@ from training_runs import CONFIG, SETTINGS, history, train_model, training_input
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256, write_json
 from paraphrastic.base.tables import read_csv
-from paraphrastic.evaluation import comparison
-from paraphrastic.evaluation.comparison import (
+from paraphrastic.interop.tokenizer import tokenizer_json
+from paraphrastic.model.folder import open_folder
+from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic_pipeline.evaluation import comparison, static_embedding
+from paraphrastic_pipeline.evaluation.comparison import (
     OWN,
     PAPER,
     STATIC_EMBEDDING,
@@ -28,19 +31,19 @@ from paraphrastic.evaluation.comparison import (
     write_curve,
     write_curve_of_run,
 )
-from paraphrastic.evaluation.development import average_in_training, average_of_vectors, average_score
-from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.interop import static_embedding
-from paraphrastic.interop.static_embedding import Pairs, train_static_embedding
-from paraphrastic.interop.tokenizer import tokenizer_json
-from paraphrastic.model.folder import open_folder
-from paraphrastic.model.sentencepiece_models import read_model_proto
-from paraphrastic.report.contents import CAPTIONS
-from paraphrastic.report.figures.comparison import plot_comparison
-from paraphrastic.training import beginning, loop, train
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.train import Development
-from paraphrastic.training.warm_up import compile_kernels
+from paraphrastic_pipeline.evaluation.development import (
+    average_in_training,
+    average_of_vectors,
+    average_score,
+)
+from paraphrastic_pipeline.evaluation.static_embedding import Pairs, train_static_embedding
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.report.contents import CAPTIONS
+from paraphrastic_pipeline.report.figures.comparison import plot_comparison
+from paraphrastic_pipeline.training import beginning, loop, train
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.train import Development
+from paraphrastic_pipeline.training.warm_up import compile_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
 SCORE_SECONDS = 1_000_000

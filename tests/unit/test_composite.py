@@ -14,14 +14,15 @@ from small_corpus import sentence_pairs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256, write_json
-from paraphrastic.config.architecture import Architecture, Part, architecture_of, encoder_name, vocabularies
+from paraphrastic.model.architecture import Architecture, Part, encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
-from paraphrastic.training.encoder import initial_encoder
-from paraphrastic.training.loop import TrainingRun
-from paraphrastic.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
+from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.loop import TrainingRun
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 ENGLISH = [english for english, _ in sentence_pairs(40, seed=7)]
 GERMAN = [german for _, german in sentence_pairs(40, seed=7)]

@@ -10,11 +10,12 @@ import yaml
 from configurations import ROOT, SCHEMA, THEIRS, changed, checked, load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.architecture import Part, architecture_of, vocabulary_settings
-from paraphrastic.config.check import complete_config, read_config
-from paraphrastic.config.definitions import RECIPES, sweep_runs
-from paraphrastic.config.schema import Schema
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic.model.architecture import Part
+from paraphrastic_pipeline.settings.architecture import architecture_of, vocabulary_settings
+from paraphrastic_pipeline.settings.check import complete_config, read_config
+from paraphrastic_pipeline.settings.definitions import RECIPES, sweep_runs
+from paraphrastic_pipeline.settings.schema import Schema
+from paraphrastic_pipeline.training.settings import TrainingSettings
 
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
 

@@ -10,7 +10,7 @@ from configurations import ROOT, checked, load
 
 from paraphrastic import InputError
 from paraphrastic.cli import main
-from paraphrastic.config.check import read_config
+from paraphrastic_pipeline.settings.check import read_config
 
 
 @pytest.fixture(autouse=True)

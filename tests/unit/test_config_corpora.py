@@ -8,9 +8,9 @@ from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked, lo
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.config.check import check_config
-from paraphrastic.config.definitions import definitions_needed
-from paraphrastic.config.local_files import named_datasets
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.definitions import definitions_needed
+from paraphrastic_pipeline.settings.local_files import named_datasets
 
 
 @pytest.fixture
@@ -83,7 +83,9 @@ def test_the_version_of_a_file_is_its_content(mine: Path) -> None:
 def test_a_digest_is_computed_once(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = checked(changed("definitions.de.corpora", [{"path": "pairs.txt", "kind": "tsv"}]))
     first = named_datasets(config, REGISTRY)
-    monkeypatch.setattr("paraphrastic.config.local_files.sha256", lambda path: pytest.fail("read again"))
+    monkeypatch.setattr(
+        "paraphrastic_pipeline.settings.local_files.sha256", lambda path: pytest.fail("read again")
+    )
     assert named_datasets(config, REGISTRY) == first
 
 

@@ -4,7 +4,8 @@ import pytest
 from configurations import changed, checked
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.architecture import Architecture, architecture_of
+from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.settings.architecture import architecture_of
 
 
 @pytest.mark.parametrize(

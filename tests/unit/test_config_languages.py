@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.check import check_config
+from paraphrastic_pipeline.settings.check import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"

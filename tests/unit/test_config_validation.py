@@ -8,7 +8,7 @@ import yaml
 from configurations import SCHEMA, THEIRS, changed, checked
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.schema import PATTERNS
+from paraphrastic_pipeline.settings.schema import PATTERNS
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
 from paraphrastic.base.files import read_json
-from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.training import cooccurrence
-from paraphrastic.training.cooccurrence import (
+from paraphrastic.model.architecture import Architecture, Part
+from paraphrastic_pipeline.training import cooccurrence
+from paraphrastic_pipeline.training.cooccurrence import (
     cooccurrence_vectors,
     largest_eigenvectors,
     start_from_cooccurrences,
 )
-from paraphrastic.training.encoder import initial_encoder
-from paraphrastic.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.encoder import initial_encoder
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 
 @pytest.fixture

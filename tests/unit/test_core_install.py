@@ -16,11 +16,10 @@ import numpy as np
 import pytest
 from pipelines import MakeOnce
 
-from paraphrastic.base.code_version import PACKAGE
-from paraphrastic.cli import build_parser
 from paraphrastic.cli.models import _EXTRAS
+from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
 
-ROOT = PACKAGE.parents[1]
+ROOT = SOURCES.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Settings of pip that would offer packages from elsewhere.
 NO_PIP_SETTINGS = {key: value for key, value in os.environ.items() if not key.startswith("PIP_")}
@@ -57,6 +56,9 @@ NEEDS = {
         ["embed", "--model", "nope", "--input", "in.txt", "--output", "out.npy"],
         "nope: there is no folder of this name; models that come with the package: en, en-de-es-fr",
     ),
+}
+# Commands of the pipeline, which the wheel does not have.
+OF_PIPELINE = {
     "new": (
         ["new", "--languages", "en-de", "--corpus", "in.txt", "--output", "-"],
         PIPELINE.format("yaml"),
@@ -136,7 +138,7 @@ def environment(made_once: MakeOnce, kind: str, name: str, requirements: list[st
         return Environment([made / "environment/bin/python"], WITHOUT_PATH)
     links = made_once(name, lambda folder: link_packages(folder, requirements))
     # With -S, Python has no other packages than those on this path.
-    path = os.pathsep.join(map(str, (links, PACKAGE.parent)))
+    path = os.pathsep.join(map(str, (links, SOURCES)))
     return Environment([sys.executable, "-S"], {**WITHOUT_PATH, "PYTHONPATH": path})
 
 
@@ -180,7 +182,7 @@ print(paraphrastic.__file__)
 """
     ended = core.run(code, folder)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert ("site-packages" in ended.stdout) == (core.python[-1] != "-S")
+    assert ("site-packages" in ended.stdout) == has_wheel(core)
 
 
 def test_embed_and_score(core: Environment, folder: Path) -> None:
@@ -197,8 +199,10 @@ for name, given, output in (("embed", "in.txt", "out.npy"), ("score", "pairs.tsv
 
 
 def test_every_command_has_help(core: Environment, folder: Path) -> None:
-    names = re.findall(r"^  ([a-z-]+) {2,}", build_parser().epilog or "", re.M)
-    assert {"embed", "export", "links", "report"} < set(names)
+    ended = core.command(folder, "--help")
+    names = re.findall(r"^  ([a-z][a-z-]+) {2,}", ended.stdout, re.M)
+    assert {"embed", "export", "mine"} < set(names)
+    assert {"links", "report"}.isdisjoint(names) == has_wheel(core)
     code = """
 import sys
 from paraphrastic.cli import main
@@ -212,6 +216,14 @@ for arguments in (["--help"], *([name, "--help"] for name in sys.argv[1:])):
     ended = core.run(code, folder, *names)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.count("usage: paraphrastic") == len(names) + 1
+
+
+def has_wheel(environment: Environment) -> bool:
+    return environment.python[-1] != "-S"
+
+
+def needs(core: Environment) -> dict[str, tuple[list[str], str]]:
+    return NEEDS if has_wheel(core) else NEEDS | OF_PIPELINE
 
 
 @pytest.fixture(scope="session")
@@ -230,17 +242,28 @@ print(json.dumps(said))
 """
     folder = tmp_path_factory.mktemp("needs")
     write_lines(folder)
-    ended = core.run(code, folder, json.dumps({case: arguments for case, (arguments, _) in NEEDS.items()}))
+    cases = {case: arguments for case, (arguments, _) in needs(core).items()}
+    ended = core.run(code, folder, json.dumps(cases))
     assert (ended.returncode, ended.stderr) == (0, "")
     found: dict[str, list[Any]] = json.loads(ended.stdout)
     return found
 
 
-@pytest.mark.parametrize("case", NEEDS)
-def test_a_command_that_needs_more_says_so_in_one_line(case: str, said: dict[str, list[Any]]) -> None:
+@pytest.mark.parametrize("case", [*NEEDS, *OF_PIPELINE])
+def test_a_command_that_needs_more_says_so_in_one_line(
+    case: str, core: Environment, said: dict[str, list[Any]]
+) -> None:
+    if case not in needs(core):
+        ended = core.command(Path(), *OF_PIPELINE[case][0])
+        assert ended.returncode == 2
+        assert ended.stderr.endswith(
+            f"'{case}' is not a command of the library alone; those that train and evaluate come with the "
+            "pipeline: run `make install` in the project's folder\n"
+        )
+        return
     status, output, error, files = said[case]
     assert (status, output, files) == (1, "", ["in.txt", "pairs.tsv"])
-    assert re.fullmatch(f"paraphrastic: error: {NEEDS[case][1]}\n", error)
+    assert re.fullmatch(f"paraphrastic: error: {needs(core)[case][1]}\n", error)
 
 
 def test_the_readme_installs_what_the_page_to_try_a_model_needs(
@@ -269,7 +292,7 @@ def test_an_extra_of_small_packages_is_enough_to_export(
 
 def test_extras_that_messages_name_exist() -> None:
     extras = PROJECT["optional-dependencies"]
-    sources = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
     named = {name for text in sources for name in re.findall(r"'\.\[([\w-]+)\]'", text)}
     named |= {name for each in _EXTRAS.values() for name in each.split(",")}
     assert {"faiss", "chinese", "export", "onnx"} <= named <= set(extras)

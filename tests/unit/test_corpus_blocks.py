@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks
-from paraphrastic.corpus.blocks import noted, read_blocks, read_table, write_blocks
-from paraphrastic.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus import blocks
+from paraphrastic_pipeline.corpus.blocks import noted, read_blocks, read_table, write_blocks
+from paraphrastic_pipeline.corpus.sampling import Samples
 
 SCHEMA = pa.schema([("text", pa.string()), ("language", pa.string())])
 

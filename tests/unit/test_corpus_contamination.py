@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks, sampling
-from paraphrastic.corpus.contamination import TestSentences, mark_contamination
-from paraphrastic.corpus.corpus_tables import tabulate_contamination
-from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus import blocks, sampling
+from paraphrastic_pipeline.corpus.contamination import TestSentences, mark_contamination
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
+from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 
 NEAR = {"ngram": 3, "min_similarity": 0.6}
 

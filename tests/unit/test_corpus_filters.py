@@ -3,7 +3,7 @@
 import pytest
 from scored_pairs import block
 
-from paraphrastic.corpus.filters import build_filters
+from paraphrastic_pipeline.corpus.filters import build_filters
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},

@@ -9,16 +9,16 @@ import pytest
 from scored_corpus import write_scored
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.corpus_tables import tabulate_funnel
-from paraphrastic.corpus.counts import in_order
-from paraphrastic.corpus.filters import Filter, build_filters
-from paraphrastic.corpus.merge import merge_pairs
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
-from paraphrastic.report.figures.funnel import plot_funnel
-from paraphrastic.report.first_screen import surprises
-from paraphrastic.report.tables import read_table, words
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_funnel
+from paraphrastic_pipeline.corpus.counts import in_order
+from paraphrastic_pipeline.corpus.filters import Filter, build_filters
+from paraphrastic_pipeline.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.report.figures.funnel import plot_funnel
+from paraphrastic_pipeline.report.first_screen import surprises
+from paraphrastic_pipeline.report.tables import read_table, words
 
 SELECTED = {
     "read": 100,
@@ -147,7 +147,7 @@ def test_a_new_filter_is_in_the_tables_the_picture_and_the_report(
         odd = Filter("odd_line", lambda block: block["line"].to_numpy()[:, None], lambda n: n[:, 0] % 4 == 0)
         return [first, odd, *others]
 
-    monkeypatch.setattr("paraphrastic.corpus.select.build_filters", with_another)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.select.build_filters", with_another)
     scored = write_scored(tmp_path / "s", [(f"source {n}", f"target {n}") for n in range(100)], [0.5] * 100)
     counts = {name: tmp_path / f"{name}.json" for name in ("selected", "merged")}
     select_pairs(

@@ -7,7 +7,7 @@ import pytest
 from group_files import extract, faults, groups_of, packed, written
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import quoted_tables
+from paraphrastic_pipeline.corpus import quoted_tables
 
 WORDS = "key:id text:text"
 NEVER_CLOSED = "102: not CSV: a quote is not closed within 1000 lines"

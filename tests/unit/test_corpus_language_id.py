@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.language_id import LanguageIdentifier, train_language_id
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier, train_language_id
 
 ENGLISH = ["the dog runs in the house", "she is with the children", "what are they doing there"]
 GERMAN = ["der Hund läuft durch das Haus", "sie ist mit den Kindern da", "was machen sie dort"]

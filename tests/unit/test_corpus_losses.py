@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from paraphrastic.corpus.losses import extraction_loss, filter_loss, losses, merge_loss, warn
+from paraphrastic_pipeline.corpus.losses import extraction_loss, filter_loss, losses, merge_loss, warn
 
 
 def test_few_pairs_are_no_loss():

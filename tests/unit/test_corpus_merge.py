@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.blocks import write_table
-from paraphrastic.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.corpus.merge import merge_pairs
 
 
 def write(path, pairs, lines=None, raw=None):
@@ -239,7 +239,7 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
     selected = [write(tmp_path / "one", pairs[:20_000]), write(tmp_path / "other", pairs[20_000:])]
     for name, settings in (("a", {"threads": 1}), ("b", {"threads": 4}), ("c", {"memory_mb": 60})):
         merge(tmp_path, selected, name, max_pairs=[None, 1000], **settings)
-        monkeypatch.setattr("paraphrastic.corpus.merge._ROWS_PER_MB", 60)
+        monkeypatch.setattr("paraphrastic_pipeline.corpus.merge._ROWS_PER_MB", 60)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
     metadata = pq.read_metadata(tmp_path / "a")
     assert metadata.num_rows == 12_000
@@ -248,11 +248,12 @@ def test_bytes_depend_on_neither_threads_nor_memory(tmp_path, monkeypatch):
 def test_a_pair_at_the_border_of_two_slices_is_written_once(tmp_path, monkeypatch):
     """Numbers at the ends of slices hardly ever come up, so they are given here."""
     path = write(tmp_path / "one", [(f"s{n}", f"t{n}") for n in range(900)])
-    monkeypatch.setattr("paraphrastic.corpus.merge._ROWS_PER_MB", 3)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.merge._ROWS_PER_MB", 3)
     # With 200 MB, there are two slices of numbers below 2^64.
     numbers = ", ".join(f"{number}::UBIGINT" for number in (0, 2**63 - 1, 2**63, 2**64 - 1))
     monkeypatch.setattr(
-        "paraphrastic.corpus.merge.random_number", lambda *_: f"list_extract([{numbers}], 1 + place % 4)"
+        "paraphrastic_pipeline.corpus.merge.random_number",
+        lambda *_: f"list_extract([{numbers}], 1 + place % 4)",
     )
     _, rows = merge(tmp_path, [path])
     assert [row["line"] for row in rows] == [n for start in (1, 2, 3, 4) for n in range(start, 901, 4)]
@@ -296,7 +297,7 @@ def test_full_disk_is_one_line(tmp_path, monkeypatch, error):
     def full(*_, **__):
         raise error("IO Error: Could not write file: No space left on device\n\nMany words of advice")
 
-    monkeypatch.setattr("paraphrastic.corpus.merge.drop_duplicates", full)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.merge.drop_duplicates", full)
     path = write(tmp_path / "one", [("a", "b")])
     with pytest.raises(InputError) as caught:
         merge(tmp_path, [path])

@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks, mined_paraphrases, sampling
-from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
 from paraphrastic.model.system import System
-from paraphrastic.systems.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
+from paraphrastic_pipeline.corpus import blocks, mined_paraphrases, sampling
+from paraphrastic_pipeline.corpus.bitext_similarity import SIMILARITY_SCHEMA, measure_similarity
+from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 
 def write(path, rows, *, group_rows=None):

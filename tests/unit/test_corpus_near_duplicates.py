@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from test_corpus_merge import merge, places, write
 
-from paraphrastic.corpus.near_duplicates import _propose, pair_ngrams, rows_per_band
+from paraphrastic_pipeline.corpus.near_duplicates import _propose, pair_ngrams, rows_per_band
 
 BIGRAMS = {"ngram": 2, "min_similarity": 0.6}
 
@@ -81,7 +81,7 @@ def test_a_bucket_of_one_sentence_does_not_take_the_square_of_its_size(tmp_path)
 @pytest.mark.parametrize("slice_rows", [1, 3, 1000])
 def test_a_pair_is_compared_with_the_one_before_it_and_the_first_of_a_bucket(monkeypatch, slice_rows):
     """If a bucket holds one and another and one again, either comparison may be the one that tells."""
-    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", slice_rows)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.near_duplicates._SLICE_ROWS", slice_rows)
     buckets = {-7: [4, 9], -1: [4], 0: [5, 1, 8, 3], 6: [9, 2, 6], 11: []}
     rows = [(place, bucket) for bucket, members in buckets.items() for place in members]
     with duckdb.connect() as database:
@@ -100,7 +100,7 @@ def test_neither_threads_nor_memory_matter(tmp_path, five, monkeypatch):
     settings = {"near_duplicates": {"ngram": 1, "min_similarity": 0.4}}
     counts, rows = merge(tmp_path, [path, *five], **settings)
     assert 10 < counts["near_duplicates"] < 590
-    monkeypatch.setattr("paraphrastic.corpus.near_duplicates._SLICE_ROWS", 5000)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.near_duplicates._SLICE_ROWS", 5000)
     again, same = merge(tmp_path, [path, *five], **settings, threads=1, memory_mb=80)
     assert (counts, rows) == (again, same)
 

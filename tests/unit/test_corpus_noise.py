@@ -10,9 +10,9 @@ import pytest
 from configurations import checked, load
 from test_corpus_merge import merge
 
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
 
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
 EVERY = 8

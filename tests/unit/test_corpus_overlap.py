@@ -7,10 +7,10 @@ import zipfile
 import numpy as np
 import pytest
 
-from paraphrastic.corpus import overlap
-from paraphrastic.corpus.overlap import compare_words
-from paraphrastic.corpus.tokens import Tokens
-from paraphrastic.corpus.treebank import word_tokenizer
+from paraphrastic_pipeline.corpus import overlap
+from paraphrastic_pipeline.corpus.overlap import compare_words
+from paraphrastic_pipeline.corpus.tokens import Tokens
+from paraphrastic_pipeline.corpus.treebank import word_tokenizer
 
 
 def overlap_of(sources, targets, **settings):

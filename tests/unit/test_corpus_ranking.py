@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.ranking import rank_pairs
+from paraphrastic_pipeline.corpus.ranking import rank_pairs
 
 
 def write(path, scores, pairs=None):

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import readers
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus import readers
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 BOUND = 1 << 30
 

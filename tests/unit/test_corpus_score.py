@@ -8,9 +8,9 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import visible
-from paraphrastic.corpus import blocks
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import SCORED_SCHEMA, _visible, score_pairs
+from paraphrastic_pipeline.corpus import blocks
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import SCORED_SCHEMA, _visible, score_pairs
 
 NONE = {"identifier": None, "word_vectors": None, "segmentation": {}, "folding": {}, "lowercase": True}
 

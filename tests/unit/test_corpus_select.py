@@ -11,11 +11,11 @@ import pytest
 from scored_pairs import block
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks, sampling
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.sampling import Samples
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus import blocks, sampling
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
 
 PAPER = {
     "length": {"min": 5, "max": 40, "count": "mean"},

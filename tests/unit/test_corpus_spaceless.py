@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 import regex
 
-from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.spaceless import LETTERS, has_spaceless
-from paraphrastic.corpus.tokens import count_words, tokenize
+from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.corpus.spaceless import LETTERS, has_spaceless
+from paraphrastic_pipeline.corpus.tokens import count_words, tokenize
 
 SCRIPTS = """
     Han Hiragana Katakana Thai Lao Khmer Myanmar Tai_Tham Tai_Le New_Tai_Lue Tai_Viet Balinese Javanese Yi

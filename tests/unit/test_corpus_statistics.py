@@ -15,9 +15,9 @@ import pytest
 from scored_corpus import write_scored
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus import blocks
-from paraphrastic.corpus.corpus_tables import tabulate_corpora
-from paraphrastic.corpus.statistics import (
+from paraphrastic_pipeline.corpus import blocks
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_corpora
+from paraphrastic_pipeline.corpus.statistics import (
     WordStatistics,
     describe_corpus,
     entropy,

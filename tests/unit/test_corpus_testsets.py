@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import tracemalloc
 import pytest
 from extraction import extract, fault, pairs, tmx, variant
 
-from paraphrastic.corpus import readers
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus import readers
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 
 
 def test_tmx_takes_the_first_variant_of_each_language_by_primary_subtag(tmp_path):
@@ -98,7 +98,7 @@ def test_codes_of_the_same_language_count(tmp_path):
 
 @pytest.mark.parametrize(("text", "is_long"), [("x" * 7, False), ("x" * 8, True)])
 def test_a_unit_has_a_longest_text(tmp_path, monkeypatch, text, is_long):
-    monkeypatch.setattr("paraphrastic.corpus.tmx.MAX_LINE_BYTES", 10)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.tmx.MAX_LINE_BYTES", 10)
     content = tmx(variant("en", "abc") + variant("de", text))
     if is_long:
         assert "a unit longer than 10 characters" in fault(tmp_path, "tmx", content)

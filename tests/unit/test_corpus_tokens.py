@@ -5,7 +5,7 @@ import sys
 import pyarrow as pa
 import pytest
 
-from paraphrastic.corpus.tokens import count_tokens, tokenize
+from paraphrastic_pipeline.corpus.tokens import count_tokens, tokenize
 
 
 def test_tokens_are_counted_as_python_splits():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.word_vectors import WordVectors
+from paraphrastic_pipeline.corpus.word_vectors import WordVectors
 
 
 def vectors(tmp_path, text: str | bytes) -> WordVectors:
@@ -61,7 +61,7 @@ def test_repeated_words_and_words_with_spaces(tmp_path):
     ],
 )
 def test_bad_line(tmp_path, monkeypatch, block, line, cause):
-    monkeypatch.setattr("paraphrastic.corpus.word_vectors._BLOCK_LINES", block)
+    monkeypatch.setattr("paraphrastic_pipeline.corpus.word_vectors._BLOCK_LINES", block)
     with pytest.raises(InputError) as caught:
         vectors(tmp_path, f"cat 1 2 3\n{line}\ncow 1 2 3\n")
     assert str(caught.value) == f"{tmp_path / 'vectors.txt'}:2: {cause}"

@@ -10,12 +10,12 @@ from small_corpus import sentence_pairs, write_pairs, write_training_data
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.sentencepiece_models import ordinary_pieces
-from paraphrastic.training import pair_dataset
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.fingerprints import fingerprints
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training import pair_dataset
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.fingerprints import fingerprints
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 
 def flat(*sentences: list[int]) -> Sentences:
@@ -168,7 +168,7 @@ def test_overlapping_vocabularies_share_what_is_spelled_alike(tmp_path: Path) ->
 def test_shuffling_gives_every_pair_once_and_keeps_sides_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int
 ) -> None:
-    monkeypatch.setattr("paraphrastic.training.pair_dataset.PAIRS_PER_BLOCK", 64)
+    monkeypatch.setattr("paraphrastic_pipeline.training.pair_dataset.PAIRS_PER_BLOCK", 64)
     pairs = sentence_pairs(2 * 64 + 10)
     dataset, _ = write_training_data(tmp_path, pairs)
 

@@ -13,8 +13,8 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.base.hdf5 import new_hdf5, seal
-from paraphrastic.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.base.hdf5 import new_hdf5, seal
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 COUNT = 40
 CHANGED = "damaged: its content has changed since it was written; delete the file, and the pipeline makes it"

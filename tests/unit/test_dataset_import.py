@@ -14,9 +14,9 @@ from training_runs import SETTINGS, train_model
 from original_code import corpus, train_sentencepiece, vocabulary_of, write_data
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.training.dataset_import import import_dataset, read_vocabulary
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.sentences import Sentences
+from paraphrastic_pipeline.training.dataset_import import import_dataset, read_vocabulary
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
 
 SENTENCES = corpus(1200)
 PAIRS = [*zip(SENTENCES[::2], SENTENCES[1::2], strict=True), ("", "the dog"), ("the cat", "")]

@@ -9,14 +9,14 @@ from device_engines import STEPS, fused, initial_table, on_device, random_megaba
 from test_engine import ROWS, plain_adam
 from training_runs import SETTINGS
 
-from paraphrastic.config.architecture import Architecture, Part
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.formulas import adam, caught_up, hinge_and_factors
-from paraphrastic.training.encoder import AveragedEmbeddings, initial_encoder
-from paraphrastic.training.loss import margin_loss
-from paraphrastic.training.pair_dataset import UnitTable
-from paraphrastic.training.sentences import Sentences
+from paraphrastic.model.architecture import Architecture, Part
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.device.engine import DeviceEngine
+from paraphrastic_pipeline.training.device.formulas import adam, caught_up, hinge_and_factors
+from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, initial_encoder
+from paraphrastic_pipeline.training.loss import margin_loss
+from paraphrastic_pipeline.training.pair_dataset import UnitTable
+from paraphrastic_pipeline.training.sentences import Sentences
 
 
 @pytest.mark.parametrize(

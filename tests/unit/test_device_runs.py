@@ -22,13 +22,13 @@ from paraphrastic.base.devices import choose_device
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.base.threads import Workers
-from paraphrastic.training import negative_mining, train
-from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.device.engine import DeviceEngine
-from paraphrastic.training.device.selection import first_free
-from paraphrastic.training.fingerprints import fingerprints, sentence_fingerprints
-from paraphrastic.training.negative_mining import hardest_negatives, hardest_on_device
-from paraphrastic.training.sentences import Sentences
+from paraphrastic_pipeline.training import negative_mining, train
+from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.device.engine import DeviceEngine
+from paraphrastic_pipeline.training.device.selection import first_free
+from paraphrastic_pipeline.training.fingerprints import fingerprints, sentence_fingerprints
+from paraphrastic_pipeline.training.negative_mining import hardest_negatives, hardest_on_device
+from paraphrastic_pipeline.training.sentences import Sentences
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ import requests
 from web_server import DATA, DIGEST, OTHER, get, give, left, refused, remote, status, trickle
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.download import fetch
-from paraphrastic.registry.http import RefusedError, _Session
+from paraphrastic_pipeline.registry.download import fetch
+from paraphrastic_pipeline.registry.http import RefusedError, _Session
 
 
 def test_a_file_is_fetched_locked_and_not_fetched_again(server, place):

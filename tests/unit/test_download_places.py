@@ -17,8 +17,8 @@ import pytest
 from web_server import DATA, DIGEST, OTHER, get, give, left, refused, remote, status
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.download import fetch
-from paraphrastic.registry.http import PartialFile
+from paraphrastic_pipeline.registry.download import fetch
+from paraphrastic_pipeline.registry.http import PartialFile
 
 
 def test_a_damaged_file_is_said_and_fetched_again(server, place, caplog):

@@ -10,20 +10,20 @@ from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic import load_model
 from paraphrastic.base.threads import Workers
-from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.recurrent import RecurrentPooling
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.beginning import untrained_model
-from paraphrastic.training.encoder import (
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.beginning import untrained_model
+from paraphrastic_pipeline.training.encoder import (
     AveragedEmbeddings,
     TrainableEncoder,
     initial_encoder,
     scrambled,
 )
-from paraphrastic.training.fingerprints import fingerprints
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.train import build_engine, choose_engine
+from paraphrastic_pipeline.training.fingerprints import fingerprints
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.train import build_engine, choose_engine
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,15 @@ import torch
 from training_runs import SETTINGS
 
 from paraphrastic.base.threads import Workers
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.encoder import AveragedEmbeddings, TrainableEncoder
-from paraphrastic.training.fused import FusedEngine
-from paraphrastic.training.fused_kernels import EPSILON, add_dropped
-from paraphrastic.training.loss import margin_loss
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import TrainingSettings
-from paraphrastic.training.sparse_rows import Step
-from paraphrastic.training.train import build_engine
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, TrainableEncoder
+from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.fused_kernels import EPSILON, add_dropped
+from paraphrastic_pipeline.training.loss import margin_loss
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.settings import TrainingSettings
+from paraphrastic_pipeline.training.sparse_rows import Step
+from paraphrastic_pipeline.training.train import build_engine
 
 ENGINES = ("fused", "autograd")
 ROWS, ZERO_ROW = 60, 59

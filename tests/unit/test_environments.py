@@ -14,9 +14,10 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from paraphrastic.base.code_version import PACKAGE, modules_of
+from paraphrastic_pipeline.base.code_version import ROOT as SOURCES
+from paraphrastic_pipeline.base.code_version import modules_of
 
-ROOT = PACKAGE.parents[1]
+ROOT = SOURCES.parent
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 _METADATA, UV = _PROJECT["project"], _PROJECT["tool"]["uv"]
 CORE: list[str] = _METADATA["dependencies"]
@@ -37,7 +38,7 @@ DISTRIBUTIONS = {
     "urllib3": "requests",
     "yaml": "pyyaml",
 }
-OURS = {"paraphrastic", "snakemake_logger_plugin_paraphrastic", "adapter"}
+OURS = {"paraphrastic", "paraphrastic_pipeline", "snakemake_logger_plugin_paraphrastic", "adapter"}
 # Imported late, only if a setting or an argument asks for them, with a message that says what to install, or
 # where they are installed.
 OPTIONAL = {"ctranslate2", "faiss", "tensorboard", "umap"}
@@ -89,7 +90,7 @@ def test_there_are_rules() -> None:
 @cache
 def needed(script: Path) -> set[str]:
     """Packages that a script imports, itself and by the modules that it imports."""
-    paths = {script, PACKAGE / "pipeline/step.py", *modules_of("paraphrastic.pipeline.step", script=script)}
+    paths = {script, *modules_of("paraphrastic_pipeline.workflow.step", script=script)}
     return {DISTRIBUTIONS.get(name, name).replace("_", "-") for path in paths for name in imported(path)}
 
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.studies import FILTER_STUDY_COLUMNS, tabulate_filter_study
-from paraphrastic.report.figures.studies import plot_filter_study
-from paraphrastic.report.render import render_table
+from paraphrastic_pipeline.evaluation.studies import FILTER_STUDY_COLUMNS, tabulate_filter_study
+from paraphrastic_pipeline.report.figures.studies import plot_filter_study
+from paraphrastic_pipeline.report.render import render_table
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/filter_study.csv"

@@ -33,7 +33,7 @@ from paraphrastic.interop.tokenizer import complete_folder
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.encoder import cosines
 from paraphrastic.model.sentencepiece_models import add_unknown_pieces
-from paraphrastic.training.model_selection import choose_model
+from paraphrastic_pipeline.training.model_selection import choose_model
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = {"sentence-transformers": "sentence_transformers", "model2vec": "model2vec", "onnx": "onnxruntime"}

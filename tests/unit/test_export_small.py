@@ -11,9 +11,9 @@ from training_runs import SETTINGS, train_model
 from paraphrastic import load_model
 from paraphrastic.base.files import sha256
 from paraphrastic.cli import main
-from paraphrastic.evaluation.development import average_score
-from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.interop import compression
+from paraphrastic_pipeline.evaluation.development import average_score
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.tables import INTERVAL_COLUMNS
-from paraphrastic.report.figures.systems import plot_systems
+from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS
+from paraphrastic_pipeline.report.figures.systems import plot_systems
 
 
 def intervals(folder: Path, rows: list[dict[str, str]]) -> Path:

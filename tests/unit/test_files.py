@@ -23,9 +23,9 @@ from paraphrastic.base.files import (
     unwritable_named,
     write_json,
 )
-from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,11 +15,11 @@ from matplotlib.figure import Figure
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
 from paraphrastic.base.tables import write_csv
-from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.interop import front as measuring
-from paraphrastic.interop.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
-from paraphrastic.report.figures import front
-from paraphrastic.report.figures.front import plot_front
+from paraphrastic_pipeline.evaluation import front as measuring
+from paraphrastic_pipeline.evaluation.front import FRONT_COLUMNS, Protocol, measure_front, tabulate_front
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.report.figures import front
+from paraphrastic_pipeline.report.figures.front import plot_front
 
 ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("published/sts.csv", "published/sts_spearman.csv", "other_models.csv")

@@ -19,14 +19,6 @@ from paraphrastic import load_model
 from paraphrastic.base.files import read_json
 from paraphrastic.base.text import as_read, collapse_spaces, prepare_text
 from paraphrastic.cli import build_parser
-from paraphrastic.corpus.contamination import mark_contamination
-from paraphrastic.corpus.groups import Drawing
-from paraphrastic.corpus.language_id import LanguageIdentifier
-from paraphrastic.corpus.normal_form import words_of
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
-from paraphrastic.corpus.testsets import TestFile, gather_testsets
 from paraphrastic.interop.export import export_model
 from paraphrastic.interop.formats import FORMATS
 from paraphrastic.model.average import AverageEncoder
@@ -35,9 +27,17 @@ from paraphrastic.model.folder import save_model
 from paraphrastic.neighbours.dedup_files import dedup_file
 from paraphrastic.neighbours.mine_files import mine_files
 from paraphrastic.neighbours.search_files import search_files
-from paraphrastic.registry.datasets import KINDS
 from paraphrastic.systems.open import system_of
-from paraphrastic.training.vocabulary import train_sentencepiece
+from paraphrastic_pipeline.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.groups import Drawing
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
+from paraphrastic_pipeline.corpus.normal_form import words_of
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.registry.datasets import KINDS
+from paraphrastic_pipeline.training.vocabulary import train_sentencepiece
 
 PREPARATION: dict[str, Any] = {
     "segmentation": {}, "folding": {"ar": "marks", "ru": "yo", "tr": "dotted"}, "lowercase": True,

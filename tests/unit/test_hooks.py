@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from paraphrastic.pipeline.hooks import (
+from paraphrastic_pipeline.registry.opus import OpusCorpus
+from paraphrastic_pipeline.workflow.hooks import (
     download_estimate,
     future_files_warning,
     killed_steps,
     left_out_models,
     settings_copy,
 )
-from paraphrastic.registry.opus import OpusCorpus
 
 
 def test_other_settings_have_another_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from small_models import model_of
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.files import ModelFiles, tensor_name
 from paraphrastic.model.folder import open_folder, save_model

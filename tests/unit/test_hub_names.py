@@ -9,9 +9,9 @@ import pytest
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.hub_names import hub_name, place_fault
 from paraphrastic.cli import main
-from paraphrastic.config.local_files import place_errors
 from paraphrastic.model.hub import load_from_hub
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.settings.local_files import place_errors
 
 
 @pytest.fixture

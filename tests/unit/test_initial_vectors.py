@@ -10,12 +10,12 @@ from encoder_corpus import ARCHITECTURES, SHORT, Data, random_tokens, recurrent
 
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.vocabulary import load_sentencepiece
+from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.encoder import TrainableEncoder, initial_encoder, use_word_vectors
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.folder import save_model
-from paraphrastic.report.inspection import (
+from paraphrastic_pipeline.report.inspection import (
     Inspected,
     dropped_examples,
     inspect_model,

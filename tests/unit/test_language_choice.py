@@ -15,10 +15,7 @@ from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.architecture import architecture_of, vocabularies
-from paraphrastic.config.check import check_config
-from paraphrastic.config.studies import data_models
-from paraphrastic.evaluation.language_choice import (
+from paraphrastic_pipeline.evaluation.language_choice import (
     CORRELATION_COLUMNS,
     LANGUAGE_COLUMNS,
     PREDICTORS,
@@ -27,11 +24,14 @@ from paraphrastic.evaluation.language_choice import (
     permutation_p,
     tabulate_language_choice,
 )
-from paraphrastic.evaluation.piece_overlap import measure_overlap
-from paraphrastic.evaluation.uriel import DISTANCES
-from paraphrastic.report.figures.studies import plot_language_choice
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
+from paraphrastic_pipeline.evaluation.uriel import DISTANCES
+from paraphrastic_pipeline.report.figures.studies import plot_language_choice
+from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.studies import data_models
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 from uriel_archives import distances, write_matrices
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/language_choice_correlations.csv"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from paraphrastic.corpus.language_id import LanguageIdentifier
-from paraphrastic.registry.language_labels import labels_of, lid176
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
+from paraphrastic_pipeline.registry.language_labels import labels_of, lid176
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from ledgers import ABOUT, EN, intervals, ledger, run, write
 
-from paraphrastic.evaluation.ledger import write_ledger
+from paraphrastic_pipeline.evaluation.ledger import write_ledger
 
 ROOT = Path(__file__).resolve().parents[2]
 

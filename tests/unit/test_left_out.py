@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from catalogue import read_results, results
 
-from paraphrastic.evaluation.ledger import Run
+from paraphrastic_pipeline.evaluation.ledger import Run
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from web_server import DATA, Server, give, status
 
 from paraphrastic.cli import main
-from paraphrastic.registry.datasets import read_registry
-from paraphrastic.registry.links import check_links
+from paraphrastic_pipeline.registry.datasets import read_registry
+from paraphrastic_pipeline.registry.links import check_links
 
 HEADER = "name\tversion\tkind\tlanguages\tfile\taddresses\tsha256\tsize\tmembers\tlicence\n"
 

@@ -7,9 +7,9 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.registry.datasets import RemoteFile
-from paraphrastic.registry.download import fetch
-from paraphrastic.registry.lock import CONFIGFILES, lock_path, verify_downloads
+from paraphrastic_pipeline.registry.datasets import RemoteFile
+from paraphrastic_pipeline.registry.download import fetch
+from paraphrastic_pipeline.registry.lock import CONFIGFILES, lock_path, verify_downloads
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_files_from_elsewhere_are_not_looked_at() -> None:
 
 
 def test_a_download_of_another_size_is_not_read(download: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraphrastic.registry.lock.sha256", lambda path: pytest.fail("it was read"))
+    monkeypatch.setattr("paraphrastic_pipeline.registry.lock.sha256", lambda path: pytest.fail("it was read"))
     Path(download).write_text("one\n")
     assert fault(download) == (
         f"{download}: damaged: it has 4 bytes, and had 8 when it was fetched; "

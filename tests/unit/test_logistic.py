@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from paraphrastic.evaluation.logistic import predict_labels
+from paraphrastic_pipeline.evaluation.logistic import predict_labels
 
 STRENGTHS = (0.25, 2.0, 32.0)
 
@@ -66,7 +66,7 @@ def test_features_that_tell_nothing_give_the_larger_class() -> None:
 def test_fits_that_do_not_converge_are_told(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("paraphrastic.evaluation.logistic._MAX_STEPS", 1)
+    monkeypatch.setattr("paraphrastic_pipeline.evaluation.logistic._MAX_STEPS", 1)
     features, labels = rows(300, 10, 2)
     predict_labels(features, labels, some_subsets(300, 2), [1.0])
     assert "C = 1: 2 of 2 fits did not converge" in caplog.text

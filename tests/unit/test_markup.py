@@ -26,13 +26,13 @@ from paraphrastic.base.markup import (
 )
 from paraphrastic.base.tables import write_csv
 from paraphrastic.base.yaml_text import read_yaml, write_yaml
-from paraphrastic.evaluation.speed import SPEED_COLUMNS
-from paraphrastic.interop.front import FRONT_COLUMNS
 from paraphrastic.interop.model_card import export_card, read_card, write_import_card
-from paraphrastic.report.figures.front import plot_front
-from paraphrastic.report.figures.systems import plot_speed
-from paraphrastic.report.page import embed_svg, write_report
-from paraphrastic.report.render import render_table
+from paraphrastic_pipeline.evaluation.front import FRONT_COLUMNS
+from paraphrastic_pipeline.evaluation.speed import SPEED_COLUMNS
+from paraphrastic_pipeline.report.figures.front import plot_front
+from paraphrastic_pipeline.report.figures.systems import plot_speed
+from paraphrastic_pipeline.report.page import embed_svg, write_report
+from paraphrastic_pipeline.report.render import render_table
 
 HOSTILE = [
     "![x](https://example.org/x.png)",

@@ -8,7 +8,7 @@ import yaml
 
 from paraphrastic.base.files import write_json
 from paraphrastic.base.units import Unknown
-from paraphrastic.interop.model_card import write_card
+from paraphrastic_pipeline.report.card import write_card
 
 CONFIG = {
     "encoder": "averaged_subwords",

@@ -13,8 +13,8 @@ from small_models import model_of
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.config.architecture import Architecture, Part, Transformer, encoder_name
 from paraphrastic.interop.model_card import write_import_card
+from paraphrastic.model.architecture import Architecture, Part, Transformer, encoder_name
 from paraphrastic.model.average import AverageEncoder
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.config_file import ModelConfig, kind_of, read_config

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from catalogue import results
 
-from paraphrastic.pipeline.resources import (
+from paraphrastic_pipeline.workflow.resources import (
     LOADED_WEIGHTS,
     NEEDS,
     Need,
@@ -18,7 +18,7 @@ from paraphrastic.pipeline.resources import (
     minutes,
     weights_mb,
 )
-from paraphrastic.pipeline.transformer_needs import lstm_mb, transformer_need
+from paraphrastic_pipeline.workflow.transformer_needs import lstm_mb, transformer_need
 
 
 class Wildcards(dict[str, str]):

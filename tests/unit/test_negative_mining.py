@@ -11,16 +11,16 @@ import torch
 from torch import Tensor
 
 from paraphrastic.base.threads import Workers
-from paraphrastic.training import negative_mining
-from paraphrastic.training.negative_mining import (
+from paraphrastic_pipeline.training import negative_mining
+from paraphrastic_pipeline.training.negative_mining import (
     NO_NEGATIVE,
     _in_eight_bits,
     hardest_negatives,
     hardest_on_device,
     precision_on,
 )
-from paraphrastic.training.sentences import Sentences
-from paraphrastic.training.settings import MiningPrecision
+from paraphrastic_pipeline.training.sentences import Sentences
+from paraphrastic_pipeline.training.settings import MiningPrecision
 
 
 def unit_vectors(n: int, dim: int = 8, seed: int = 0) -> Tensor:

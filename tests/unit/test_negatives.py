@@ -11,10 +11,10 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic import load_model
 from paraphrastic.cli import main
-from paraphrastic.config.architecture import Architecture
-from paraphrastic.training.negatives import choose_negatives, tabulate_negatives
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.sentences import Sentences
+from paraphrastic.model.architecture import Architecture
+from paraphrastic_pipeline.training.negatives import choose_negatives, tabulate_negatives
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
 
 PAIRS = list(dict.fromkeys(sentence_pairs(400)))
 
@@ -65,10 +65,10 @@ def test_the_negative_is_the_nearest_sentence_of_the_other_side(
 
 def test_they_are_the_ones_of_a_run(model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from paraphrastic.base.threads import Workers
-    from paraphrastic.training.checkpoint import Checkpoints
-    from paraphrastic.training.encoder import initial_encoder
-    from paraphrastic.training.loop import TrainingRun
-    from paraphrastic.training.train import build_engine
+    from paraphrastic_pipeline.training.checkpoint import Checkpoints
+    from paraphrastic_pipeline.training.encoder import initial_encoder
+    from paraphrastic_pipeline.training.loop import TrainingRun
+    from paraphrastic_pipeline.training.train import build_engine
 
     with PairDataset(write_training_data(tmp_path, PAIRS)[0]) as pairs:
         initial = initial_encoder(pairs.units, SETTINGS, Architecture())

@@ -13,9 +13,9 @@ from configurations import REGISTRY, changed, checked
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import main
-from paraphrastic.config.local_files import named_datasets
-from paraphrastic.pipeline.estimate import archive_bytes, estimate
-from paraphrastic.registry.opus import OpusCorpus, fetch_list, read_list
+from paraphrastic_pipeline.registry.opus import OpusCorpus, fetch_list, read_list
+from paraphrastic_pipeline.settings.local_files import named_datasets
+from paraphrastic_pipeline.workflow.estimate import archive_bytes, estimate
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = "?source=en&target=pl&preprocessing=moses&version=latest"

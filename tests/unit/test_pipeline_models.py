@@ -11,12 +11,12 @@ from catalogue import of, results
 from configurations import load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.definitions import RECIPES
-from paraphrastic.pipeline.corpora import languages_of, one_of
+from paraphrastic_pipeline.settings.definitions import RECIPES
+from paraphrastic_pipeline.workflow.corpora import languages_of, one_of
 
 
 def test_a_dry_run_imports_nothing_heavy() -> None:
-    code = "import sys; from paraphrastic.pipeline import hooks, resources, results"
+    code = "import sys; from paraphrastic_pipeline.workflow import hooks, resources, results"
     shown = subprocess.run(
         [sys.executable, "-c", f"{code}; print(*sys.modules)"], capture_output=True, text=True, check=True
     )
@@ -149,7 +149,7 @@ def test_test_sets_are_a_reason_to_train_again_if_scores_decide_when_to_stop() -
     wildcards = of(model="en", run="dropout-0.0-megabatch-10")
     models = results().evaluations.models
     assert models.development_testsets(wildcards) == "ancient results/testsets/sts.parquet"
-    assert models.uncounted_modules(wildcards) == ["paraphrastic.evaluation.development"]
+    assert models.uncounted_modules(wildcards) == ["paraphrastic_pipeline.evaluation.development"]
     training = {**load("config")["training"], "early_stopping": {"patience": 2, "every": 1}}
     stopping = results(training=training).evaluations.models
     assert stopping.development_testsets(wildcards) == "results/testsets/sts.parquet"

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.pipeline.need import Need
-from paraphrastic.pipeline.plan import (
+from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
+from paraphrastic_pipeline.registry.opus import OpusCorpus
+from paraphrastic_pipeline.workflow.need import Need
+from paraphrastic_pipeline.workflow.plan import (
     PLANNING,
     SCHEDULING,
     STARTING,
@@ -21,9 +23,7 @@ from paraphrastic.pipeline.plan import (
     wall_seconds,
     write_plan,
 )
-from paraphrastic.pipeline.sizes import Job, PlannedRun, Sizes
-from paraphrastic.registry.datasets import Dataset, RemoteFile
-from paraphrastic.registry.opus import OpusCorpus
+from paraphrastic_pipeline.workflow.sizes import Job, PlannedRun, Sizes
 
 DOWNLOAD = "resources/downloads/web/de-en.txt.zip"
 

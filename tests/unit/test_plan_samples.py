@@ -15,9 +15,9 @@ import pytest
 from extraction import tmx, variant
 from test_plan import job, run_of, sizes_of
 
-from paraphrastic.corpus.readers import CorpusFile, extract_corpus
-from paraphrastic.pipeline.sizes import PlannedRun, extracted_mb
-from paraphrastic.registry.datasets import Dataset, RemoteFile
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
+from paraphrastic_pipeline.workflow.sizes import PlannedRun, extracted_mb
 
 Pairs = list[tuple[str, str]]
 
@@ -25,7 +25,7 @@ Pairs = list[tuple[str, str]]
 @pytest.fixture(autouse=True)
 def _small_samples(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("_HEAD_BYTES", 1 << 18), ("_PIECE_BYTES", 1 << 14), ("_PARQUET_ROWS", 2500)):
-        monkeypatch.setattr(f"paraphrastic.pipeline.sizes.{name}", value)
+        monkeypatch.setattr(f"paraphrastic_pipeline.workflow.sizes.{name}", value)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_a_corpus_of_ones_own_is_as_large_as_its_text(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if compress:
-        monkeypatch.setattr("paraphrastic.pipeline.sizes._HEAD_BYTES", 1 << 17)
+        monkeypatch.setattr("paraphrastic_pipeline.workflow.sizes._HEAD_BYTES", 1 << 17)
     path = tmp_path / f"mine.{kind}{ending}"
     columns = WRITERS[kind](path, pairs, more)
     if compress:

@@ -16,10 +16,10 @@ from small_models import model_of
 
 from paraphrastic import load_model
 from paraphrastic.base.text import collapse_spaces
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.model.files import ModelFiles
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
 
 CONFIGURATIONS = sorted(
     path.relative_to(ROOT / "config").with_suffix("").as_posix()

@@ -9,11 +9,11 @@ import pytest
 from configurations import ROOT, changed, checked
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
-from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.tasks import PROBES
-from paraphrastic.evaluation.testsets import read_testsets
 from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation.probes import COLUMNS, evaluate_probes, prepare_probes
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.tasks import PROBES
+from paraphrastic_pipeline.evaluation.testsets import read_testsets
 
 OFFICIAL = ROOT / "config/published/probes_digests.json"
 HEADER = "\t".join(COLUMNS) + "\n"

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 from snakemake_interface_logger_plugins.common import LogEvent
 
-from paraphrastic.pipeline.need import Need
-from paraphrastic.pipeline.plan import Cost
-from paraphrastic.pipeline.progress import Progress
-from paraphrastic.pipeline.sizes import Job
+from paraphrastic_pipeline.workflow.need import Need
+from paraphrastic_pipeline.workflow.plan import Cost
+from paraphrastic_pipeline.workflow.progress import Progress
+from paraphrastic_pipeline.workflow.sizes import Job
 from snakemake_logger_plugin_paraphrastic import LogHandler
 
 

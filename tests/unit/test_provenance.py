@@ -14,9 +14,9 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256, write_json
-from paraphrastic.base.records import recorded
 from paraphrastic.cli import main
-from paraphrastic.report.provenance import verify, write_provenance
+from paraphrastic_pipeline.base.records import recorded
+from paraphrastic_pipeline.report.provenance import verify, write_provenance
 
 CONFIG = {"seed": 7, "models": ["en"]}
 Step = Callable[..., None]
@@ -27,7 +27,7 @@ def run_step(name: str, inputs: list[str], outputs: list[str]) -> None:
     log = Path(f"results/logs/{name}.log")
     log.parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(log, mode="w")
-    logger = logging.getLogger("paraphrastic.base.records")
+    logger = logging.getLogger("paraphrastic_pipeline.base.records")
     logger.addHandler(handler)
     logger.setLevel(logging.INFO)
     try:
@@ -247,8 +247,8 @@ def test_results_without_a_record_are_one_line(tmp_path: Path, capsys: pytest.Ca
 
 def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     """A copy of the code inside another repository does not report that repository's commit."""
-    package = Path(__file__).resolve().parents[2] / "src" / "paraphrastic"
-    inside = tmp_path / "src" / "paraphrastic"
+    package = Path(__file__).resolve().parents[2] / "src" / "paraphrastic_pipeline"
+    inside = tmp_path / "src" / "paraphrastic_pipeline"
     inside.mkdir(parents=True)
     (inside / "base").mkdir()
     (inside / "__init__.py").write_text("")
@@ -256,7 +256,7 @@ def test_the_commit_is_that_of_the_code_alone(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "empty"], check=True)
-    command = [sys.executable, "-c", "from paraphrastic.base.records import commit; print(commit())"]
+    command = [sys.executable, "-c", "from paraphrastic_pipeline.base.records import commit; print(commit())"]
 
     def commit() -> str:
         environment = {**os.environ, "PYTHONPATH": str(tmp_path / "src")}

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from paraphrastic.config.architecture import Part
+from paraphrastic.model.architecture import Part
 from paraphrastic.model.recurrent import Lstm, RecurrentPooling, _Lstm
 
 LENGTHS = np.array([3, 0, 1, 9, 3, 2])

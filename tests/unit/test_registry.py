@@ -10,8 +10,8 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.registry.datasets import COLUMNS, address_error, read_registry
-from paraphrastic.registry.licences import commercial_use
+from paraphrastic_pipeline.registry.datasets import COLUMNS, address_error, read_registry
+from paraphrastic_pipeline.registry.licences import commercial_use
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "config" / "datasets.tsv"
@@ -210,9 +210,8 @@ def test_an_address_that_cannot_be_parsed_is_told():
 
 
 def test_reading_the_registry_imports_only_the_standard_library():
-    code = (
-        "import sys, paraphrastic.registry.datasets as r; r.read_registry(sys.argv[1]); print(*sys.modules)"
-    )
+    imported = "from paraphrastic_pipeline.registry.datasets import read_registry"
+    code = f"import sys; {imported}; read_registry(sys.argv[1]); print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code, str(SHIPPED)],
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},

@@ -20,11 +20,11 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
 from paraphrastic.model.files import ModelFiles
 from paraphrastic.model.folder import open_files
-from paraphrastic.report.figures.training import _without_rests, plot_training
-from paraphrastic.training import progress
-from paraphrastic.training.checkpoint import Progress
-from paraphrastic.training.loop import TrainingRun
-from paraphrastic.training.train import Development
+from paraphrastic_pipeline.report.figures.training import _without_rests, plot_training
+from paraphrastic_pipeline.training import progress
+from paraphrastic_pipeline.training.checkpoint import Progress
+from paraphrastic_pipeline.training.loop import TrainingRun
+from paraphrastic_pipeline.training.train import Development
 
 Data = tuple[Path, Path]
 

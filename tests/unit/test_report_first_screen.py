@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from paraphrastic.base.durations import in_words
 from paraphrastic.base.tables import write_csv
-from paraphrastic.report.first_screen import cost_of, surprises
-from paraphrastic.report.page import write_report
-from paraphrastic.report.provenance import write_provenance
-from paraphrastic.report.summary import Gain, Headline, read_ledger, read_speeds
+from paraphrastic_pipeline.base.durations import in_words
+from paraphrastic_pipeline.report.first_screen import cost_of, surprises
+from paraphrastic_pipeline.report.page import write_report
+from paraphrastic_pipeline.report.provenance import write_provenance
+from paraphrastic_pipeline.report.summary import Gain, Headline, read_ledger, read_speeds
 
 
 def found(tables: Path, headline: Headline | None = None) -> list[str]:
@@ -145,7 +145,7 @@ def record(step: str, seconds: float, inputs: Sequence[str], outputs: Sequence[s
 def test_the_cost_counts_every_step_that_led_to_a_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from paraphrastic.base.records import MARK
+    from paraphrastic_pipeline.base.records import MARK
 
     monkeypatch.chdir(tmp_path)
     Path("results/logs").mkdir(parents=True)

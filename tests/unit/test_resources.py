@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from paraphrastic.config.architecture import architecture_of
-from paraphrastic.pipeline.resources import (
+from paraphrastic_pipeline.settings.architecture import architecture_of
+from paraphrastic_pipeline.workflow.resources import (
     NEEDS,
     Need,
     bucc_need,

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.measurement import (
+from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation.measurement import (
     Measurement,
     best,
     bootstrap,
@@ -24,9 +25,8 @@ from paraphrastic.evaluation.measurement import (
     share,
     williams,
 )
-from paraphrastic.evaluation.results import Result, samples_of, write_result
-from paraphrastic.evaluation.tables import EvaluatedSystem, gathered
-from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation.results import Result, samples_of, write_result
+from paraphrastic_pipeline.evaluation.tables import EvaluatedSystem, gathered
 
 ENCODER = System("P-SP de", 3, "abc", lambda sentences, _: np.ones((len(sentences), 3), np.float32))
 

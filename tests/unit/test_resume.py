@@ -21,11 +21,11 @@ from small_corpus import sentence_pairs, write_training_data
 from training_runs import SETTINGS, history, stopped, train_model, training_inputs, write_data
 
 from paraphrastic.base.files import sha256
-from paraphrastic.training import train
-from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.loop import megabatches
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.settings import EngineName, TrainingSettings
+from paraphrastic_pipeline.training import train
+from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.loop import megabatches
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
 
 DROPOUT = replace(SETTINGS, dropout=0.3)
 
@@ -33,7 +33,7 @@ DROPOUT = replace(SETTINGS, dropout=0.3)
 @pytest.fixture
 def windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data set of three windows of 256 pairs, the last of which is short."""
-    monkeypatch.setattr("paraphrastic.training.pair_dataset.PAIRS_PER_BLOCK", 128)
+    monkeypatch.setattr("paraphrastic_pipeline.training.pair_dataset.PAIRS_PER_BLOCK", 128)
     return write_training_data(tmp_path, sentence_pairs(560))[0]
 
 
@@ -131,7 +131,7 @@ def test_how_often_checkpoints_are_written_changes_no_digit(
 _PROCESS = """
 import pickle, sys
 from pathlib import Path
-from paraphrastic.training.train import train_model
+from paraphrastic_pipeline.training.train import train_model
 folder = Path(sys.argv[1])
 arguments, named = pickle.loads((folder / "arguments").read_bytes())
 train_model(*arguments, **named)

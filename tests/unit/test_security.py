@@ -19,8 +19,8 @@ import torch
 from faults import message
 
 from paraphrastic.base.errors import InputError, is_out_of_memory
-from paraphrastic.registry.datasets import RemoteFile
-from paraphrastic.registry.download import fetch
+from paraphrastic_pipeline.registry.datasets import RemoteFile
+from paraphrastic_pipeline.registry.download import fetch
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.sentences import gather_sentences
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.sentences import gather_sentences
 
 
 def write(path: Path, **columns: list) -> Path:

@@ -8,12 +8,12 @@ import pytest
 from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.check import check_config
-from paraphrastic.config.definitions import corpus_pairs
-from paraphrastic.pipeline.corpora import Corpora
-from paraphrastic.pipeline.evaluations import Evaluations
-from paraphrastic.pipeline.models import Models
-from paraphrastic.registry.opus import list_path
+from paraphrastic_pipeline.registry.opus import list_path
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.definitions import corpus_pairs
+from paraphrastic_pipeline.workflow.corpora import Corpora
+from paraphrastic_pipeline.workflow.evaluations import Evaluations
+from paraphrastic_pipeline.workflow.models import Models
 
 HERE = {"registry": str(ROOT / DEFAULT)}
 ALL = ["sample_paranmt", "sample_opus", "sample_manythings", "sample_aligned"]

@@ -16,10 +16,15 @@ from training_runs import SETTINGS, train_model
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, write_json
-from paraphrastic.evaluation.speed import SPEED_COLUMNS, choose_sentences, measure_speed, tabulate_speed
-from paraphrastic.evaluation.speed_process import hold_to, measure, measure_job
 from paraphrastic.model.system import Stages
-from paraphrastic.report.figures.systems import plot_speed
+from paraphrastic_pipeline.evaluation.speed import (
+    SPEED_COLUMNS,
+    choose_sentences,
+    measure_speed,
+    tabulate_speed,
+)
+from paraphrastic_pipeline.evaluation.speed_process import hold_to, measure, measure_job
+from paraphrastic_pipeline.report.figures.systems import plot_speed
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "config/published/speed.csv"

@@ -10,8 +10,8 @@ import yaml
 
 from paraphrastic import InputError
 from paraphrastic.cli import main
-from paraphrastic.config.check import SCHEMA, check_config, read_config
-from paraphrastic.pipeline.starter import starter_configuration
+from paraphrastic_pipeline.settings.check import SCHEMA, check_config, read_config
+from paraphrastic_pipeline.workflow.starter import starter_configuration
 
 ROOT = Path(__file__).parents[2]
 
@@ -70,7 +70,7 @@ def test_a_language_that_the_identifier_does_not_know(
 
 
 def test_large_files_and_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paraphrastic.pipeline.starter._MANY", 2000)
+    monkeypatch.setattr("paraphrastic_pipeline.workflow.starter._MANY", 2000)
     rows = [json.dumps({"en": f"Sentence {i}.", "pl": f"Zdanie {i}."}) for i in range(1500)]
     (tmp_path / "more.jsonl").write_text("\n".join(rows))
     paths = [write_pairs(tmp_path / "my.tsv", 900), str(tmp_path / "more.jsonl")]

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.pipeline.step import step
+from paraphrastic_pipeline.workflow.step import step
 
 
 def fail(error: Exception, log: Path, monkeypatch: pytest.MonkeyPatch) -> None:

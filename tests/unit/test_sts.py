@@ -12,18 +12,18 @@ from scipy import stats
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.units import UNITS
-from paraphrastic.config.architecture import encoder_name
-from paraphrastic.evaluation import sts
-from paraphrastic.evaluation.correlation import pearson, spearman
-from paraphrastic.evaluation.development import development_score
-from paraphrastic.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
-from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.sts_data import prepare_sts
-from paraphrastic.evaluation.tables import system_name, tabulate_systems
-from paraphrastic.evaluation.tasks import DATASETS
-from paraphrastic.evaluation.testsets import content_digest
+from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.encoder import cosines
 from paraphrastic.systems.open import system_of
+from paraphrastic_pipeline.evaluation import sts
+from paraphrastic_pipeline.evaluation.correlation import pearson, spearman
+from paraphrastic_pipeline.evaluation.development import development_score
+from paraphrastic_pipeline.evaluation.measurement import bootstrap, interval, row_pearson, row_spearman
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.evaluation.tables import system_name, tabulate_systems
+from paraphrastic_pipeline.evaluation.tasks import DATASETS
+from paraphrastic_pipeline.evaluation.testsets import content_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 OFFICIAL = ROOT / "config" / "published" / "sts_digests.json"

@@ -12,12 +12,12 @@ from scipy import stats
 from test_sts import OFFICIAL, WordOverlap, archive_members, official_digests, prepared
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation import networks, sts
-from paraphrastic.evaluation.networks import Schedule
-from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.tables import tabulate_systems
-from paraphrastic.evaluation.testsets import content_digest
 from paraphrastic.systems.open import system_of
+from paraphrastic_pipeline.evaluation import networks, sts
+from paraphrastic_pipeline.evaluation.networks import Schedule
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.tables import tabulate_systems
+from paraphrastic_pipeline.evaluation.testsets import content_digest
 
 ROWS = {"train": 300, "dev": 80, "test": 100}
 

@@ -9,10 +9,10 @@ import pytest
 from configurations import SCHEMA, checked, load
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.check import check_config
-from paraphrastic.config.definitions import sweep_runs
-from paraphrastic.config.studies import data_models, seed_runs, variants
-from paraphrastic.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
+from paraphrastic_pipeline.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
+from paraphrastic_pipeline.settings.check import check_config
+from paraphrastic_pipeline.settings.definitions import sweep_runs
+from paraphrastic_pipeline.settings.studies import data_models, seed_runs, variants
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config/published/studies.csv"
 

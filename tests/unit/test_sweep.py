@@ -8,8 +8,8 @@ import pytest
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import write_json
-from paraphrastic.report.figures.training import plot_sweep
-from paraphrastic.training.model_selection import choose_model, tabulate_sweep
+from paraphrastic_pipeline.report.figures.training import plot_sweep
+from paraphrastic_pipeline.training.model_selection import choose_model, tabulate_sweep
 
 RUNS = {(0.0, 5): 0.71, (0.0, 60): 0.74321, (0.3, 5): 0.74321, (0.3, 60): 0.7}
 

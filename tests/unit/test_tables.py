@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paraphrastic.evaluation.measurement import correlations, share
-from paraphrastic.evaluation.results import write_result
-from paraphrastic.evaluation.tables import INTERVAL_COLUMNS, tabulate_systems
 from paraphrastic.model.system import System
-from paraphrastic.report.render import render_table
+from paraphrastic_pipeline.evaluation.measurement import correlations, share
+from paraphrastic_pipeline.evaluation.results import write_result
+from paraphrastic_pipeline.evaluation.tables import INTERVAL_COLUMNS, tabulate_systems
+from paraphrastic_pipeline.report.render import render_table
 
 TRACKS = {"en": ["en-en"], "ar": ["ar-ar", "ar-en", "en-en"], "es": ["es-es", "es-en", "en-en"]}
 

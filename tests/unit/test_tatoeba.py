@@ -8,10 +8,10 @@ import pytest
 from trigram_encoder import ENCODER, FAULTY, OPTIONS, ROOT, cosines
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.bitext import evaluate_tatoeba
-from paraphrastic.evaluation.bitext_data import prepare_tatoeba
-from paraphrastic.evaluation.results import Evaluation, Result
 from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation.bitext import evaluate_tatoeba
+from paraphrastic_pipeline.evaluation.bitext_data import prepare_tatoeba
+from paraphrastic_pipeline.evaluation.results import Evaluation, Result
 
 OFFICIAL = ROOT / "config" / "published" / "tatoeba_digests.json"
 

@@ -15,13 +15,13 @@ from training_runs import SETTINGS, stopped, train_model, training_inputs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.evaluation.development import average_score
-from paraphrastic.evaluation.sts_data import prepare_sts
 from paraphrastic.model.encoder import SentenceEncoder
 from paraphrastic.systems.open import open_system, system_of
-from paraphrastic.systems.teacher import embed_teacher
-from paraphrastic.training.loss import cosines_loss
-from paraphrastic.training.train import train_model as train
+from paraphrastic_pipeline.evaluation.development import average_score
+from paraphrastic_pipeline.evaluation.sts_data import prepare_sts
+from paraphrastic_pipeline.training.loss import cosines_loss
+from paraphrastic_pipeline.training.teacher import embed_teacher
+from paraphrastic_pipeline.training.train import train_model as train
 
 PAIRS = sentence_pairs(400)
 PUPIL = replace(SETTINGS, dimension=8, loss="cosines", engine="auto")

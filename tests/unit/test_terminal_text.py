@@ -9,11 +9,11 @@ import pytest
 
 from paraphrastic.base.errors import LogFormatter, on_one_line, spelled_out
 from paraphrastic.cli import arguments, main
-from paraphrastic.corpus.losses import warn
-from paraphrastic.pipeline.step import step
-from paraphrastic.report import inspection
-from paraphrastic.report.provenance import Verification
-from paraphrastic.training.negatives import Negative, as_table
+from paraphrastic_pipeline.corpus.losses import warn
+from paraphrastic_pipeline.report import inspection
+from paraphrastic_pipeline.report.provenance import Verification
+from paraphrastic_pipeline.training.negatives import Negative, as_table
+from paraphrastic_pipeline.workflow.step import step
 from snakemake_logger_plugin_paraphrastic import _warnings
 
 HOSTILE = "a\x1b]0;title\x07\x1b[2J\x9b31m\tb\rc\x7f\x85\ndone"
@@ -72,7 +72,7 @@ def test_paths_in_somebody_elses_record(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = Verification(same=1, differing={HOSTILE: "does not exist"}, absent=[HOSTILE])
-    monkeypatch.setattr("paraphrastic.report.provenance.verify", lambda _: found)
+    monkeypatch.setattr("paraphrastic_pipeline.report.provenance.verify", lambda _: found)
     assert main(["verify"]) == 1
     shown = capsys.readouterr()
     assert shown.out == f"{ESCAPED}\\ndone: does not exist\n"

@@ -12,9 +12,9 @@ import unicode_text
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.text import collapse_spaces, fold, is_chinese, prepare_text, segment, visible
-from paraphrastic.corpus.score import score_pairs
-from paraphrastic.corpus.select import select_pairs
 from paraphrastic.model.average import AverageEncoder
+from paraphrastic_pipeline.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
 
 
 def test_chinese_is_segmented_by_mode(capfd):

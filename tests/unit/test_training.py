@@ -18,14 +18,14 @@ from training_runs import SETTINGS, history, train_model, training_inputs
 from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
-from paraphrastic.base.hdf5 import seal
 from paraphrastic.model.unseen import UNSEEN
-from paraphrastic.training import beginning, train
-from paraphrastic.training.checkpoint import Checkpoints
-from paraphrastic.training.encoder import AveragedEmbeddings
-from paraphrastic.training.loop import TrainingRun, megabatch_size, megabatches
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.settings import EngineName, TrainingSettings
+from paraphrastic_pipeline.base.hdf5 import seal
+from paraphrastic_pipeline.training import beginning, train
+from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.encoder import AveragedEmbeddings
+from paraphrastic_pipeline.training.loop import TrainingRun, megabatch_size, megabatches
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,13 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation import networks
-from paraphrastic.evaluation.cross_validation import _best, nested_cross_validation
-from paraphrastic.evaluation.networks import Schedule
-from paraphrastic.evaluation.results import Evaluation, Result
-from paraphrastic.evaluation.transfer import evaluate_transfer
-from paraphrastic.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from paraphrastic.model.system import System
+from paraphrastic_pipeline.evaluation import networks
+from paraphrastic_pipeline.evaluation.cross_validation import _best, nested_cross_validation
+from paraphrastic_pipeline.evaluation.networks import Schedule
+from paraphrastic_pipeline.evaluation.results import Evaluation, Result
+from paraphrastic_pipeline.evaluation.transfer import evaluate_transfer
+from paraphrastic_pipeline.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from transfer_archives import polish_files, senteval_members, write_senteval
 
 DIM = 12

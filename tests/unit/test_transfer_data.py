@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.testsets import read_testsets
-from paraphrastic.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
+from paraphrastic_pipeline.evaluation.testsets import read_testsets
+from paraphrastic_pipeline.evaluation.transfer_data import TRANSFER_TASKS, prepare_transfer, transfer_digest
 from transfer_archives import judged, polish_files, senteval_members, write_senteval
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "config" / "published"

@@ -23,16 +23,16 @@ from paraphrastic import load_model
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
-from paraphrastic.config.architecture import Architecture, Transformer
-from paraphrastic.interop.transformer import compare_folder
+from paraphrastic.model.architecture import Architecture, Transformer
 from paraphrastic.model.lstm_pooling import LastState
 from paraphrastic.model.transformer import load_tokenizer, tokenizer_digest
-from paraphrastic.training.autograd import AutogradEngine
-from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.loop import TrainingRun, megabatches
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.train import train_model
-from paraphrastic.training.transformer import begin_transformer, tokenize_pairs
+from paraphrastic_pipeline.report.transformer_parity import compare_folder
+from paraphrastic_pipeline.training.autograd import AutogradEngine
+from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.loop import TrainingRun, megabatches
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.training.transformer import begin_transformer, tokenize_pairs
 
 PAIRS = sentence_pairs(100)
 RUN = replace(

@@ -15,9 +15,9 @@ from tiny_transformer import write_marian
 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.corpus.translated import gather_translations
-from paraphrastic.systems import translation
-from paraphrastic.systems.translation import (
+from paraphrastic_pipeline.corpus import translation
+from paraphrastic_pipeline.corpus.translated import gather_translations
+from paraphrastic_pipeline.corpus.translation import (
     Translate,
     Translation,
     TranslatorSettings,

@@ -10,10 +10,10 @@ from small_corpus import sentence_pairs, write_pairs
 
 from paraphrastic.base.units import spell
 from paraphrastic.model.average import AverageEncoder
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.model_files import tables_by_language
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.model_files import tables_by_language
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 
 def test_words():

@@ -16,22 +16,17 @@ from training_runs import CONFIG
 import original_code
 from paraphrastic import load_model
 from paraphrastic.base.units import spell
-from paraphrastic.config.architecture import (
-    Architecture,
-    Part,
-    architecture_of,
-    vocabularies,
-    vocabulary_settings,
-)
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.composite import CompositeEncoder
 from paraphrastic.model.encoder import SentenceEncoder
-from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, ordinary_pieces
+from paraphrastic.model.sentencepiece_models import SPACE, byte_pieces, load_sentencepiece, ordinary_pieces
 from paraphrastic.model.unseen import UNSEEN
-from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
-from paraphrastic.training.pair_dataset import PairDataset
-from paraphrastic.training.train import train_model
-from paraphrastic.training.vocabulary import load_sentencepiece, train_vocabulary
+from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies, vocabulary_settings
+from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.train import train_model
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 SETTINGS = dataclasses.replace(SHORT, dropout=0.0)
 # Sentences that differ in a digit, a number, a rare letter of a name, and an emoji.

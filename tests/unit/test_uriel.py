@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation.uriel import DISTANCES, distances_to_english
-from paraphrastic.registry.datasets import read_registry
+from paraphrastic_pipeline.evaluation.uriel import DISTANCES, distances_to_english
+from paraphrastic_pipeline.registry.datasets import read_registry
 from uriel_archives import ORDER, distances, write_matrices, write_tables
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,14 +12,14 @@ from sklearn.model_selection import StratifiedKFold
 from test_logistic import rows
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.evaluation import networks
-from paraphrastic.evaluation.cross_validation import (
+from paraphrastic_pipeline.evaluation import networks
+from paraphrastic_pipeline.evaluation.cross_validation import (
     cross_validation,
     nested_cross_validation,
     network_validation,
     split_validation,
 )
-from paraphrastic.evaluation.networks import Schedule, predict_classes, predict_scores
+from paraphrastic_pipeline.evaluation.networks import Schedule, predict_classes, predict_scores
 
 NAMES = tuple("abcdef")
 

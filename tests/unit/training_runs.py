@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from small_corpus import sentence_pairs, write_training_data
 
-from paraphrastic.training import train
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.loop import TrainingRun
-from paraphrastic.training.settings import TrainingSettings
+from paraphrastic_pipeline.training import train
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.loop import TrainingRun
+from paraphrastic_pipeline.training.settings import TrainingSettings
 
 SETTINGS = TrainingSettings(
     dimension=16,

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from paraphrastic.base.errors import InputError
-from paraphrastic.registry.datasets import RemoteFile
-from paraphrastic.registry.download import fetch
+from paraphrastic_pipeline.registry.datasets import RemoteFile
+from paraphrastic_pipeline.registry.download import fetch
 
 DATA = bytes(range(256)) * 1200
 OTHER = bytes(reversed(DATA))

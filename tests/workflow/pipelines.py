@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import yaml
 
-from paraphrastic.base.records import SWITCH
+from paraphrastic_pipeline.base.records import SWITCH
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "rules", "workflow", "envs", "profiles", "config", "src", "data")

@@ -35,7 +35,11 @@ def configure(folder: Path, *, corpus: str = "sample_aligned", more: str = "") -
 
 def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Edit) -> None:
     configure(pipeline)
-    edit(pipeline / "src/paraphrastic/evaluation/layouts.py", "}\nLAYOUTS = {", f"{TASK}}}\nLAYOUTS = {{")
+    edit(
+        pipeline / "src/paraphrastic_pipeline/evaluation/layouts.py",
+        "}\nLAYOUTS = {",
+        f"{TASK}}}\nLAYOUTS = {{",
+    )
     (pipeline / "workflow/scripts/evaluate_detection.py").write_text(SCRIPT)
     with (pipeline / "rules/evaluate.smk").open("a") as rules:
         rules.write(f"\n\n{RULE}")
@@ -63,8 +67,8 @@ def test_a_task_is_named_in_a_rule_a_script_and_a_table(pipeline: Path, edit: Ed
 
 
 def test_a_kind_of_corpus_is_named_in_a_table_and_at_its_reader(pipeline: Path, edit: Edit) -> None:
-    edit(pipeline / "src/paraphrastic/registry/datasets.py", TMX, f"{KIND}{TMX}")
-    readers = pipeline / "src/paraphrastic/corpus/readers.py"
+    edit(pipeline / "src/paraphrastic_pipeline/registry/datasets.py", TMX, f"{KIND}{TMX}")
+    readers = pipeline / "src/paraphrastic_pipeline/corpus/readers.py"
     edit(readers, "_READERS: ", f"{READER}\n\n_READERS: ")
     edit(readers, '    "tmx": _tmx,\n', f'    "tmx": _tmx,\n{ENTRY}')
     (pipeline / "talks.pipe").write_text("One. | Un.\nTwo.\nThree. | Trois.\n")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pipelines import ROOT, Run, command, environment, snakemake
 
-from paraphrastic.pipeline.resources import NEEDS
+from paraphrastic_pipeline.workflow.resources import NEEDS
 
 PROFILES = ("slurm", "cluster-generic", "kubernetes")
 TARGET = "results/testsets/sts.parquet"

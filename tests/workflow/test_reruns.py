@@ -160,7 +160,7 @@ def test_another_mirror_downloads_nothing_again(finished_once: Path) -> None:
 def test_code_is_run_again_when_it_changes_and_not_when_its_docstring_does(
     finished: Path, edit: Edit, file: str, old: str, new: str, expected: set[str]
 ) -> None:
-    edit(finished / "src/paraphrastic" / file, old, new)
+    edit(finished / "src/paraphrastic_pipeline" / file, old, new)
     rules = planned(finished, "all").rules
     # The steps after a changed step are planned too, and the steps before it are not.
     assert rules >= expected
@@ -265,9 +265,9 @@ def test_another_spelling_of_the_same_settings_replans_nothing(finished: Path) -
 
 
 def test_scores_replan_training_only_where_they_stop_it(finished: Path, edit: Edit) -> None:
-    edit(finished / "src/paraphrastic/evaluation/development.py", "100.0 * pearson(", "pearson(")
+    edit(finished / "src/paraphrastic_pipeline/evaluation/development.py", "100.0 * pearson(", "pearson(")
     edit(
-        finished / "src/paraphrastic/evaluation/sts_data.py",
+        finished / "src/paraphrastic_pipeline/evaluation/sts_data.py",
         "MAX_ARCHIVE_BYTES = 256",
         "MAX_ARCHIVE_BYTES = 255",
     )

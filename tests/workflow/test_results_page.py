@@ -12,7 +12,7 @@ from pipelines import planned, snakemake
 
 from browser import Browser
 from paraphrastic.cli import main
-from paraphrastic.report.provenance import verify
+from paraphrastic_pipeline.report.provenance import verify
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ import pytest
 from pipelines import ROOT, snakemake
 
 from paraphrastic import load_model
-from paraphrastic.base.records import UNDECLARED
+from paraphrastic_pipeline.base.records import UNDECLARED
 
 MODELS = ("en", "de", "es", "fr")
 YEARS = ("2012", "2013", "2014", "2015", "2016")

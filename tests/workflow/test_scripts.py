@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from pipelines import MakeOnce, copy_pipeline, environment
 
-from paraphrastic.corpus.database import resources_of
+from paraphrastic_pipeline.corpus.database import resources_of
 
 SCRIPTS = Path(__file__).parents[2] / "workflow/scripts"
 # Together, these configurations have a job for every script; a dry run needs none of their files.
@@ -113,13 +113,16 @@ class Recorded:
         return self._name
 
 
+OURS = ("adapter", "paraphrastic", "paraphrastic_pipeline")
+
+
 def calls_of(script: str, job: dict[str, Any]) -> list[str]:
     """Run a script in which the library is replaced by `Recorded`; return the calls, in their order."""
     calls: list[str] = []
     tree = ast.parse((SCRIPTS / script).read_text(encoding="utf-8"))
     names: dict[str, Any] = {"snakemake": SimpleNamespace(**job), "step": lambda _: contextlib.nullcontext()}
     for node in list(tree.body):
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in ("adapter", "paraphrastic"):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in OURS:
             tree.body.remove(node)
             for alias in node.names:
                 assert node.module == "adapter" or hasattr(import_module(str(node.module)), alias.name)

@@ -5,6 +5,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "src"))
 
-from paraphrastic.pipeline.step import step
+from paraphrastic_pipeline.workflow.step import step
 
 __all__ = ["step"]

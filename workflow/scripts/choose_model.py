@@ -6,7 +6,7 @@ Inputs: scores, models (the files of the runs). Outputs: the files of the model'
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.model_selection import choose_model
+from paraphrastic_pipeline.training.model_selection import choose_model
 
 with step(snakemake):
     choose_model(

@@ -4,7 +4,7 @@ Input: scored. Outputs: statistics, sample (of its sentences).
 """
 
 from adapter import step
-from paraphrastic.corpus.statistics import describe_corpus
+from paraphrastic_pipeline.corpus.statistics import describe_corpus
 
 with step(snakemake):
     describe_corpus(

@@ -4,8 +4,8 @@ Outputs: file, lock (its digest).
 """
 
 from adapter import step
-from paraphrastic.registry.datasets import RemoteFile
-from paraphrastic.registry.download import fetch
+from paraphrastic_pipeline.registry.datasets import RemoteFile
+from paraphrastic_pipeline.registry.download import fetch
 
 with step(snakemake):
     fetch(RemoteFile(**snakemake.params.file), snakemake.output.file, mirror=snakemake.config["mirror"])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic.systems.open import open_system
-from paraphrastic.systems.teacher import embed_teacher
+from paraphrastic_pipeline.training.teacher import embed_teacher
 
 with step(snakemake):
     languages = snakemake.params.languages

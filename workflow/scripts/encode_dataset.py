@@ -4,7 +4,7 @@ Inputs: pairs, sentencepiece. Output: dataset.
 """
 
 from adapter import step
-from paraphrastic.training.dataset import UnitVocabulary, encode_dataset
+from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
 
 with step(snakemake):
     encode_dataset(

@@ -6,9 +6,9 @@ Inputs: system (its files), sentences, gold (both of each pair), official. Outpu
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.bitext import evaluate_bucc
-from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.bitext import evaluate_bucc
+from paraphrastic_pipeline.evaluation.results import Evaluation
 
 with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from adapter import step
 from paraphrastic.base.files import write_json
-from paraphrastic.evaluation.development import development_score
 from paraphrastic.model.folder import open_folder
+from paraphrastic_pipeline.evaluation.development import development_score
 
 with step(snakemake):
     model = open_folder(Path(snakemake.input.model[0]).parent)

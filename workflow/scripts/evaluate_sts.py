@@ -6,9 +6,9 @@ Inputs: system (its files), testsets, official. Outputs: result, samples (beside
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.sts import evaluate_sts
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.sts import evaluate_sts
 
 with step(snakemake):
     system, given = open_system(snakemake.params.system), dict(snakemake.params.evaluation)

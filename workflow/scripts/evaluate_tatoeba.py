@@ -6,9 +6,9 @@ Inputs: system (its files), testsets, official. Outputs: result, samples (beside
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.bitext import evaluate_tatoeba
-from paraphrastic.evaluation.results import Evaluation
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.bitext import evaluate_tatoeba
+from paraphrastic_pipeline.evaluation.results import Evaluation
 
 with step(snakemake):
     system, given = open_system(snakemake.params.system), dict(snakemake.params.evaluation)

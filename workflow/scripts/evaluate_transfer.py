@@ -6,9 +6,9 @@ Inputs: system (its files), testsets, official. Outputs: result, samples (beside
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.results import Evaluation
-from paraphrastic.evaluation.transfer import evaluate_transfer
 from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.transfer import evaluate_transfer
 
 with step(snakemake):
     given, threads = dict(snakemake.params.evaluation), snakemake.threads

@@ -6,7 +6,7 @@ Input: downloads (of the test sets). Output: sentences.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.corpus.testsets import TestFile, gather_testsets
+from paraphrastic_pipeline.corpus.testsets import TestFile, gather_testsets
 
 with step(snakemake):
     files = zip(snakemake.input.get("downloads", []), snakemake.params.files, strict=True)

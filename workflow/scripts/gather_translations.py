@@ -6,7 +6,7 @@ Inputs: translated (the shards of all bitexts), identifier (none or one). Output
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.corpus.translated import gather_translations
+from paraphrastic_pipeline.corpus.translated import gather_translations
 
 with step(snakemake):
     gather_translations(

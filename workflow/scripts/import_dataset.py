@@ -6,7 +6,7 @@ Inputs: hdf5, vocabulary, sentencepiece. Outputs: dataset, sentencepiece, counts
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.dataset_import import import_dataset
+from paraphrastic_pipeline.training.dataset_import import import_dataset
 
 with step(snakemake):
     import_dataset(

@@ -7,8 +7,8 @@ model's folder.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.beginning import TrainingInputs, untrained_model
-from paraphrastic.training.transformer import begin_transformer
+from paraphrastic_pipeline.training.beginning import TrainingInputs, untrained_model
+from paraphrastic_pipeline.training.transformer import begin_transformer
 
 with step(snakemake):
     params = (snakemake.params[name] for name in ("settings", "architecture", "about"))

@@ -6,7 +6,7 @@ Inputs: after and before (files of the model), selected, dropped. Outputs: neigh
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.report.inspection import inspect_model
+from paraphrastic_pipeline.report.inspection import inspect_model
 
 with step(snakemake):
     files, params = snakemake.input, snakemake.params

@@ -4,7 +4,7 @@ Inputs: selected, sentences (of the test sets). Outputs: contaminated, counts, e
 """
 
 from adapter import step
-from paraphrastic.corpus.contamination import mark_contamination
+from paraphrastic_pipeline.corpus.contamination import mark_contamination
 
 with step(snakemake):
     mark_contamination(

@@ -6,7 +6,7 @@ Inputs: systems (their files), corpora, testsets, official. Output: front.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.interop.front import Protocol, measure_front
+from paraphrastic_pipeline.evaluation.front import Protocol, measure_front
 
 with step(snakemake):
     files = Path(snakemake.input.testsets), Path(snakemake.input.official)

@@ -6,7 +6,7 @@ Inputs: dataset, sentencepiece. Output: overlap.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.piece_overlap import measure_overlap
+from paraphrastic_pipeline.evaluation.piece_overlap import measure_overlap
 
 with step(snakemake):
     measure_overlap(

@@ -4,7 +4,7 @@ Inputs: systems (their files), corpora. Output: speeds.
 """
 
 from adapter import step
-from paraphrastic.evaluation.speed import measure_speed
+from paraphrastic_pipeline.evaluation.speed import measure_speed
 
 with step(snakemake):
     measure_speed(

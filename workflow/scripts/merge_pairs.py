@@ -4,8 +4,8 @@ Inputs: selected, contaminated. Outputs: pairs, counts.
 """
 
 from adapter import step
-from paraphrastic.corpus.database import resources_of
-from paraphrastic.corpus.merge import merge_pairs
+from paraphrastic_pipeline.corpus.database import resources_of
+from paraphrastic_pipeline.corpus.merge import merge_pairs
 
 with step(snakemake):
     merge_pairs(

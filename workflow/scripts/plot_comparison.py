@@ -4,7 +4,7 @@ Inputs: static_embedding, paper, own (their curves). Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.comparison import plot_comparison
+from paraphrastic_pipeline.report.figures.comparison import plot_comparison
 
 with step(snakemake):
     plot_comparison(dict(snakemake.input.items()), [snakemake.output.svg, snakemake.output.png])

@@ -4,7 +4,7 @@ Input: table. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.studies import plot_filter_study
+from paraphrastic_pipeline.report.figures.studies import plot_filter_study
 
 with step(snakemake):
     plot_filter_study(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

@@ -4,7 +4,7 @@ Input: table. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.front import plot_front
+from paraphrastic_pipeline.report.figures.front import plot_front
 
 with step(snakemake):
     plot_front(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

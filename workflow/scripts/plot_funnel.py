@@ -4,7 +4,7 @@ Inputs: funnel, overlap. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.funnel import plot_funnel
+from paraphrastic_pipeline.report.figures.funnel import plot_funnel
 
 with step(snakemake):
     plot_funnel(snakemake.input.funnel, snakemake.input.overlap, [snakemake.output.svg, snakemake.output.png])

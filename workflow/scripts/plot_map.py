@@ -4,7 +4,7 @@ Input: table. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.map import plot_map
+from paraphrastic_pipeline.report.figures.map import plot_map
 
 with step(snakemake):
     plot_map(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

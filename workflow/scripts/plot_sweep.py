@@ -4,7 +4,7 @@ Input: table. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.training import plot_sweep
+from paraphrastic_pipeline.report.figures.training import plot_sweep
 
 with step(snakemake):
     plot_sweep(snakemake.input.table, [snakemake.output.svg, snakemake.output.png])

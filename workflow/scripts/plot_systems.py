@@ -4,7 +4,7 @@ Input: intervals. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.systems import plot_systems
+from paraphrastic_pipeline.report.figures.systems import plot_systems
 
 with step(snakemake):
     outputs = [snakemake.output.svg, snakemake.output.png]

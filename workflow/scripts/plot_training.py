@@ -4,7 +4,7 @@ Input: history. Outputs: svg, png.
 """
 
 from adapter import step
-from paraphrastic.report.figures.training import plot_training
+from paraphrastic_pipeline.report.figures.training import plot_training
 
 with step(snakemake):
     outputs = [snakemake.output.svg, snakemake.output.png]

@@ -6,7 +6,7 @@ Input: downloads (one archive). Outputs: sentences, gold.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.bitext_data import prepare_bucc
+from paraphrastic_pipeline.evaluation.bitext_data import prepare_bucc
 
 with step(snakemake):
     (archive,), (file,) = snakemake.input.downloads, snakemake.params.files

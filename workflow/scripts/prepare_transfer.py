@@ -6,7 +6,7 @@ Input: downloads. Output: testsets.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.transfer_data import prepare_transfer
+from paraphrastic_pipeline.evaluation.transfer_data import prepare_transfer
 
 with step(snakemake):
     files = {name: [Path(path) for path in paths] for name, paths in snakemake.params.files.items()}

@@ -4,8 +4,8 @@ Inputs: candidates, contaminated. Outputs: parts, summary.
 """
 
 from adapter import step
-from paraphrastic.corpus.database import resources_of
-from paraphrastic.corpus.ranking import rank_pairs
+from paraphrastic_pipeline.corpus.database import resources_of
+from paraphrastic_pipeline.corpus.ranking import rank_pairs
 
 with step(snakemake):
     rank_pairs(

@@ -6,7 +6,7 @@ Inputs: table, intervals (only for a table of systems). Outputs: markdown, latex
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.report.render import render_table
+from paraphrastic_pipeline.report.render import render_table
 
 with step(snakemake):
     render_table(

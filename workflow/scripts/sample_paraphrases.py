@@ -4,8 +4,8 @@ Input: measured. Outputs: pairs, counts, examples (for reading).
 """
 
 from adapter import step
-from paraphrastic.corpus.database import resources_of
-from paraphrastic.corpus.mined_paraphrases import sample_paraphrases
+from paraphrastic_pipeline.corpus.database import resources_of
+from paraphrastic_pipeline.corpus.mined_paraphrases import sample_paraphrases
 
 with step(snakemake):
     sample_paraphrases(

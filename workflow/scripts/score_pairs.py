@@ -6,7 +6,7 @@ Inputs: pairs, language_id, word_vectors (the last two may be empty). Output: sc
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.corpus.score import score_pairs
+from paraphrastic_pipeline.corpus.score import score_pairs
 
 with step(snakemake):
     score_pairs(

@@ -4,7 +4,7 @@ Input: scored. Outputs: selected, counts, dropped (a sample for reading).
 """
 
 from adapter import step
-from paraphrastic.corpus.select import select_pairs
+from paraphrastic_pipeline.corpus.select import select_pairs
 
 with step(snakemake):
     select_pairs(

@@ -6,7 +6,7 @@ Inputs: static_embedding, paper, own (their curves). Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.comparison import tabulate_comparison
+from paraphrastic_pipeline.evaluation.comparison import tabulate_comparison
 
 with step(snakemake):
     curves = {name: Path(path) for name, path in snakemake.input.items()}

@@ -4,7 +4,7 @@ Input: counts (of all models and corpora). Output: table.
 """
 
 from adapter import step
-from paraphrastic.corpus.corpus_tables import tabulate_contamination
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_contamination
 
 with step(snakemake):
     tabulate_contamination(

@@ -4,7 +4,7 @@ Inputs: statistics, samples, merged (counts), documents (for IDF). Output: table
 """
 
 from adapter import step
-from paraphrastic.corpus.corpus_tables import tabulate_corpora
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_corpora
 
 with step(snakemake):
     corpora = snakemake.params.corpora

@@ -6,7 +6,7 @@ Inputs: results, samples (beside them), published. Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.studies import tabulate_differences
+from paraphrastic_pipeline.evaluation.studies import tabulate_differences
 
 with step(snakemake):
     results = ([Path(result)] for result in snakemake.input.results)

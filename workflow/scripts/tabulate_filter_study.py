@@ -6,7 +6,7 @@ Inputs: summaries (of each ranking), development and sts (of each part), publish
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.studies import tabulate_filter_study
+from paraphrastic_pipeline.evaluation.studies import tabulate_filter_study
 
 with step(snakemake):
     tabulate_filter_study(

@@ -4,7 +4,7 @@ Inputs: front, published. Output: table.
 """
 
 from adapter import step
-from paraphrastic.interop.front import tabulate_front
+from paraphrastic_pipeline.evaluation.front import tabulate_front
 
 with step(snakemake):
     tabulate_front(snakemake.input.front, snakemake.input.published, snakemake.output.table)

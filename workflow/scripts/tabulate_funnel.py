@@ -4,7 +4,7 @@ Inputs: selected, merged (counts). Outputs: funnel, overlap.
 """
 
 from adapter import step
-from paraphrastic.corpus.corpus_tables import tabulate_funnel
+from paraphrastic_pipeline.corpus.corpus_tables import tabulate_funnel
 
 with step(snakemake):
     tabulate_funnel(

@@ -6,7 +6,7 @@ Inputs: overlaps, sts, prefixed (none or one per model), uriel, published. Outpu
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.language_choice import LanguageModel, tabulate_language_choice
+from paraphrastic_pipeline.evaluation.language_choice import LanguageModel, tabulate_language_choice
 
 with step(snakemake):
     inputs = (snakemake.input.overlaps, snakemake.input.sts, snakemake.input.prefixed)

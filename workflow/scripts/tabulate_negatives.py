@@ -6,7 +6,7 @@ Inputs: model (its files), pairs. Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.negatives import tabulate_negatives
+from paraphrastic_pipeline.training.negatives import tabulate_negatives
 
 with step(snakemake):
     tabulate_negatives(

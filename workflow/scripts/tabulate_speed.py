@@ -4,7 +4,7 @@ Inputs: speeds, published. Output: table.
 """
 
 from adapter import step
-from paraphrastic.evaluation.speed import tabulate_speed
+from paraphrastic_pipeline.evaluation.speed import tabulate_speed
 
 with step(snakemake):
     tabulate_speed(snakemake.input.speeds, snakemake.input.published, snakemake.output.table)

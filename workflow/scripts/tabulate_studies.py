@@ -6,7 +6,7 @@ Inputs: sweeps and sts (of each model), published. Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.studies import tabulate_studies
+from paraphrastic_pipeline.evaluation.studies import tabulate_studies
 
 with step(snakemake):
     files = zip(map(Path, snakemake.input.sweeps), map(Path, snakemake.input.sts), strict=True)

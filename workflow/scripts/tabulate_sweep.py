@@ -6,7 +6,7 @@ Input: sweeps (in the order of the parameter `models`). Output: table.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.model_selection import tabulate_sweep
+from paraphrastic_pipeline.training.model_selection import tabulate_sweep
 
 with step(snakemake):
     sweeps = map(Path, snakemake.input.sweeps)

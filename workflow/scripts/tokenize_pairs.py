@@ -6,8 +6,8 @@ Inputs: pairs, transformer (the files of its folder, if it is one). Output: data
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.config.architecture import Transformer
-from paraphrastic.training.transformer import tokenize_pairs
+from paraphrastic.model.architecture import Transformer
+from paraphrastic_pipeline.training.transformer import tokenize_pairs
 
 with step(snakemake):
     tokenize_pairs(

@@ -6,11 +6,11 @@ Inputs: dataset, sentencepiece, vectors (none or one), testsets. Outputs: the mo
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.comparison import write_curve_of_run
-from paraphrastic.evaluation.development import average_in_training
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.train import Development, train_model
-from paraphrastic.training.warm_up import compile_kernels
+from paraphrastic_pipeline.evaluation.comparison import write_curve_of_run
+from paraphrastic_pipeline.evaluation.development import average_in_training
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.train import Development, train_model
+from paraphrastic_pipeline.training.warm_up import compile_kernels
 
 with step(snakemake):
     params, output = snakemake.params, Path(snakemake.output.weights).parent

@@ -6,7 +6,7 @@ Input: downloads (the labelled text). Output: model.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.corpus.language_id import train_language_id
+from paraphrastic_pipeline.corpus.language_id import train_language_id
 
 with step(snakemake):
     train_language_id(

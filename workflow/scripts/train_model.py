@@ -7,9 +7,9 @@ history.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.development import score_in_training
-from paraphrastic.training.beginning import TrainingInputs
-from paraphrastic.training.train import Development, train_model
+from paraphrastic_pipeline.evaluation.development import score_in_training
+from paraphrastic_pipeline.training.beginning import TrainingInputs
+from paraphrastic_pipeline.training.train import Development, train_model
 
 with step(snakemake):
     params = (snakemake.params[name] for name in ("settings", "architecture", "about"))

@@ -6,7 +6,7 @@ Inputs: pairs, sentencepiece (one), testsets. Output: curve.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.interop.static_embedding import train_static_embedding
+from paraphrastic_pipeline.evaluation.static_embedding import train_static_embedding
 
 with step(snakemake):
     train_static_embedding(

@@ -6,7 +6,7 @@ Inputs: pairs, vectors. Output: model.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.training.vocabulary import train_vocabulary
+from paraphrastic_pipeline.training.vocabulary import train_vocabulary
 
 with step(snakemake):
     train_vocabulary(

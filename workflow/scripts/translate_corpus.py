@@ -4,7 +4,7 @@ Inputs: pairs, translator (its files; none if it has only a name). Output: trans
 """
 
 from adapter import step
-from paraphrastic.systems.translation import TranslatorSettings, translate_corpus
+from paraphrastic_pipeline.corpus.translation import TranslatorSettings, translate_corpus
 
 with step(snakemake):
     translate_corpus(

@@ -6,7 +6,7 @@ Inputs: config (of the model), sweep, counts, selected, results, tokenizer (some
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.interop.model_card import write_card
+from paraphrastic_pipeline.report.card import write_card
 
 with step(snakemake):
     write_card(

@@ -6,7 +6,7 @@ Inputs: published, intervals, tables. Output: ledger.
 from pathlib import Path
 
 from adapter import step
-from paraphrastic.evaluation.ledger import Run, write_ledger
+from paraphrastic_pipeline.evaluation.ledger import Run, write_ledger
 
 with step(snakemake):
     write_ledger(

@@ -4,7 +4,7 @@ Inputs: any results. Output: provenance.
 """
 
 from adapter import step
-from paraphrastic.report.provenance import write_provenance
+from paraphrastic_pipeline.report.provenance import write_provenance
 
 with step(snakemake):
     write_provenance(

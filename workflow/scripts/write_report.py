@@ -4,7 +4,7 @@ Inputs: tables, intervals, figures, provenance, in the folders in which the page
 """
 
 from adapter import step
-from paraphrastic.report.page import write_report
+from paraphrastic_pipeline.report.page import write_report
 
 with step(snakemake):
     write_report(

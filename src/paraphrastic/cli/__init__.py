@@ -3,41 +3,30 @@
 import argparse
 import logging
 import os
+import re
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NoReturn
 
 from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, on_one_line
 from paraphrastic.base.streams import prepare_streams
-from paraphrastic.cli import models, runs, sentences, training_data
+from paraphrastic.cli import models, sentences
+from paraphrastic.cli.plugins import plugins
 
-# By what people want to do, in the order of `--help`.
-_COMMANDS = {
+# By what people want to do, in the order of `--help`. The commands of plugins follow.
+COMMANDS = {
     "use a model": (
         *(sentences.embed, sentences.score, sentences.search, sentences.dedup, sentences.mine),
         *(models.models, models.demo, models.export, models.import_checkpoint),
-    ),
-    "train a model": (runs.new, training_data.corpora, training_data.licences, runs.config, runs.plan),
-    "understand a run": (
-        models.inspect,
-        training_data.negatives,
-        runs.report,
-        runs.verify,
-        training_data.links,
     ),
 }
 _BEGIN = """\
 Train and use models that turn sentences into vectors. Sentences with the same meaning get vectors that are
 close to each other.
 """
-_END = """\
-`paraphrastic COMMAND --help` explains a command and shows an example. Training itself is run by Snakemake:
-
-  paraphrastic new --languages en-pl --corpus my.tsv --output pl.yaml
-  snakemake --cores all --configfile pl.yaml
-  paraphrastic embed --model results/models/pl --input sentences.txt --output vectors.npy
-"""
+_END = "`paraphrastic COMMAND --help` explains a command and shows an example."
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -59,10 +48,11 @@ def build_parser() -> argparse.ArgumentParser:
         required=True, metavar="COMMAND", help=argparse.SUPPRESS, prog=parser.prog
     )
     parts = []
-    for title, group in _COMMANDS.items():
+    for title, group in chain(COMMANDS.items(), *(plugin.COMMANDS.items() for plugin in plugins())):
         lines = [f"  {name:<20}{help}" for name, help in (add_to(commands) for add_to in group)]
         parts.append("\n".join([f"{title}:", *lines, ""]))
-    parser.epilog = "\n".join([*parts, _END])
+    endings = [plugin.ENDING for plugin in plugins() if hasattr(plugin, "ENDING")]
+    parser.epilog = "\n".join([*parts, " ".join([_END, *endings])])
     return parser
 
 
@@ -127,6 +117,12 @@ def _advice(options: Mapping[str, Any]) -> str:
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
+        unknown = re.match("argument COMMAND: invalid choice: ('.*?')", message)
+        if unknown and not plugins():
+            message = (
+                f"{unknown[1]} is not a command of the library alone; those that train and evaluate come "
+                "with the pipeline: run `make install` in the project's folder"
+            )
         super().error(on_one_line(message))
 
     def _print_message(self, message: str, file: Any = None) -> None:

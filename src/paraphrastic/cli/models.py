@@ -2,12 +2,14 @@
 
 import argparse
 import re
-from contextlib import ExitStack
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.cli import arguments as cli
+from paraphrastic.cli.plugins import plugins
 
 if TYPE_CHECKING:
     from paraphrastic.model.encoder import SentenceEncoder
@@ -81,69 +83,6 @@ def demo(model: str | None, output: str, sentences: str | None, dtype: Any) -> N
 
 
 @cli.command(
-    "look at what a model has learned",
-    "Show the nearest sentences of some sentences, the pieces with the longest and the shortest embeddings,\n"
-    "and on request a map of all sentences in two dimensions.",
-    """\
-example:
-  paraphrastic inspect --model results/models/en --before results/untrained/en \\
-      --sentences data/sample/tatoeba/tatoeba.deu-eng.eng --map map.svg
-
-A sentence is the average of its pieces, so pieces with long embeddings count for more. The map is made by
-UMAP where the package umap-learn is installed, and otherwise by PCA.
-""",
-    cli.model(default="en, or en-de-es-fr if --language names one that en does not know"),
-    cli.argument("--before", metavar="MODEL", help="the same model before training, for its neighbours"),
-    cli.argument(
-        "--sentences",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="sentences to look at, one per line, plain or compressed; each file is a source on the map",
-    ),
-    cli.several("--sentence", "TEXT", "sentences to find neighbours for (default: some of the file's)"),
-    cli.argument("--map", metavar="FILE", help="picture to write, such as map.svg or map.png"),
-    cli.LANGUAGE,
-)
-def inspect(
-    model: str | None,
-    before: str | None,
-    sentences: list[str],
-    sentence: list[str],
-    map: str | None,
-    language: str | None,
-) -> None:
-    """Print what a model has learned."""
-    with cli.needing("pipeline"):
-        from paraphrastic.report import inspection
-    from paraphrastic.model.average import AverageEncoder
-    from paraphrastic.model.embed_files import read_sentences
-    from paraphrastic.model.folder import choose_folder, open_folder
-
-    if map and Path(map).suffix not in (".svg", ".png", ".pdf"):
-        raise InputError(f"{map}: a map is written as .svg, .png or .pdf")
-    sources = {}
-    for path in sentences:
-        lines = (" ".join(line.split()) for line in read_sentences(path))
-        sources[Path(path).name] = list(dict.fromkeys(filter(None, lines)))
-    opened = open_folder(before) if before else None
-    after = open_folder(choose_folder(model, [language]))
-    inspected = inspection.Inspected(after, opened, sources, language)
-    near = inspection.neighbours(inspected, sentence or None)
-    print(inspection.as_text("Nearest sentences", inspection.NEIGHBOURS_COLUMNS, near))
-    if isinstance(inspected.after, AverageEncoder):
-        print(inspection.as_text("Pieces", inspection.PIECES_COLUMNS, inspection.pieces(inspected)))
-    else:
-        print("The model is not a single average, so its pieces have no length.\n")
-    if map:
-        from paraphrastic.report.figures.map import draw_map
-
-        rows, method = inspection.positions(inspected)
-        draw_map(rows, [map])
-        cli.say(f"{map}: {len(rows):,} sentences, by {method}")
-
-
-@cli.command(
     "write a model for another library",
     "Write a model for another library, and check that it gives the same results there.",
     """\
@@ -193,7 +132,7 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
     with cli.needing(_EXTRAS[format]):
         from paraphrastic.interop.export import export_model
         from paraphrastic.interop.model_card import read_card
-    from paraphrastic.interop.compression import Original, opened_testsets
+    from paraphrastic.interop.compression import Original
     from paraphrastic.interop.parity import TEXT
     from paraphrastic.model.average import AverageEncoder
     from paraphrastic.model.folder import find_folder, open_folder
@@ -205,9 +144,8 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
     with ExitStack() as stack:
         original = None
         if smaller is not opened and isinstance(opened, AverageEncoder):
-            with cli.needing("pipeline"):
-                testsets = stack.enter_context(opened_testsets(sts))
-            original = Original(opened, folder, testsets)
+            score = stack.enter_context(_scorer(sts)) if sts else None
+            original = Original(opened, folder, score)
         stack.enter_context(cli.needing(_EXTRAS[format]))
         found = export_model(
             smaller,
@@ -219,6 +157,14 @@ def export(model: str, format: str, output: str, text: str | None, sts: str | No
         )
     for what, result in [*found.parity.table(), *found.costs]:
         cli.say(f"{what}: {result}")
+
+
+def _scorer(testsets: str) -> "AbstractContextManager[Callable[[SentenceEncoder], float]]":
+    """What scores a model on test sets of STS, which only the pipeline can."""
+    for plugin in plugins():
+        if scorer := getattr(plugin, "sts_scorer", None):
+            return scorer(testsets)
+    raise InputError("--sts: scores need the pipeline; run `make install` in the project's folder")
 
 
 def _smaller(

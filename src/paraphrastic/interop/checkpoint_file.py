@@ -16,7 +16,7 @@ from sentencepiece import SentencePieceProcessor
 
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError, shown
-from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.files import require_numbers
 from paraphrastic.model.sentencepiece_models import UNKNOWN
 

@@ -23,8 +23,7 @@ from paraphrastic.model.config_file import NEEDED, check_config
 from paraphrastic.model.encoder import PieceEncoder
 from paraphrastic.model.files import AVERAGE, COMPOSITE, TOKENIZER, tensor_name
 from paraphrastic.model.folder import save_model
-from paraphrastic.model.sentencepiece_models import add_unknown_pieces
-from paraphrastic.training.vocabulary import load_sentencepiece
+from paraphrastic.model.sentencepiece_models import add_unknown_pieces, load_sentencepiece
 
 
 def import_checkpoint(

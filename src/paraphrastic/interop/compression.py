@@ -1,11 +1,8 @@
 """Smaller versions of an averaging model, with fewer pieces, dimensions or bits, and what they cost."""
 
 import math
-import tempfile
 import time
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from pathlib import Path
@@ -213,12 +210,12 @@ class Original:
     Attributes:
         model: an average of one table.
         folder: folder of the model.
-        testsets: Parquet file of `prepare_sts`; None if scores on STS are not to be measured.
+        score: gives the score of a model on STS; None if it is not to be measured.
     """
 
     model: AverageEncoder
     folder: Path
-    testsets: Path | None = None
+    score: Callable[[SentenceEncoder], float] | None = None
 
 
 def size_rows(before: AverageEncoder, after: AverageEncoder) -> list[tuple[str, str]]:
@@ -248,11 +245,8 @@ def cost_table(
         InputError: the test sets are not test sets of STS.
     """
     points = "not measured; give the test sets with --sts"
-    if original.testsets is not None:
-        # Imported here because only this needs to read test sets.
-        from paraphrastic.evaluation.development import average_score
-
-        before, after = (average_score(each, original.testsets) for each in (original.model, model))
+    if original.score is not None:
+        before, after = (original.score(each) for each in (original.model, model))
         change = "lost" if after <= before else "gained"
         points = f"{after:.2f} instead of {before:.2f}: {abs(before - after):.2f} points {change}"
     sizes = [
@@ -284,19 +278,3 @@ def _speed(first: SentenceEncoder, second: SentenceEncoder, sentences: Sequence[
     repeats = [max(1, math.ceil(_SECONDS / seconds(model, 1))) for model in models]
     turns = np.array([list(map(seconds, models, repeats)) for _ in range(_TURNS)])
     return _SENTENCES / float(np.median(turns[:, 1])), float(np.median(turns[:, 0] / turns[:, 1]))
-
-
-@contextmanager
-def opened_testsets(path: str | None) -> Iterator[Path | None]:
-    """Yield STS test sets as a Parquet file, converted if their archive is given, or None without a path."""
-    if path is None:
-        yield None
-        return
-    from paraphrastic.evaluation.sts_data import prepare_sts
-
-    if not zipfile.is_zipfile(path):
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        prepare_sts(Path(path), Path(folder, "sts.parquet"))
-        yield Path(folder, "sts.parquet")

@@ -25,7 +25,7 @@ import sentencepiece
 
 from paraphrastic.base.arrays import Bool, Float32
 from paraphrastic.base.errors import InputError
-from paraphrastic.config.architecture import Architecture, Part
+from paraphrastic.model.architecture import Architecture, Part
 from paraphrastic.model.encoder import PieceEncoder, Vectors
 from paraphrastic.model.files import COMPOSITE, WEIGHTS, tensor_name
 from paraphrastic.model.kernels import average

@@ -14,7 +14,7 @@ from paraphrastic.base.files import is_plain_name, is_plain_path, read_json
 from paraphrastic.base.limits import MANY, Count, Name, Range, Size, Text, is_name
 from paraphrastic.base.text import folding_errors, segmentation_errors
 from paraphrastic.base.typed import completed, faults, unwritable
-from paraphrastic.config.architecture import Architecture
+from paraphrastic.model.architecture import Architecture
 from paraphrastic.model.files import (
     AVERAGE,
     COMPOSITE,

@@ -12,6 +12,7 @@ from typing import IO, Any, BinaryIO, Literal
 import numpy as np
 import numpy.typing as npt
 
+from paraphrastic.base.compressed import open_stream
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import atomic_output, unwritable_named
 from paraphrastic.base.lines import read_batches
@@ -19,7 +20,6 @@ from paraphrastic.base.streams import is_stream, own_descriptor, stream_output
 from paraphrastic.base.threads import available_cores, in_order
 from paraphrastic.model.encoder import BLOCK_SENTENCES, SentenceEncoder, Vectors
 from paraphrastic.model.matrix_description import MatrixDescription, description_path, require_replaceable
-from paraphrastic.registry.archive import open_stream
 
 _MAX_FILE_BYTES = 1 << 50
 

@@ -16,7 +16,7 @@ from paraphrastic.base.errors import InputError
 from paraphrastic.base.lines import HAS_NUL
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.threads import available_cores, in_blocks
-from paraphrastic.config.architecture import encoder_name
+from paraphrastic.model.architecture import encoder_name
 from paraphrastic.model.kernels import cosine_rows
 from paraphrastic.model.sentencepiece_models import with_unknown_pieces
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from paraphrastic.base.arrays import Int64
-from paraphrastic.config.architecture import Part
+from paraphrastic.model.architecture import Part
 
 
 class _Lstm(torch.autograd.Function):

@@ -11,6 +11,7 @@ unknown characters their ids.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,6 +47,15 @@ def open_processor(content: bytes, name: str) -> SentencePieceProcessor:
     except RuntimeError as error:
         cause = error
     raise InputError(f"{name}: is not a sentencepiece model: {on_one_line(cause)}")
+
+
+def load_sentencepiece(path: str | Path) -> SentencePieceProcessor:
+    """Load a sentencepiece model; a missing or damaged file is an `InputError` that names it."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    return open_processor(content, str(path))
 
 
 def read_model_proto(content: bytes) -> ModelProto:

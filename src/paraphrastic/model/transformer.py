@@ -21,7 +21,7 @@ from paraphrastic.base.errors import InputError, on_one_line, shown
 from paraphrastic.base.files import atomic_output, is_plain_path, read_json, sha256, write_json
 from paraphrastic.base.text import prepare_text
 from paraphrastic.base.text_patterns import TOKENIZERS, cleaning, final_sigma
-from paraphrastic.config.architecture import Transformer
+from paraphrastic.model.architecture import Transformer
 from paraphrastic.model.encoder import SentenceEncoder, Vectors
 from paraphrastic.model.files import CARD, CONFIG, MODULES, TOKENIZER, TRANSFORMER, WEIGHTS
 from paraphrastic.model.hub import load_from_hub, not_installed

@@ -1,0 +1,1 @@
+"""The pipeline: what trains and evaluates paraphrastic sentence embeddings, its settings and its commands."""

@@ -1,0 +1,1 @@
+"""What the other packages of the pipeline use."""

@@ -1,0 +1,192 @@
+"""Find training pairs with a sentence that occurs in a test set, exactly or nearly."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import chain, product
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
+from paraphrastic_pipeline.corpus.blocks import read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.normal_form import ngrams_of, words_of
+from paraphrastic_pipeline.corpus.sampling import Samples
+
+_CONTAMINATED_SCHEMA = pa.schema(
+    [
+        ("row", pa.int64()),
+        ("line", pa.int64()),
+        ("testset", pa.string()),
+        ("dataset", pa.string()),
+        ("kind", pa.string()),
+        ("similarity", pa.float32()),
+        ("side", pa.string()),
+        ("sentence", pa.string()),
+        ("test_sentence", pa.string()),
+    ]
+)
+_REPEATED = ("testset", "dataset", "kind", "side")
+_EXAMPLE_COLUMNS = ("testset", "kind", "dataset", "similarity", "line", "side", "sentence", "test_sentence")
+
+
+class Match(NamedTuple):
+    """A test sentence that resembles a sentence: whether they are the same, their similarity, its number.
+
+    A similarity of 1 does not mean that they are the same: different sentences can have the same n-grams.
+    """
+
+    exact: bool
+    similarity: float
+    number: int
+
+
+class TestSentences:
+    """An index of test sentences by their normal form and by their word n-grams.
+
+    Only the test sentences, which are few, are held in memory; the training data stream past them. The search
+    for near duplicates is exact. Similarity is the Jaccard index: the share of the distinct word n-grams of
+    two sentences that both have. Two sentences with similarity s share at least a fraction s of the n-grams
+    of each. A sentence therefore needs no comparison if too few of its n-grams are in any test sentence.
+
+    Args:
+        path: a file made by `testsets.gather_testsets`. Its rows become `rows`, its test sets `names`.
+        ngram: number of words in an n-gram. Shorter sentences have no near duplicates.
+        min_similarity: least similarity of near duplicates; None looks for exact ones only.
+    """
+
+    # Keeps pytest from collecting the class because of its name.
+    __test__ = False
+
+    def __init__(self, path: str | Path, *, ngram: int, min_similarity: float | None) -> None:
+        self.rows = [row for block in read_blocks(path) for row in block.to_pylist()]
+        self.names = list(dict.fromkeys(row["testset"] for row in self.rows))
+        self._ngram = ngram
+        self._min_similarity = min_similarity
+        self._exact: dict[str, list[int]] = {}
+        self._postings: dict[tuple[str, ...], list[int]] = {}
+        self._test_ngrams: list[set[tuple[str, ...]]] = []
+        for number, row in enumerate(self.rows):
+            self._exact.setdefault("".join(row["words"]), []).append(number)
+            if min_similarity is not None:
+                self._test_ngrams.append(ngrams_of(row["words"], self._ngram))
+                for each in self._test_ngrams[-1]:
+                    self._postings.setdefault(each, []).append(number)
+        self._frequencies = {each: len(numbers) for each, numbers in self._postings.items()}
+        self._known = frozenset(self._postings)
+
+    def find(self, text: str) -> dict[str, Match]:
+        """The best match of a sentence in each test set that has one."""
+        words = words_of(text)
+        found: dict[str, Match] = {}
+        if self._min_similarity is not None:
+            for number, similarity in self._near(words, self._min_similarity):
+                testset = self.rows[number]["testset"]
+                if testset not in found or similarity > found[testset].similarity:
+                    found[testset] = Match(False, similarity, number)
+        for number in reversed(self._exact.get("".join(words), ())):
+            found[self.rows[number]["testset"]] = Match(True, 1.0, number)
+        return found
+
+    def _near(self, words: list[str], min_similarity: float) -> Iterator[tuple[int, float]]:
+        ngrams = ngrams_of(words, self._ngram)
+        known = ngrams & self._known
+        # The small term keeps rounding from adding one: in floats, 0.56 * 25 is a little more than 14.
+        needed = max(1, math.ceil(min_similarity * len(ngrams) - 1e-9))
+        if len(known) < needed:
+            return
+        # A match shares `needed` of the known n-grams, so at least one of any len(known) - needed + 1 of
+        # them. The rarest ones lead to the fewest sentences.
+        rarest = sorted(known, key=self._frequencies.__getitem__)[: len(known) - needed + 1]
+        # Sorted, so that the first of equally similar sentences wins; the order of a set varies.
+        for number in sorted(set(chain.from_iterable(map(self._postings.__getitem__, rarest)))):
+            test = self._test_ngrams[number]
+            shared = len(ngrams & test)
+            similarity = shared / (len(ngrams) + len(test) - shared)
+            if similarity >= min_similarity:
+                yield number, similarity
+
+
+def mark_contamination(
+    selected: str | Path,
+    testsets: str | Path,
+    output: str | Path,
+    *,
+    counts: str | Path,
+    examples: str | Path,
+    near_duplicates: Mapping[str, Any] | None,
+    seed: int,
+) -> dict[str, Any]:
+    """Write which pairs have a side that occurs in a test set, and the test sentence most similar to it.
+
+    Columns: `row` (of the pair in `selected`, from 0), `line`, `testset`, `dataset`, `kind` (`exact` or
+    `near`), `similarity`, `side`, `sentence`, `test_sentence`. There is one row per pair and test set. A pair
+    is exact if one of its sides is.
+
+    Args:
+        selected: a Parquet file made by `select_pairs`.
+        testsets: a Parquet file made by `testsets.gather_testsets`.
+        output: the Parquet file.
+        counts: JSON file with the result, which is also returned: pairs `read`, and pairs found `exact` and
+            `near`, in `all` and by test set; without `near` if near duplicates were not looked for.
+        examples: TSV file for people to read: 20 random findings for each test set and kind.
+        near_duplicates: arguments `ngram` and `min_similarity` of `TestSentences`; None: exact ones only.
+        seed: seed for the examples.
+
+    Raises:
+        InputError: an input is damaged, or the disk is full.
+    """
+    index = TestSentences(testsets, **(near_duplicates or {"ngram": 1, "min_similarity": None}))
+    kinds = ("exact", "near") if near_duplicates else ("exact",)
+    samples = Samples(list(product(index.names, kinds)), seed)
+    number_of = {key: number for number, key in enumerate(samples.counts)}
+    pairs = Counter[str]()
+    read = 0
+    with write_blocks(output, _CONTAMINATED_SCHEMA, dictionary=_REPEATED) as writer:
+        for block in read_blocks(selected):
+            found = list(_find(index, block, first_row=read))
+            read += block.num_rows
+            batch = pa.RecordBatch.from_pylist(found, schema=_CONTAMINATED_SCHEMA)
+            writer.write(batch)
+            numbers = [number_of[row["testset"], row["kind"]] for row in found]
+            samples.add(batch, np.array(numbers, np.intp))
+            # Exact findings come last, so they overwrite a near finding of the same pair.
+            kind_of = {row["row"]: row["kind"] for row in sorted(found, key=itemgetter("kind"), reverse=True)}
+            pairs.update(kind_of.values())
+    shown = [{**row, "similarity": f"{row['similarity']:.2f}"} for _, row in samples.rows("line", "row")]
+    write_tsv(examples, _EXAMPLE_COLUMNS, [[row[name] for name in _EXAMPLE_COLUMNS] for row in shown])
+    result = {
+        "read": read,
+        "all": {kind: pairs[kind] for kind in kinds},
+        "testsets": {name: {kind: samples.counts[name, kind] for kind in kinds} for name in index.names},
+    }
+    write_json(counts, result)
+    return result
+
+
+def _find(index: TestSentences, block: pa.RecordBatch, *, first_row: int) -> Iterator[dict[str, Any]]:
+    lines = block["line"].to_pylist()
+    sides = {name: block[name].to_pylist() for name in ("source", "target")}
+    for offset, texts in enumerate(zip(*sides.values(), strict=True)):
+        best: dict[str, tuple[Match, str, str]] = {}
+        for side, text in zip(sides, texts, strict=True):
+            for testset, match in index.find(text).items():
+                if testset not in best or match[:2] > best[testset][0][:2]:
+                    best[testset] = (match, side, text)
+        for testset, (match, side, text) in best.items():
+            test = index.rows[match.number]
+            yield {
+                "row": first_row + offset,
+                "line": lines[offset],
+                "testset": testset,
+                "dataset": test["dataset"],
+                "kind": "exact" if match.exact else "near",
+                "similarity": match.similarity,
+                "side": side,
+                "sentence": text,
+                "test_sentence": test["sentence"],
+            }

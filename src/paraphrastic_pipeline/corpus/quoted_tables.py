@@ -1,0 +1,135 @@
+"""Tables with a header whose cells may be in quotes: CSV and TSV."""
+
+import csv
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import BinaryIO
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import Undecodable, UnreadableRows, read_lines
+from paraphrastic_pipeline.corpus.tables import check_columns
+
+# No sentence is as long; a quote that is never closed must not swallow the rest of a file.
+_MAX_CELL, _MAX_LINES = 1 << 20, 1000
+# If at least so many lines inside a row could be rows themselves, a quote has swallowed them.
+_SWALLOWED = 3
+
+_Line = tuple[int, str | Undecodable]
+
+
+def table_rows(
+    stream: BinaryIO, label: str, separator: str, wanted: Sequence[str], unreadable: UnreadableRows
+) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a table by column, with the numbers of their first lines.
+
+    A cell in quotes may hold separators and doubled quotes, and in CSV also the ends of lines. In TSV it may
+    not, since many such files have single quotes of both kinds.
+
+    Raises:
+        InputError: the header cannot be read, or a wanted column is missing there or occurs twice.
+    """
+    header: list[str] = []
+
+    def refuse(number: int, cause: str) -> None:
+        if not header:
+            raise InputError(f"{label}:{number}: the header cannot be read: {cause}")
+        unreadable.add(label, number, cause)
+
+    reader = _tsv_rows if separator == "\t" else _csv_rows
+    for number, row, cause in reader(enumerate(read_lines(stream, label), start=1), header):
+        if cause:
+            refuse(number, cause)
+        elif header:
+            yield number, dict(zip(header, row, strict=True))
+        else:
+            header += row
+            check_columns(header, wanted, label)
+    if not header:
+        check_columns(header, wanted, label)
+
+
+def _tsv_rows(lines: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:
+    """Numbers and rows, or the cause why there is none; `header` is empty until the first row was read."""
+    for number, line in lines:
+        if isinstance(line, Undecodable):
+            yield number, [], line.cause
+            continue
+        row = [_unquoted(cell) for cell in line.split("\t")]
+        if header and len(row) > len(header) and '"' in line:
+            row = _quoted(line, len(header)) or row
+        yield number, row, _other_width(row, header)
+
+
+def _quoted(line: str, width: int) -> list[str] | None:
+    """The cells of a line whose quotes are those of CSV, if there are `width` of them."""
+    try:
+        (row,) = csv.reader([line], delimiter="\t", strict=True)
+    except csv.Error:
+        return None
+    return row if len(row) == width else None
+
+
+def _unquoted(cell: str) -> str:
+    inside = cell[1:-1]
+    if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in inside.replace('""', ""):
+        return inside.replace('""', '"')
+    return cell
+
+
+def _csv_rows(source: Iterator[_Line], header: Sequence[str]) -> Iterator[tuple[int, list[str], str]]:
+    """Numbers and rows as in `_tsv_rows`.
+
+    A quote that is never closed swallows everything up to the next quote. So if a row of several lines is not
+    right, only its first line is unreadable, and the others are read again.
+    """
+    waiting = deque[_Line]()
+    read: list[_Line] = []
+    faults: list[tuple[int, str]] = []
+
+    def lines() -> Iterator[str]:
+        while each := waiting.popleft() if waiting else next(source, None):
+            read.append(each)
+            if len(read) > _MAX_LINES:
+                raise csv.Error(f"a quote is not closed within {_MAX_LINES} lines")
+            number, line = each
+            if isinstance(line, Undecodable):
+                # Its quotes still belong to the row.
+                faults.append((number, line.cause))
+                line = line.text
+            yield f"{line}\n"
+
+    csv.field_size_limit(_MAX_CELL)
+    reader = csv.reader(lines(), strict=True)
+    while True:
+        read.clear()
+        faults.clear()
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            row, cause = [], f"not CSV: {error}"
+        else:
+            cause = _other_width(row, header) if row else ""
+            if not cause and len(read) > _SWALLOWED:
+                cause = _swallowed(read, header)
+        number = read[0][0]
+        if cause and len(read) > 1:
+            waiting.extendleft(reversed(read[1:]))
+            reader = csv.reader(lines(), strict=True)
+        elif faults:
+            number, cause = faults[0]
+        if cause or row:
+            yield number, row, cause
+
+
+def _other_width(row: Sequence[str], header: Sequence[str]) -> str:
+    return f"{len(row)} columns, the header has {len(header)}" if len(row) != len(header) and header else ""
+
+
+def _swallowed(read: Sequence[_Line], header: Sequence[str]) -> str:
+    """The cause if most of the lines after a row's first one look like rows themselves."""
+    lines = [line.text if isinstance(line, Undecodable) else line for _, line in read[1:]]
+    rows = sum(line.count(",") == len(header) - 1 for line in lines)
+    swallowed = len(header) > 1 and rows >= _SWALLOWED and 2 * rows > len(lines)
+    return "not CSV: a cell in quotes holds other rows" if swallowed else ""

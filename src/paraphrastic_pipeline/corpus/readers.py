@@ -1,0 +1,375 @@
+"""Convert the files of a published corpus, or a user's own files, into one Parquet file of pairs."""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from paraphrastic.base.compressed import open_stream
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.lines import UnreadableRows, aligned_lines, readable_lines, unreadable_rows
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, READ_ROWS, write_blocks
+from paraphrastic_pipeline.corpus.groups import (
+    Drawing,
+    GroupRow,
+    OpenFile,
+    by_key,
+    by_link,
+    drawn_pairs,
+    lines_of_groups,
+    rows_of_groups,
+    without_keys,
+)
+from paraphrastic_pipeline.corpus.losses import UNREADABLE, extraction_loss, warn
+from paraphrastic_pipeline.corpus.tables import (
+    PairRows,
+    finite_score,
+    jsonl_rows,
+    parquet_rows,
+    parse_rows,
+    split_cells,
+    tsv_rows,
+)
+from paraphrastic_pipeline.corpus.tmx import tmx_rows
+from paraphrastic_pipeline.registry.archive import member_names, open_members
+from paraphrastic_pipeline.registry.layouts import GroupLayout, group_layout, matching
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFile:
+    """One file of a corpus, with the `languages` and `members` of its row in the registry."""
+
+    path: str | Path
+    languages: tuple[str, ...]
+    members: tuple[str, ...] = ()
+
+
+def extract_corpus(
+    kind: str,
+    files: Sequence[CorpusFile],
+    languages: tuple[str, str],
+    output: str | Path,
+    *,
+    max_member_bytes: int,
+    unreadable: str | Path | None = None,
+    max_unreadable: int = 0,
+    drawing: Drawing | None = None,
+) -> dict[str, int]:
+    """Write the pairs of a corpus as Parquet: `source`, `target`, `line` (in the original file, from 1).
+
+    Files other than archives and Parquet may be compressed with gzip, bzip2 or Zstandard. Scores in a file
+    are written as `paraphrase_score` and `translation_score`. Text is read by the rules of
+    `lines.read_lines`. Pairs with an empty side are kept here, since the selection drops and counts them.
+
+    A row that cannot be read (bytes that are not UTF-8, a NUL character, more than a MiB, a wrong number of
+    columns, a score that float32 cannot hold, broken JSON, an empty key, a unit without one of the languages)
+    is left out and counted. If the corpus is aligned by line, the row is left out on all sides.
+
+    Args:
+        kind: a key of `registry.datasets.KINDS`, which describes the format of the files.
+        files: the files of the corpus; only `aligned` and `captions` have more than one.
+        languages: languages of the sources and of the targets; for paraphrases, the same one twice.
+        output: the Parquet file.
+        max_member_bytes: most bytes that a file or member may have, unpacked.
+        unreadable: TSV file with file, line and cause of every row that was left out.
+        max_unreadable: most unreadable rows that are allowed.
+        drawing: how pairs are drawn from groups, for the kind `groups`. The `line` of such a pair is the
+            number of its group's first row.
+
+    Returns:
+        How many `lines` were read, how many `pairs` were written, and how many rows were `unreadable`.
+
+    Raises:
+        InputError: there are too many unreadable rows, sides of unequal length, damaged files, an encoding
+            other than UTF-8, columns that are missing or occur twice, no pairs at all, or no disk space.
+    """
+    lines = 0
+    with unreadable_rows(unreadable, max_unreadable) as bad, ExitStack() as opened:
+        source = _Source(files, max_member_bytes, bad, opened, drawing)
+        rows = _READERS[kind](source)
+        if languages[0] != source.sides[0]:
+            rows = PairRows(((other, one, *rest) for one, other, *rest in rows.rows), rows.scores)
+        schema = pa.schema([*PAIR_SCHEMA, *(pa.field(score, pa.float64()) for score in rows.scores)])
+        with write_blocks(output, schema) as writer:
+            while block := list(islice(rows.rows, READ_ROWS)):
+                columns = list(zip(*block, strict=True))
+                arrays = [pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
+                writer.write(pa.RecordBatch.from_arrays(arrays, schema=schema))
+                # Groups need not come in the order of their numbers.
+                lines = max(lines, *columns[2])
+            if not writer.rows:
+                cause = f"none of its {bad.count} rows can be read" if bad.count else "no lines"
+                raise source.is_empty(cause)
+            writer.note(UNREADABLE, bad.count)
+    counts = {"lines": max(lines, bad.last_line), "pairs": writer.rows, "unreadable": bad.count}
+    _log.info("%s: %s", output, ", ".join(f"{count:,} {name}" for name, count in counts.items()))
+    warn(extraction_loss(str(output), writer.rows, bad.count))
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The files of a corpus while they are read; `opened` closes their streams at the end."""
+
+    files: Sequence[CorpusFile]
+    max_bytes: int
+    unreadable: UnreadableRows
+    opened: ExitStack
+    drawing: Drawing | None = None
+
+    @property
+    def label(self) -> str:
+        """Name of the first file in messages."""
+        return str(self.files[0].path)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The languages of the two sides, in the order of the files."""
+        return self.files[0].languages[0], self.files[-1].languages[-1]
+
+    def is_empty(self, cause: str) -> InputError:
+        """The error for a corpus that has no pairs."""
+        names = ", ".join(str(file.path) for file in self.files)
+        return InputError(f"{names}: the corpus is empty: {cause}")
+
+    def stream(self, number: int = 0) -> BinaryIO:
+        """Open a file, which may be compressed."""
+        path = self.files[number].path
+        return self.opened.enter_context(open_stream(path, max_bytes=self.max_bytes))
+
+    def members(self, names: Sequence[tuple[str, ...]]) -> Sequence[BinaryIO]:
+        """Open members of the first file, an archive; `names` lists the possible names of each member."""
+        return self.opened.enter_context(open_members(self.files[0].path, names, max_bytes=self.max_bytes))
+
+    def aligned(self) -> Iterator[tuple[int, tuple[str, ...]]]:
+        """Line numbers and lines of files that are aligned by line."""
+        streams = [self.stream(number) for number in range(len(self.files))]
+        return aligned_lines(streams, [str(file.path) for file in self.files], self.unreadable)
+
+    def rows_of_lines(self, parse: Callable[[int, str], Any]) -> Iterator[Any]:
+        """The rows of an archive's member that has one line per pair."""
+        name, *_ = self.files[0].members
+        (stream,) = self.members([(name,)])
+        label = f"{self.label}: {name}"
+        return parse_rows(readable_lines(stream, label, self.unreadable), parse, label, self.unreadable)
+
+
+def _opus(source: _Source) -> PairRows:
+    # Each language's member has several possible names, since OPUS writes a language pair in either order.
+    languages, members = source.files[0].languages, source.files[0].members
+    names = [members[number :: len(languages)] for number in range(len(languages))]
+    labels = [f"{source.label}: {code} side" for code in languages]
+    return PairRows(_pairs(aligned_lines(source.members(names), labels, source.unreadable)))
+
+
+def _pairs(lines: Iterator[tuple[int, tuple[str, ...]]]) -> Iterator[tuple[str, str, int]]:
+    for number, (source, target) in lines:
+        yield source, target, number
+
+
+def _captions(source: _Source) -> PairRows:
+    """Pair every two of a line's k sentences, which gives k (k - 1) / 2 pairs per line.
+
+    The sides of every other pair are swapped, so that no side collects the sentences of one annotator.
+    """
+
+    def pairs() -> Iterator[tuple[str, str, int]]:
+        for number, sentences in source.aligned():
+            for rank, (one, other) in enumerate(combinations(sentences, 2)):
+                yield (other, one, number) if (number + rank) % 2 else (one, other, number)
+
+    return PairRows(pairs())
+
+
+def _paranmt(source: _Source) -> PairRows:
+    def parse(number: int, line: str) -> tuple[str, str, int, float]:
+        reference, paraphrase, score = split_cells(line, (3,), "expected reference, paraphrase and score")
+        return reference, paraphrase, number, finite_score(score)
+
+    return PairRows(source.rows_of_lines(parse), ("paraphrase_score",))
+
+
+def _manythings(source: _Source) -> PairRows:
+    def parse(number: int, line: str) -> tuple[str, str, int]:
+        text, translation, *_ = split_cells(line, (2, 3), "expected text, translation and attribution")
+        return text, translation, number
+
+    return PairRows(source.rows_of_lines(parse))
+
+
+def _tsv(source: _Source) -> PairRows:
+    return tsv_rows(source.stream(), source.label, source.files[0].members, source.unreadable)
+
+
+def _jsonl(source: _Source) -> PairRows:
+    members = source.files[0].members
+    return jsonl_rows(source.stream(), source.label, source.sides, members, source.unreadable)
+
+
+def _parquet(source: _Source) -> PairRows:
+    first = source.files[0]
+    return parquet_rows(Path(first.path), source.sides, first.members, source.unreadable)
+
+
+def _tmx(source: _Source) -> PairRows:
+    return PairRows(tmx_rows(source.stream(), source.label, source.sides, source.unreadable))
+
+
+def _groups(source: _Source) -> PairRows:
+    """Draw pairs from groups; files with the same layout are read together, as they may share keys."""
+    if (drawing := source.drawing) is None:
+        raise ValueError("groups need a drawing")
+
+    layouts = {file.members: group_layout(file.members) for file in source.files}
+    read = 0
+
+    def counted(rows: Iterator[GroupRow]) -> Iterator[GroupRow]:
+        nonlocal read
+        for row in rows:
+            read += 1
+            yield row
+
+    def groups() -> Iterator[tuple[int, list[str]]]:
+        last = 0
+        for members, layout in layouts.items():
+            files = [file for file in source.files if file.members == members]
+            part = replace(source, files=files)
+            rows = counted(_rows_of_lines(part, layout) if layout.lines else _rows_of_tables(part, layout))
+            if layout.key or layout.keys:
+                found = by_key(rows, part.label, drawing.resources)
+            elif layout.link:
+                found = by_link(rows, part.label, drawing.resources)
+            else:
+                found = without_keys(rows)
+            first = last
+            for number, sentences in found:
+                last = max(last, first + number)
+                yield first + number, sentences
+
+    def pairs() -> Iterator[tuple[str, str, int]]:
+        pair = None
+        for pair in drawn_pairs(groups(), pairs_per_group=drawing.pairs_per_group, seed=drawing.seed):
+            yield pair
+        wanted = [f"{column}={value}" for layout in layouts.values() for column, value in layout.where]
+        if pair is None and read:
+            single = not any(
+                layout.lines or layout.key or len(layout.text) > 1 for layout in layouts.values()
+            )
+            hint = "; key:… says which rows belong together" if single else ""
+            raise source.is_empty(f"none of its groups has two different sentences{hint}")
+        if pair is None and wanted:
+            rows = "row that can be read" if source.unreadable.count else "row"
+            raise source.is_empty(f"no {rows} has {' and '.join(wanted)}")
+
+    return PairRows(pairs())
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A member of an archive, or a file that is no archive."""
+
+    path: Path
+    member: str | None
+
+    @property
+    def name(self) -> str:
+        """What patterns match."""
+        return self.path.name if self.member is None else self.member
+
+    @property
+    def place(self) -> str:
+        """The archive or folder that holds it."""
+        return str(self.path.parent if self.member is None else self.path)
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+        return str(self.path) if self.member is None else f"{self.path}: {self.member}"
+
+
+def _texts(source: _Source) -> list[_Text]:
+    """All texts of a corpus, of which several may have the same name."""
+    paths = [Path(file.path) for file in source.files]
+    held = [(path, member_names(path)) for path in paths]
+    return [
+        _Text(path, member) for path, members in held for member in ([None] if members is None else members)
+    ]
+
+
+@contextmanager
+def _opened(source: _Source, texts: Iterable[_Text]) -> Iterator[list[OpenFile]]:
+    with ExitStack() as stack:
+        files = []
+        for text in texts:
+            if text.member is None:
+                stream = stack.enter_context(open_stream(text.path, max_bytes=source.max_bytes))
+            else:
+                members = open_members(text.path, [text.member], max_bytes=source.max_bytes)
+                (stream,) = stack.enter_context(members)
+            files.append(OpenFile(stream, text.label, text.name))
+        yield files
+
+
+def _matched(
+    source: _Source, patterns: Sequence[str], texts: Sequence[_Text]
+) -> dict[_Text, tuple[tuple[str, str], ...]]:
+    """The texts that any of the patterns matches, by name, and what its `<name>`s stand for."""
+    ordered, found = sorted(texts, key=lambda text: text.name), dict[_Text, tuple[tuple[str, str], ...]]()
+    names = list(dict.fromkeys(text.name for text in texts))
+    for pattern in patterns:
+        if not (matches := matching(pattern, names)):
+            some = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
+            raise InputError(f"{source.label}: no file matches {pattern}; there are {some}")
+        found |= {text: matches[text.name] for text in ordered if text.name in matches and text not in found}
+    return found
+
+
+def _rows_of_lines(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
+    texts = _texts(source)
+    lines, keys = (_matched(source, patterns, texts) for patterns in (layout.lines, layout.keys))
+    # If two archives have files of the same names, each of them has a set of its own.
+    counts = Counter((of, text.name) for text, of in (lines | keys).items())
+    alike = {of for (of, _), count in counts.items() if count > 1}
+    sets: dict[tuple[Any, ...], tuple[list[_Text], list[_Text]]] = {}
+    for number, matches in enumerate((keys, lines)):
+        for text, of in matches.items():
+            sets.setdefault((of, text.place if of in alike else ""), ([], []))[number].append(text)
+    for of, (with_keys, files) in sorted(sets.items()):
+        if not files:
+            cause = "belong to no file of lines:…; the <name>s of both must stand for the same"
+            raise InputError(f"{with_keys[0].label}: the keys {cause}")
+        if len(with_keys) > 1:
+            raise InputError(f"{with_keys[0].label}: the same lines have other keys in {with_keys[1].label}")
+        with _opened(source, [*with_keys, *files]) as opened:
+            of_keys = opened.pop(0) if with_keys else None
+            yield from lines_of_groups(of, opened, of_keys, source.unreadable)
+
+
+def _rows_of_tables(source: _Source, layout: GroupLayout) -> Iterator[GroupRow]:
+    texts = _texts(source)
+    for text in _matched(source, layout.table, texts) if layout.table else texts:
+        with _opened(source, [text]) as (file,):
+            yield from rows_of_groups(file, layout, source.unreadable)
+
+
+# Each reader yields `source, target, line[, scores]`, with the sides in the order of the files' languages.
+_READERS: dict[str, Callable[[_Source], PairRows]] = {
+    "opus": _opus,
+    "aligned": lambda source: PairRows(_pairs(source.aligned())),
+    "captions": _captions,
+    "groups": _groups,
+    "paranmt": _paranmt,
+    "manythings": _manythings,
+    "tsv": _tsv,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+    "tmx": _tmx,
+}

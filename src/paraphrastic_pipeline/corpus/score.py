@@ -1,0 +1,163 @@
+"""Score sentence pairs: measure once everything that a selection may depend on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraphrastic.base.text import as_read, composed, prepare_text, segment, unusual_points, visible
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
+from paraphrastic_pipeline.corpus.losses import UNREADABLE
+from paraphrastic_pipeline.corpus.overlap import compare_words
+from paraphrastic_pipeline.corpus.spaceless import utf8_of
+from paraphrastic_pipeline.corpus.tokens import Tokenizer, count_tokens, count_words
+from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+
+SCORED_SCHEMA = pa.schema(
+    [
+        *PAIR_SCHEMA,
+        pa.field("source_tokens", pa.int32()),
+        pa.field("target_tokens", pa.int32()),
+        # How many of them are characters of a script without spaces.
+        pa.field("source_characters", pa.int32()),
+        pa.field("target_characters", pa.int32()),
+        pa.field("source_language", pa.string()),
+        pa.field("target_language", pa.string()),
+        pa.field("source_confidence", pa.float32()),
+        pa.field("target_confidence", pa.float32()),
+        pa.field("source_probability", pa.float32()),
+        pa.field("target_probability", pa.float32()),
+        pa.field("trigram_overlap", pa.float32()),
+        pa.field("changed_words", pa.int32()),
+        pa.field("paraphrase_score", pa.float64()),
+        pa.field("translation_score", pa.float64()),
+    ]
+)
+Words = Literal["script", "white_space"]
+Identify = Literal["model", "original"]
+_TOKENIZERS: Mapping[Words, Tokenizer] = {"script": "word", "white_space": "white_space"}
+_LANGUAGE_COLUMNS = ("source_language", "target_language")
+
+
+def score_pairs(
+    pairs: str | Path,
+    output: str | Path,
+    *,
+    languages: tuple[str, str],
+    identifier: Path | None,
+    word_vectors: Path | None,
+    segmentation: Mapping[str, str],
+    folding: Mapping[str, str],
+    lowercase: bool,
+    words: Words = "script",
+    identify: Identify = "model",
+    overlap_tokenizer: Tokenizer = "word",
+    shard: tuple[int, int] = (1, 1),
+) -> None:
+    """Write the pairs with their scores (`SCORED_SCHEMA`), in the same order.
+
+    Each side is cleaned, folded and lower-cased, as a model will see it, and then identified, counted and
+    compared; text in a language of `segmentation` is also segmented. The text itself is written as the corpus
+    has it. Each side has its most likely language, the
+    confidence in it, and the probability of the language that the corpus says, which is null if the
+    identifier does not know that language; all are null without an identifier. Trigram overlap and changed
+    words are null if the two languages differ. The paraphrase score is the word vectors' cosine; without word
+    vectors, it is the corpus's own score or null. The translation score is the corpus's own or null.
+
+    Args:
+        pairs: a Parquet file made by `extract_corpus`.
+        output: the Parquet file.
+        languages: languages of the sources and of the targets, according to the corpus.
+        identifier: a fastText model.
+        word_vectors: a text file of word vectors.
+        segmentation: mode of `text.segment` by language.
+        folding: mode of `text.fold` by language; words count as equal if they are equal after folding.
+        lowercase: whether text is lower-cased before it is identified and segmented.
+        words: `script` counts words in scripts with spaces, and characters in those without (see
+            `tokens.count_words`); `white_space` counts what is between white space, as the papers do.
+        identify: whether languages are identified on the text that the `model` sees, or on the `original`, as
+            the papers do.
+        overlap_tokenizer: tokenizer for the trigram overlap, see `tokens.tokenize`. With
+            `words: white_space`, `word` leaves text without spaces whole.
+        shard: `(i, n)` scores the i-th (from 1) of n parts of the corpus; a part may be empty.
+
+    Raises:
+        InputError: an input is damaged, or the disk is full.
+    """
+    language_identifier = None if identifier is None else LanguageIdentifier(identifier)
+    vectors = None if word_vectors is None else WordVectors(word_vectors)
+    paraphrases = languages[0] == languages[1]
+    # The original takes a letter and its mark as they are written.
+    compose = composed if paraphrases and overlap_tokenizer != "treebank" else list
+    count = count_words if words == "script" else count_tokens
+    tokenizer = overlap_tokenizer if overlap_tokenizer == "treebank" else _TOKENIZERS[words]
+    with write_blocks(output, SCORED_SCHEMA, dictionary=_LANGUAGE_COLUMNS) as writer:
+        if shard[0] == 1:
+            writer.note(UNREADABLE, noted(pairs, UNREADABLE))
+        for block in read_blocks(pairs, shard=shard):
+            columns: dict[str, pa.Array] = {"line": block["line"]}
+            seen = []
+            for side, language in zip(("source", "target"), languages, strict=True):
+                columns[side] = texts = block[side]
+                segmenter = segmentation.get(language, "none")
+                if language_identifier or paraphrases or folding or segmenter != "none":
+                    original = texts.to_pylist()
+                    prepared = prepare_text(original, folding=folding, lowercase=lowercase)
+                    if language_identifier is not None:
+                        identified = original if identify == "original" else as_read(prepared)
+                        columns |= _languages(language_identifier, identified, side, language)
+                    texts = pa.array(compose(prepared), pa.string())
+                else:
+                    # Lower-casing changes no count.
+                    texts = _visible(texts)
+                counted = texts
+                if segmenter != "none":
+                    texts = pa.array(compose(segment(prepared, language, segmenter)), pa.string())
+                    # A segmenter's spaces do not matter where characters are counted.
+                    counted = counted if words == "script" else texts
+                columns[f"{side}_tokens"], columns[f"{side}_characters"] = count(counted)
+                seen.append(texts)
+            if paraphrases:
+                compared = compare_words(*seen, tokenizer=tokenizer)
+                columns["trigram_overlap"], columns["changed_words"] = map(pa.array, compared)
+            if vectors is not None:
+                scores = vectors.paraphrase_score(*seen)
+                columns["paraphrase_score"] = pa.array(scores, pa.float64(), mask=np.isnan(scores))
+            for name in ("paraphrase_score", "translation_score"):
+                if name in block.schema.names and name not in columns:
+                    columns[name] = block[name]
+            nulls = {field.name: pa.nulls(block.num_rows, field.type) for field in SCORED_SCHEMA}
+            writer.write(pa.RecordBatch.from_pydict(nulls | columns, schema=SCORED_SCHEMA))
+
+
+def _languages(
+    identifier: LanguageIdentifier, texts: list[str], side: str, language: str
+) -> dict[str, pa.Array]:
+    """The columns about the language of a side."""
+    found = identifier.identify(texts, language)
+    return {
+        f"{side}_language": pa.array(found.codes, pa.string()),
+        f"{side}_confidence": pa.array(found.confidences),
+        f"{side}_probability": pa.array(found.probabilities, from_pandas=True),
+    }
+
+
+def _visible(texts: pa.Array) -> pa.Array:
+    """The same as `text.visible`, which few texts need."""
+    content, ends = utf8_of(texts)
+    if not len(content) or 0x20 <= content.min() <= content.max() < 0x7F:
+        return texts
+    points = np.frombuffer(content.tobytes().decode().encode("utf-32-le"), np.uint32)
+    unusual = np.flatnonzero(unusual_points()[points])
+    # Where each character begins in UTF-8.
+    starts = np.flatnonzero((content & 0xC0) != 0x80)[unusual]
+    rows = np.unique(np.searchsorted(ends, starts, side="right"))
+    if not len(rows):
+        return texts
+    mask = np.zeros(len(texts), np.bool_)
+    mask[rows] = True
+    return pc.replace_with_mask(texts, mask, pa.array(visible(texts.take(rows).to_pylist()), pa.string()))

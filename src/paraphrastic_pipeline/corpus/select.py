@@ -1,0 +1,193 @@
+"""Select scored pairs with thresholds, and report what was dropped and why."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.arrays import Float32, Int64
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
+from paraphrastic.base.text import collapse_spaces, prepare_text
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, noted, open_parquet, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.filters import build_filters, selection_key
+from paraphrastic_pipeline.corpus.losses import UNREADABLE, filter_loss, warn
+from paraphrastic_pipeline.corpus.raw_lines import RAW, raw_digests
+from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.registry.language_labels import labels_of
+
+_SAMPLE_COLUMNS = (
+    "line", "source_tokens", "target_tokens", "source_language", "source_confidence", "source_probability",
+    "target_language", "target_confidence", "target_probability", "trigram_overlap", "changed_words",
+    "paraphrase_score", "source", "target",
+)  # fmt: skip
+
+
+_PROBABILITIES = ("source_probability", "target_probability")
+
+
+def select_pairs(
+    scored: Sequence[str | Path],
+    output: str | Path,
+    *,
+    counts: str | Path,
+    dropped: str | Path,
+    languages: tuple[str, str],
+    settings: Mapping[str, Any],
+    preparation: Mapping[str, Any],
+    seed: int,
+    keep: Sequence[str] = (),
+    raw: bool = False,
+) -> dict[str, Any]:
+    """Write the pairs that every filter accepts: `source`, `target`, `line` and `keep`, in the same order.
+
+    A dropped pair's reason is the first filter that rejects it, in the order empty, rank, length, language,
+    trigram_overlap, near_copy, paraphrase_score. A pair without a score fails a threshold on that score.
+
+    Args:
+        scored: Parquet files made by `score_pairs`: the shards of a corpus, in order.
+        output: the Parquet file.
+        counts: JSON file with the result, which is also returned: pairs `read` and `kept`, pairs `dropped`
+            by reason, `fails` (pairs that a filter rejects, whatever the others do), and `fails_both` (pairs
+            that two filters both reject, by the earlier filter and then by the later one); and `unreadable`,
+            rows that the extraction left out, if there are any.
+        dropped: TSV file for people to read: 20 random pairs for each reason, with their scores.
+        languages: the languages that the sources and the targets must be in.
+        settings: thresholds, as in `filters.build_filters`.
+        preparation: how the model prepares text in training and in use: `segmentation`, `folding` and
+            `lowercase`, as `text.prepare_text` takes them. White space is always collapsed.
+        seed: seed for the sample, and for the ranks of pairs with equal scores.
+        keep: columns of further scores to write.
+        raw: whether to write `raw`, the digest of each pair's text as the corpus has it, which tells copies
+            of a line from pairs that only become equal in lower case.
+
+    Raises:
+        InputError: no pair is left. The message gives the counts by reason, or names a score that a threshold
+            needs but the corpus lacks. Nothing is written.
+    """
+    filters = build_filters(settings, languages)
+    samples = Samples([each.reason for each in filters], seed)
+    nulls = Counter[str]()
+    fails_both = np.zeros((len(filters), len(filters)), np.int64)
+    with open_parquet(scored[0]) as first:
+        kept_fields = [first.schema_arrow.field(name) for name in keep] + ([RAW] if raw else [])
+    ranked = _ranked(scored, settings["rank"], seed) if settings.get("rank") else _blocks(scored)
+    with write_blocks(output, pa.schema([*PAIR_SCHEMA, *kept_fields])) as writer:
+        for block in ranked:
+            needed = {*_PROBABILITIES, *(column for each in filters for column in each.needs)}
+            nulls.update({column: block[column].null_count for column in needed})
+            accepted = np.stack([each.accept(each.score(block)) for each in filters])
+            failed = (~accepted).astype(np.int64)
+            fails_both += failed @ failed.T
+            kept = accepted.all(axis=0)
+            samples.add(block.select(_SAMPLE_COLUMNS), np.where(kept, -1, accepted.argmin(axis=0)))
+            rows = block.select([*PAIR_SCHEMA.names, *keep]).filter(pa.array(kept))
+            sides = (
+                prepare_text(rows[name].to_pylist(), language=language, **preparation)
+                for name, language in zip(("source", "target"), languages, strict=True)
+            )
+            texts = [pa.array(collapse_spaces(side), pa.string()) for side in sides]
+            columns = [*texts, *rows.columns[2:], *([raw_digests(rows)] if raw else [])]
+            writer.write(pa.RecordBatch.from_arrays(columns, schema=writer.schema))
+        result = _counts(samples, fails_both)
+        if unreadable := sum(noted(path, UNREADABLE) for path in scored):
+            result[UNREADABLE] = unreadable
+        if not result["kept"]:
+            reasons = ", ".join(f"{reason} {n}" for reason, n in result["dropped"].items() if n)
+            cause = f"no pair is left of {samples.read} read; dropped: {reasons}"
+            if result["fails"].get("language") == samples.read:
+                unknown = [nulls[column] == samples.read for column in _PROBABILITIES]
+                cause += f"; {_language_hint(languages, unknown)}"
+            elif most := max(result["dropped"], key=result["dropped"].get, default=None):
+                cause += f"; see {selection_key(languages)}.{most}" if most != "empty" else ""
+            for each in reversed(filters):
+                if any(nulls[column] == samples.read for column in each.needs):
+                    cause = f"has no {each.missing}"
+            raise InputError(f"{_name(scored)}: {cause if samples.read else 'the corpus is empty: no pairs'}")
+    examples = [[reason, *row.values()] for reason, row in samples.rows("line")]
+    write_tsv(dropped, ("reason", *_SAMPLE_COLUMNS), examples)
+    write_json(counts, result)
+    warn(filter_loss(str(_name(scored)), result["read"], result["dropped"], selection_key(languages)))
+    return result
+
+
+def _name(scored: Sequence[str | Path]) -> Path:
+    """The corpus, for messages."""
+    return Path(scored[0]) if len(scored) == 1 else Path(scored[0]).parent
+
+
+def _language_hint(languages: tuple[str, str], unknown: Sequence[bool]) -> str:
+    """What to do if every pair is in another language; `unknown` says which ones have no label."""
+    key = f"{selection_key(languages)}.language"
+    for language, is_unknown in zip(languages, unknown, strict=True):
+        if is_unknown:
+            labels = " or ".join(labels_of(language) or (language,))
+            return (
+                f"the language identifier does not know {language}, as it has no label {labels}; "
+                f"set {key} to null, or give an identifier that knows it"
+            )
+    labels = " and ".join(dict.fromkeys("+".join(labels_of(code) or (code,)) for code in languages))
+    return f"no text has enough of the labels {labels}; set {key} to null to keep text in other languages"
+
+
+def _blocks(scored: Sequence[str | Path]) -> Iterator[pa.RecordBatch]:
+    return chain.from_iterable(map(read_blocks, scored))
+
+
+def _ranked(scored: Sequence[str | Path], settings: Mapping[str, Any], seed: int) -> Iterator[pa.RecordBatch]:
+    """Yield all blocks with the column `rank`: whether a pair is in the range of the whole corpus's ranking.
+
+    Pairs with equal scores are ranked at random. Pairs without a score are not in the range. Only the scores
+    are held in memory, twice, and in float32, which is half as large as the column.
+    """
+    score = settings["by"]
+    blocks = (block for path in scored for block in read_blocks(path, columns=[score]))
+    ordered = np.concatenate([_in_float32(block[score]) for block in blocks] or [np.empty(0, np.float32)])
+    ordered.sort()  # NaN, which stands for null, comes last
+    n = len(ordered) - int(np.isnan(ordered).sum())
+    first, end = (_place(settings[bound], n) for bound in ("min", "max"))
+    lowest, highest = (ordered[first], ordered[end - 1]) if first < end else (np.inf, -np.inf)
+    # Of the pairs with the score at an end of the range, a random choice is in it.
+    generator, chosen = np.random.default_rng([seed, n]), {}
+    for value in {lowest, highest} if first < end else ():
+        start, stop = (int(np.searchsorted(ordered[:n], value, side)) for side in ("left", "right"))
+        among = np.arange(start, stop)
+        chosen[value] = generator.permutation((among >= first) & (among < end))
+    del ordered
+    for block in _blocks(scored):
+        own = _in_float32(block[score])
+        inside = (own > lowest) & (own < highest)
+        for value, choice in list(chosen.items()):
+            here = own == value
+            inside[here], chosen[value] = np.split(choice, [int(here.sum())])
+        yield block.append_column("rank", pa.array(inside))
+
+
+def _in_float32(column: pa.Array) -> Float32:
+    values: Float32 = column.to_numpy(zero_copy_only=False).astype(np.float32)
+    return values
+
+
+def _place(share: float, n: int) -> int:
+    """The first place of a ranking of n that has at least this share of all places below it."""
+    return next((place for place in range(max(0, int(share * n) - 1), n) if place / n >= share), n)
+
+
+def _counts(samples: Samples[str], fails_both: Int64) -> dict[str, Any]:
+    """The result of `select_pairs`; `fails_both` is int64 [reasons, reasons]."""
+    reasons = list(samples.counts)
+    return {
+        "read": samples.read,
+        "kept": samples.read - sum(samples.counts.values()),
+        "dropped": samples.counts,
+        "fails": dict(zip(reasons, fails_both.diagonal().tolist(), strict=True)),
+        "fails_both": {
+            reason: dict(zip(reasons[later:], fails_both[later - 1, later:].tolist(), strict=True))
+            for later, reason in enumerate(reasons[:-1], start=1)
+        },
+    }

@@ -1,0 +1,302 @@
+"""Tables of sentence pairs: TSV, JSON lines and Parquet.
+
+`columns` names the columns: one for each side, then optionally the paraphrase score and the translation
+score. If it is empty, the sides are columns named after the two languages, the same inside `translation`, or
+`source` and `target`, and the scores are `score` and `translation_score`. A dot in a name leads into a nested
+object. In TSV, columns are numbers from 1, or names if the first line is a header; if none are given, the two
+or three columns are source, target and paraphrase score. The first row decides which columns and scores there
+are; a later row that differs is unreadable.
+"""
+
+import json
+import math
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, BinaryIO, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.errors import InputError, cut, shown
+from paraphrastic.base.lines import HAS_NUL, MAX_LINE_BYTES, TOO_LONG, UnreadableRows, readable_lines
+from paraphrastic.base.numbers import is_count, read_number
+from paraphrastic.base.tables import clean
+from paraphrastic_pipeline.corpus.blocks import open_parquet, read_blocks
+
+# Scores that a corpus can contain, in the order of `columns`, and the names of their columns by default.
+_SCORES = ("paraphrase_score", "translation_score")
+_FOUND_SCORES = ("score", "translation_score")
+# Takes the place of the paraphrase score in `columns` if there is only a translation score.
+_NO_COLUMN = "-"
+# A ranking of a whole corpus holds its scores as float32.
+_MAX_SCORE = float(np.finfo(np.float32).max)
+
+Raw = TypeVar("Raw")
+Parsed = TypeVar("Parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class PairRows:
+    """Rows `source, target, line`, followed by one number for each of `scores`."""
+
+    rows: Iterator[tuple[Any, ...]]
+    scores: tuple[str, ...] = ()
+
+
+class RowError(Exception):
+    """A row cannot be read; the message is the cause."""
+
+
+def parse_rows(
+    rows: Iterable[tuple[int, Raw]],
+    parse: Callable[[int, Raw], Parsed],
+    label: str,
+    unreadable: UnreadableRows,
+) -> Iterator[Parsed]:
+    """Parse numbered rows; a row for which `parse` raises a `RowError` is noted as unreadable."""
+    for number, row in rows:
+        try:
+            parsed = parse(number, row)
+        except RowError as error:
+            unreadable.add(label, number, str(error))
+        else:
+            yield parsed
+
+
+def split_cells(line: str, widths: Sequence[int], expected: str) -> list[str]:
+    """Split a line at tabs; if the cell count is not in `widths`, a `RowError` says what is `expected`."""
+    cells = line.split("\t")
+    if len(cells) not in widths:
+        raise RowError(f"{len(cells)} columns, {expected}")
+    return cells
+
+
+def finite_score(value: object) -> float:
+    """Convert a score, a number or its text, to a float.
+
+    Raises:
+        RowError: the score is not a number, not finite, or too large for float32.
+    """
+    score = math.nan
+    try:
+        if isinstance(value, str):
+            score = read_number(value)
+        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            score = float(value)
+    except OverflowError:
+        pass
+    except ValueError as error:
+        raise RowError(f"the score {error}") from None
+    if abs(score) <= _MAX_SCORE:
+        return score
+    cause = "is too large" if math.isfinite(score) else "is not a number"
+    raise RowError(f"the score {shown(value)} {cause}")
+
+
+def tsv_rows(stream: BinaryIO, label: str, columns: Sequence[str], unreadable: UnreadableRows) -> PairRows:
+    """Rows of a table whose cells are separated by tabs, without quoting."""
+    lines = readable_lines(stream, label, unreadable)
+    first = next(lines, None)
+    if first is None:
+        return PairRows(iter(()))
+    header = first[1].split("\t")
+    width, place, hint = len(header), f"{label}:{first[0]}", ""
+    columns, scores = _named(columns)
+    if all(map(is_count, columns)):  # also true if there are none
+        lines = chain([first], lines)
+        places = [int(column) - 1 for column in columns]
+        if not places and width == 1:
+            raise InputError(f"{place}: the line has no tab; a TSV file needs one between source and target")
+        if not places and width > 3:
+            wanted = "name those of source and target, such as `columns: [1, 2]`"
+            raise InputError(f"{place}: {width} columns; {wanted}")
+        if not places:
+            places, scores = list(range(width)), _SCORES[: width - 2]
+            hint = "; the third column is read as a score, and `columns: [1, 2]` ignores it"
+        if max(places) >= width:
+            raise InputError(f"{place}: {width} columns; there is no column {max(places) + 1}")
+    else:
+        if first[0] > 1:
+            raise InputError(f"{label}:1: the header cannot be read")
+        check_columns(header, columns, place)
+        places = [header.index(column) for column in columns]
+    source, target, *rest = places
+
+    def parse(number: int, line: str) -> tuple[Any, ...]:
+        cells = split_cells(line, (width,), f"the first line has {width}")
+        try:
+            return cells[source], cells[target], number, *(finite_score(cells[place]) for place in rest)
+        except RowError as error:
+            raise RowError(f"{error}{hint}") from None
+
+    return PairRows(parse_rows(lines, parse, label, unreadable), scores)
+
+
+def check_columns(header: Sequence[str], wanted: Sequence[str], place: str) -> None:
+    """Raise an `InputError` if a header lacks a wanted column, or has it twice."""
+    for column in wanted:
+        if (count := header.count(column)) != 1:
+            found = f"{count} columns" if count else "no column"
+            names = cut(", ".join(map(shown, header))) or "nothing"
+            raise InputError(f"{place}: {found} {shown(column)}; the header has {names}")
+
+
+def jsonl_rows(
+    stream: BinaryIO,
+    label: str,
+    languages: tuple[str, str],
+    columns: Sequence[str],
+    unreadable: UnreadableRows,
+) -> PairRows:
+    """Rows of a file with one JSON object per line; empty lines are skipped."""
+    lines = (line for line in readable_lines(stream, label, unreadable) if line[1].strip())
+    records = parse_rows(lines, flat_record, label, unreadable)
+    for number, record in records:
+        paths = [name for name, value in record.items() if not isinstance(value, dict)]
+        if found := _find_columns(paths, languages, columns):
+            names, scores = found
+            absent = () if columns else tuple(name for name in _FOUND_SCORES if name not in names)
+            parse = partial(_json_row, names, absent)
+            return PairRows(parse_rows(chain([(number, record)], records), parse, label, unreadable), scores)
+        unreadable.add(label, number, _missing(columns, languages, paths))
+    return PairRows(iter(()))
+
+
+def flat_record(number: int, line: str) -> tuple[int, dict[str, Any]]:
+    """A line's number and its JSON object, as `with_nested` returns it."""
+    try:
+        record = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise RowError(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except (ValueError, RecursionError):
+        raise RowError("not JSON: nested too deeply, or a number too long") from None
+    return number, with_nested(record)
+
+
+def with_nested(record: Any) -> dict[str, Any]:
+    """Add the nested entries of a JSON object to it, under dotted names."""
+    if not isinstance(record, dict):
+        raise RowError("not a JSON object")
+    # A queue instead of recursion, since JSON may be nested as deeply as Python's stack allows.
+    waiting = deque((f"{key}.", value) for key, value in record.items() if isinstance(value, dict))
+    while waiting:
+        prefix, entries = waiting.popleft()
+        for key, value in entries.items():
+            if isinstance(value, dict):
+                waiting.append((f"{prefix}{key}.", value))
+            else:
+                record.setdefault(prefix + key, value)
+    return record
+
+
+def _json_row(
+    names: Sequence[str], absent: Sequence[str], number: int, record: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The row in columns `names`; `absent` scores were missing in the first record, and are errors later."""
+    for name in absent:
+        if not isinstance(record.get(name), dict | None):
+            raise RowError(f"has a {name}, which the first record does not have")
+    return _row(names, number, [record.get(name) for name in names])
+
+
+def parquet_rows(
+    path: Path, languages: tuple[str, str], columns: Sequence[str], unreadable: UnreadableRows
+) -> PairRows:
+    """Rows of a Parquet file; the line of each is its row number, from 1."""
+    with open_parquet(path) as file:
+        fields = _flattened(file.schema_arrow.empty_table(), path).schema
+    found = _find_columns(fields.names, languages, columns)
+    if not found:
+        raise InputError(f"{path}: {_missing(columns, languages, fields.names)}")
+    names, scores = found
+    for name in names[:2]:
+        kind = fields.field(name).type
+        values = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if values not in (pa.string(), pa.large_string(), pa.string_view()):
+            raise InputError(f"{path}: the column {name!r} holds {kind}, not text")
+    blocks = (pa.Table.from_batches([block]) for block in read_blocks(path, columns=names))
+    tables = (_flattened(block, path) for block in blocks)
+    rows = (row for table in tables for row in zip(*(_values(table[name]) for name in names), strict=True))
+    return PairRows(parse_rows(enumerate(rows, start=1), partial(_row, names), str(path), unreadable), scores)
+
+
+def _row(names: Sequence[str], number: int, values: Sequence[Any]) -> tuple[Any, ...]:
+    """A row `source, target, line` and scores; `names` are the columns, for messages."""
+    source, target, *scores = values
+    sides = (readable_text(source, names[0]), readable_text(target, names[1]))
+    return *sides, number, *map(finite_score, scores)
+
+
+def readable_text(value: object, name: str) -> str:
+    """Check a cell's text, and replace its control characters by spaces, like `read_lines`."""
+    if isinstance(value, UnicodeDecodeError):
+        raise RowError(f"{name}: not UTF-8: byte 0x{value.object[value.start]:02x}")
+    if not isinstance(value, str):
+        raise RowError(f"{name}: is missing" if value is None else f"{name}: {shown(value)} is not text")
+    if not value.isascii() and any("\ud800" <= character <= "\udfff" for character in value):
+        raise RowError(f"{name}: half of a surrogate pair")
+    if "\0" in value:
+        raise RowError(f"{name}: {HAS_NUL}")
+    # No character has more than four bytes.
+    if len(value) > MAX_LINE_BYTES // 4 and len(value.encode()) > MAX_LINE_BYTES:
+        raise RowError(f"{name}: {TOO_LONG}")
+    return clean(value)
+
+
+def _named(columns: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The names in `columns`, and which scores they include."""
+    scores = zip(_SCORES, columns[2:], strict=False)
+    names = [column for column in columns if column != _NO_COLUMN]
+    return names, tuple(score for score, column in scores if column != _NO_COLUMN)
+
+
+def _find_columns(
+    paths: Sequence[str], languages: tuple[str, str], columns: Sequence[str]
+) -> tuple[list[str], tuple[str, ...]] | None:
+    """Names of the columns for source, target and scores, and which scores; None if a side is missing."""
+    if columns:
+        possible = [_named(columns)]
+    else:
+        scores = {name: score for name, score in zip(_FOUND_SCORES, _SCORES, strict=True) if name in paths}
+        sides = [("source", "target")]
+        if languages[0] != languages[1]:
+            sides = [languages, (f"translation.{languages[0]}", f"translation.{languages[1]}"), *sides]
+        possible = [([*names, *scores], tuple(scores.values())) for names in sides]
+    return next((found for found in possible if set(found[0]) <= set(paths)), None)
+
+
+def _missing(columns: Sequence[str], languages: tuple[str, str], paths: Sequence[str]) -> str:
+    names, _ = _named(columns)
+    wanted = " and ".join(names) or f"{' and '.join(dict.fromkeys(languages))}, or source and target"
+    return f"no columns {wanted}; it has {shown(', '.join(paths))}"
+
+
+def _flattened(table: pa.Table, path: Path) -> pa.Table:
+    """Turn every field of a nested object into a column of its own, with a dotted name."""
+    while True:
+        for name, count in Counter(table.column_names).items():
+            if count > 1:
+                raise InputError(f"{path}: has {count} columns {name!r}")
+        if not any(map(pa.types.is_struct, table.schema.types)):
+            return table
+        table = table.flatten()
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    """A column's values; a value that is not UTF-8 is replaced by its `UnicodeDecodeError`."""
+    try:
+        return column.to_pylist()
+    except UnicodeDecodeError:
+        return [_decoded(value) for value in column]
+
+
+def _decoded(value: pa.Scalar) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError as error:
+        return error

@@ -1,0 +1,125 @@
+"""Tokens of many texts: their counts, and words in one flat array for the scores that compare them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from paraphrastic.base.arrays import Int32, Int64
+from paraphrastic.base.units import split_marks
+from paraphrastic_pipeline.corpus.spaceless import DOTS, MARKS, SPACELESS, has_spaceless
+from paraphrastic_pipeline.corpus.treebank import word_tokenizer
+
+Tokenizer = Literal["word", "white_space", "treebank"]
+_SPACELESS = re.compile(f"[{SPACELESS}]")
+# What stands between runs of other scripts.
+_BETWEEN = re.compile(f"(?:[{SPACELESS}][{SPACELESS}{MARKS}]*|[{DOTS}])+")
+# A character with its marks, or a run of characters of other scripts.
+_UNIT = re.compile(f"[{SPACELESS}][{MARKS}]*|[^{SPACELESS}{DOTS}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Words of texts: text i consists of the words with numbers `ids[offsets[i]:offsets[i + 1]]`.
+
+    Attributes:
+        ids: int32 [tokens], each token's index in `words`.
+        offsets: int64 [texts + 1].
+        words: the distinct words.
+    """
+
+    ids: Int32
+    offsets: Int64
+    words: list[str]
+
+    @property
+    def owners(self) -> Int64:
+        """Index of the text that each token belongs to: int64 [tokens]."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+
+def split_tokens(texts: pa.Array) -> pa.ListArray:
+    """Split each text at (Unicode) white space."""
+    return pc.utf8_split_whitespace(pc.utf8_trim_whitespace(texts))
+
+
+def count_tokens(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Number of tokens between white space in each text, and zeros: int32 [texts] each; see `count_words`."""
+    counts = pc.list_value_length(split_tokens(texts))
+    # Arrow splits a text that is only white space into one empty token.
+    counts = pc.if_else(pc.equal(pc.utf8_trim_whitespace(texts), ""), pa.scalar(0, pa.int32()), counts)
+    return counts, pa.array(np.zeros(len(texts), np.int32))
+
+
+def count_words(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Number of words in each text, and how many of them are single characters: int32 [texts] each.
+
+    Words are tokens between white space. In scripts that are written without spaces, every character is a
+    word, without its marks; if other text stands between such characters, it is a word if it has a letter or
+    digit. In Tibetan, every syllable is a word, and a dot separates words of Ethiopic.
+    """
+    counts, none = count_tokens(texts)
+    if not has_spaceless(texts):
+        return counts, none
+    pieces = split_tokens(texts)
+    encoded = pieces.flatten().dictionary_encode()
+    found = np.array([_count_in(piece) for piece in encoded.dictionary.to_pylist()], np.int32)
+    of_piece = found[encoded.indices.to_numpy()]
+    sums = np.concatenate((np.zeros((1, 2), np.int32), np.cumsum(of_piece, axis=0, dtype=np.int32)))
+    ends = np.cumsum(pc.list_value_length(pieces).to_numpy())
+    of_text = np.diff(sums[np.concatenate(([0], ends))], axis=0)
+    return pc.add(counts, pa.array(of_text[:, 0])), pa.array(of_text[:, 1])
+
+
+def _count_in(piece: str) -> tuple[int, int]:
+    """Words of a piece of text without white space after the first one, and its single characters."""
+    if piece.isascii():
+        return 0, 0
+    others = _BETWEEN.split(piece)
+    if len(others) == 1:
+        return 0, 0
+    characters = len(_SPACELESS.findall(piece))
+    words = characters + sum(any(map(str.isalnum, each)) for each in others)
+    return max(words, 1) - 1, characters
+
+
+def tokenize(texts: pa.Array | Sequence[str], tokenizer: Tokenizer = "word") -> Tokens:
+    """Lower-cased words of each text.
+
+    The tokenizer `word` splits text at white space. Each punctuation mark or symbol at either end of a token
+    is then a word of its own (`(hello!)` becomes `( hello ! )`), while those inside stay (`don't`, `3.5`,
+    `well-known`). In scripts that are written without spaces, each character is a word, with its marks;
+    `white_space` leaves such text whole. `treebank` is NLTK's much slower `word_tokenize`, as in the
+    original (`do n't`).
+    """
+    if tokenizer == "treebank":
+        texts = _split_by_treebank(texts)
+    pieces = split_tokens(pa.array(texts, pa.string()) if not isinstance(texts, pa.Array) else texts)
+    # Python handles each distinct piece once; Arrow does the rest.
+    encoded = pieces.values.dictionary_encode()
+    distinct = encoded.dictionary.to_pylist()
+    split = {"word": _split_piece, "white_space": split_marks, "treebank": lambda piece: [piece]}[tokenizer]
+    of_piece = [split(piece.lower()) for piece in distinct]
+    words = pa.array(of_piece, pa.list_(pa.string()))
+    numbered = words.values.dictionary_encode()
+    ids = pa.ListArray.from_arrays(words.offsets, numbered.indices).take(encoded.indices)
+    offsets = ids.offsets.to_numpy().astype(np.int64)[pieces.offsets.to_numpy()]
+    return Tokens(ids.values.to_numpy(), offsets, numbered.dictionary.to_pylist())
+
+
+def _split_piece(piece: str) -> list[str]:
+    """Split a piece of text without white space into words."""
+    if piece.isascii() or (len(units := _UNIT.findall(piece)) == 1 and len(piece) == len(units[0])):
+        return split_marks(piece)
+    return [word for unit in units for word in split_marks(unit)]
+
+
+def _split_by_treebank(texts: pa.Array | Sequence[str]) -> pa.Array:
+    """Lower-case the texts and put a space between any two words."""
+    split = word_tokenizer()
+    plain = texts.to_pylist() if isinstance(texts, pa.Array) else texts
+    return pa.array([" ".join(split(text.strip().lower())) for text in plain], pa.string())

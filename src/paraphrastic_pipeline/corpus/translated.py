@@ -1,0 +1,112 @@
+"""Gather the translations of bitexts as a corpus of paraphrases, and count those that are none, by reason."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.base.tables import write_tsv
+from paraphrastic.base.text import as_read, prepare_text
+from paraphrastic_pipeline.corpus.blocks import PAIR_SCHEMA, read_blocks, write_blocks
+from paraphrastic_pipeline.corpus.language_id import LanguageIdentifier
+from paraphrastic_pipeline.corpus.sampling import Samples
+from paraphrastic_pipeline.corpus.score import Identify
+from paraphrastic_pipeline.registry.language_labels import labels_of
+
+# Why a translation is no paraphrase, in the order in which this is checked.
+REASONS = ("too_long", "endless", "empty", "wrong_language")
+GATHERED_SCHEMA = pa.schema([*PAIR_SCHEMA, ("translation_score", pa.float64())])
+_SHOWN = ("line", "source", "target", "translation_score")
+
+
+def gather_translations(
+    translated: Sequence[str | Path],
+    output: str | Path,
+    *,
+    counts: str | Path,
+    examples: str | Path,
+    language: str,
+    identifier: Path | None,
+    rule: Mapping[str, Any] | None,
+    preparation: Mapping[str, Any],
+    identify: Identify = "model",
+    seed: int,
+) -> dict[str, int]:
+    """Write the pairs whose translations can be used: `source`, `target`, `line` and `translation_score`.
+
+    Args:
+        translated: Parquet files made by `translate_corpus`: the shards of all bitexts, in order.
+        output: the Parquet file; `line` is the number of the pair in all bitexts together, from 1.
+        counts: JSON file with the result, which is also returned: pairs `read`; those left out because the
+            sentence was `too_long` to be translated, or because the translation is `endless` (cut off before
+            it ended), `empty` (without a letter or digit) or in a `wrong_language`; and the `pairs` left.
+        examples: TSV file for people to read: random pairs for each reason, and some that are left.
+        language: language of the paraphrases.
+        identifier: a fastText model; None does not check languages.
+        rule: when a text is in its language, as `language` in `filters.build_filters`; None does not check.
+        preparation: how text is prepared, as `text.prepare_text` takes it; the language is identified before
+            text is segmented.
+        identify: whether the language is identified on the text that the `model` sees, or on the `original`.
+        seed: seed of the examples.
+
+    Raises:
+        InputError: the identifier does not know the language, no translation can be used, an input is
+            damaged, or the disk is full.
+    """
+    classifier = None if identifier is None or rule is None else LanguageIdentifier(identifier)
+    labels = labels_of(language, classifier.labels if classifier else None) or (language,)
+    if classifier and not set(labels) & classifier.labels:
+        raise InputError(
+            f"{identifier}: the language identifier does not know {language}, as it has no label "
+            f"{' or '.join(labels_of(language) or labels)}; set selection.paraphrase.language to null, or "
+            "give an identifier that knows it"
+        )
+    samples = Samples([*REASONS, "kept"], seed)
+    with write_blocks(output, GATHERED_SCHEMA) as writer:
+        for block in chain.from_iterable(map(read_blocks, translated)):
+            texts = [text or "" for text in block["target"].to_pylist()]
+            in_language = np.ones(len(texts), bool)
+            if classifier and rule:
+                seen = texts
+                if identify == "model":
+                    seen = as_read(prepare_text(texts, **{**preparation, "segmentation": {}}))
+                found = classifier.identify(seen, language)
+                in_language = found.probabilities >= np.float32(rule["min_probability"])
+                if rule["rule"] == "best":
+                    in_language &= np.isin(found.codes, labels)
+            fates = [
+                _fate(ended, score, text, is_right)
+                for ended, score, text, is_right in zip(
+                    block["ended"].to_pylist(), block["translation_score"].to_pylist(), texts, in_language,
+                    strict=True,
+                )
+            ]  # fmt: skip
+            lines = pa.array(np.arange(samples.read, samples.read + len(texts)) + 1)
+            samples.add(block, np.array(fates))
+            kept = np.array(fates) == len(REASONS)
+            columns = [block["source"], block["target"], lines, block["translation_score"]]
+            writer.write(pa.RecordBatch.from_arrays(columns, schema=GATHERED_SCHEMA).filter(pa.array(kept)))
+        result = {"read": samples.read, **samples.counts}
+        result["pairs"] = result.pop("kept")
+        if not result["pairs"]:
+            causes = ", ".join(f"{reason} {result[reason]:,}" for reason in REASONS if result[reason])
+            raise InputError(
+                f"{Path(translated[0]).parent}: none of {result['read']:,} translations can be used: "
+                f"{causes or 'the bitext is empty'}"
+            )
+    rows = [[reason, *(row[name] for name in _SHOWN)] for reason, row in samples.rows("line")]
+    write_tsv(examples, ("kind", *_SHOWN), rows)
+    write_json(counts, result)
+    return result
+
+
+def _fate(ended: bool, score: float | None, text: str, in_language: bool) -> int:
+    """The place of a translation's fate: the first of the `REASONS` that holds, or their number."""
+    holds = (score is None, not ended, not any(map(str.isalnum, text)), not in_language)
+    fates = zip([*REASONS, "kept"], [*holds, True], strict=True)
+    return next(place for place, (_, is_so) in enumerate(fates) if is_so)

@@ -1,0 +1,210 @@
+"""Quality, speed and size of models, their small versions and other systems, all measured in one run."""
+
+import logging
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json, read_json, write_json
+from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic.interop.compression import with_dtype
+from paraphrastic.model.average import AverageEncoder
+from paraphrastic.model.folder import find_folder, open_folder, save_model
+from paraphrastic.model.shipped import shipped_models
+from paraphrastic.systems.open import open_system
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.speed import choose_sentences, measure_in_own_process
+from paraphrastic_pipeline.evaluation.sts import evaluate_sts
+
+log = logging.getLogger(__name__)
+
+FRONT_COLUMNS = (
+    "system", "source", "version", "sts", "sts_low", "sts_high", "sts_spearman", "sentences_per_second",
+    "megabytes", "front", "note",
+)  # fmt: skip
+_BATCH = 128
+# What systems are compared by; a system of which one is unknown can be neither on the front nor beat another.
+_COMPARED = ("sts", "sentences_per_second", "megabytes")
+# What a model consists of; a card, or files for other libraries, are not needed to use it.
+_WEIGHTS = (".safetensors", ".model", ".bin", ".json", ".txt", ".npy")
+
+
+@dataclass(frozen=True, slots=True)
+class Protocol:
+    """How quality and speed are measured.
+
+    Attributes:
+        testsets: Parquet file of `prepare_sts`.
+        official: JSON file with the digests of the official data, by data set.
+        bootstrap_samples: number of resamples of the test data, for the intervals.
+        sentences: largest number of distinct sentences to embed.
+        seconds: approximate time that a repeat of a measurement of speed may take.
+        repeats: how often each measurement of speed is repeated.
+    """
+
+    testsets: Path
+    official: Path
+    bootstrap_samples: int
+    sentences: int
+    seconds: float
+    repeats: int
+
+
+def measure_front(
+    systems: Mapping[str, Any],
+    corpora: Sequence[tuple[str | Path, Sequence[str]]],
+    output: str | Path,
+    protocol: Protocol,
+    *,
+    versions: Sequence[str],
+) -> None:
+    """Measure systems, smaller versions of those that are averages, and the models in the package.
+
+    Args:
+        systems: systems by name, in the form that `open_system` takes.
+        corpora: Parquet files with pairs in random order, each with its English columns.
+        output: JSON file with a list of `system`, `version`, `measurements` (Pearson's r and Spearman's ρ on
+            STS 2012–2016, with intervals), `sentences_per_second` on one core, and `megabytes`; the last two
+            are null if they are unknown.
+        protocol: how quality and speed are measured.
+        versions: types of the tables of smaller versions, such as `int8`.
+
+    Raises:
+        InputError: there is no sentence, or a system cannot be opened.
+    """
+    sentences = choose_sentences(corpora, protocol.sentences)
+    if not sentences:
+        raise InputError(f"{corpora[0][0]}: contains no sentence to embed")
+    rows: list[Json] = []
+    for name, place in systems.items():
+        rows.append(_row(name, place, "", protocol, sentences))
+        for dtype, folder in _versions(place, versions):
+            rows.append({**_row(name, folder, dtype, protocol, sentences), "system": rows[-1]["system"]})
+    for name in shipped_models():
+        rows.append({**_row(name, name, "", protocol, sentences), "system": f"{name}, in the package"})
+    write_json(output, rows)
+
+
+def _row(name: str, place: Any, version: str, protocol: Protocol, sentences: Sequence[str]) -> Json:
+    """One system's measurements."""
+    system = open_system(place, device="cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        result = Path(folder, "sts.json")
+        evaluation = Evaluation(system, result, protocol.official, "measured", protocol.bootstrap_samples)
+        evaluate_sts(evaluation, protocol.testsets)
+        found = read_json(result)
+    speed = None
+    if system.stages is not None:
+        job = {
+            "system": place, "device": "cpu", "cores": 1, "sentences": sentences, "language": "en",
+            "seconds": protocol.seconds, "repeats": protocol.repeats, "batch_sizes": [_BATCH],
+        }  # fmt: skip
+        row = next(
+            row for row in measure_in_own_process(name, job)["rows"] if row["preprocessing"] == "counted"
+        )
+        speed = row["sentences"] / median(row["seconds"])
+    measurements = {
+        statistic: {key: found["measurements"][f"{statistic} avg"][key] for key in ("value", "interval")}
+        for statistic in ("pearson", "spearman")
+    }
+    log.info("%s %s: %.4f, %s sentences per second", name, version, measurements["pearson"]["value"], speed)
+    return {
+        "system": system.label,
+        "version": version,
+        "missing": found["missing"],
+        "measurements": measurements,
+        "sentences_per_second": speed,
+        "megabytes": _megabytes(place),
+    }
+
+
+def _megabytes(place: Any) -> float | None:
+    """Size of the files that a system needs; None if it has no folder."""
+    path = place
+    if isinstance(place, Mapping):
+        kinds = ("path", "sentence_transformers", "model2vec")
+        path = next((place[kind] for kind in kinds if kind in place), None)
+    if path is None or not (folder := find_folder(path)).is_dir():
+        return None
+    files = (each for each in folder.rglob("*") if each.is_file() and each.suffix in _WEIGHTS)
+    return sum(each.stat().st_size for each in files) / 1e6
+
+
+def _versions(place: Any, dtypes: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Smaller versions of an average, each with the folder in which it is until the next one is asked for."""
+    if isinstance(place, Mapping) or not dtypes:
+        return
+    model = open_folder(place)
+    if not isinstance(model, AverageEncoder):
+        return
+    for dtype in dtypes:
+        with tempfile.TemporaryDirectory() as folder:
+            save_model(with_dtype(model, dtype), Path(folder, "model"))
+            yield dtype, str(Path(folder, "model"))
+
+
+def tabulate_front(measured: str | Path, published: Sequence[str | Path], output: str | Path) -> None:
+    """Write the table of quality, speed and size; `front` marks what no other row beats in all three.
+
+    Args:
+        measured: JSON file of `measure_front`.
+        published: CSV files of figures of systems that are not measured here: those of the papers by
+            Pearson's r and by Spearman's ρ, and those of others. They have no speed on this machine.
+        output: the CSV file.
+    """
+    rows = []
+    for row in read_json(measured):
+        pearson, spearman = (row["measurements"][statistic] for statistic in ("pearson", "spearman"))
+        low, high = pearson["interval"]
+        rows.append(
+            {
+                **{key: row[key] for key in ("system", "version", "sentences_per_second", "megabytes")},
+                "source": "measured",
+                "sts": 100 * pearson["value"],
+                "sts_low": 100 * low,
+                "sts_high": 100 * high,
+                "sts_spearman": 100 * spearman["value"],
+                "note": f"without {row['missing'][0].partition('/')[2]}" if row["missing"] else "",
+            }
+        )
+    # What is printed decides, so that the column follows from the table.
+    written = [{key: _printed(key, value) for key, value in row.items()} for row in rows]
+    for row in written:
+        known = all(row[name] != "" for name in _COMPARED)
+        row["front"] = "yes" if known and not any(_beats(other, row) for other in written) else ""
+    write_csv(output, FRONT_COLUMNS, [*written, *_published(published)])
+
+
+def _beats(one: Json, other: Json) -> bool:
+    """Whether a row is at least as good as another in quality, speed and size, and better in one of them."""
+    if any(row[name] == "" for row in (one, other) for name in _COMPARED):
+        return False
+    mine, theirs = ([float(row[name]) for name in _COMPARED] for row in (one, other))
+    quality, speed, size = zip(mine, theirs, strict=True)
+    not_worse = quality[0] >= quality[1] and speed[0] >= speed[1] and size[0] <= size[1]
+    return bool(not_worse and mine != theirs)
+
+
+def _printed(key: str, value: Any) -> Any:
+    if not isinstance(value, float):
+        return "" if value is None else value
+    return f"{value:.0f}" if key == "sentences_per_second" and value >= 100 else f"{value:.1f}"
+
+
+def _published(files: Sequence[str | Path]) -> list[Json]:
+    """Rows of published systems: a system's figures of several files stand in one row."""
+    found: dict[str, Json] = {}
+    for path in files:
+        for row in read_csv(path):
+            column = "sts_spearman" if "spearman" in Path(path).stem else "sts"
+            figures = {key: row[key] for key in ("sts", "sts_spearman", "megabytes", "note") if row.get(key)}
+            if row.get("avg") and not row.get("group"):
+                figures = {column: row["avg"], "note": f"{row['paper']}, {row['table']}"}
+            if figures:
+                entry = {"system": row["system"], "source": "published", "front": ""}
+                found.setdefault(row["system"], entry).update(figures)
+    return [row for row in found.values() if row.keys() & {"sts", "sts_spearman", "megabytes"}]

@@ -1,0 +1,62 @@
+"""The share of a model's English pieces that also occur in its other language."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import write_json
+from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic_pipeline.training.dataset import SIDES
+from paraphrastic_pipeline.training.pair_dataset import PairDataset, UnitTable
+
+
+def measure_overlap(
+    dataset: Path, vocabularies: Sequence[Path], output: Path, *, languages: Sequence[str]
+) -> None:
+    """Write the share of the pieces in the English training sentences that also occur on the other side.
+
+    Each piece counts once, however often it occurs. Pieces are the same if they are spelled alike, whether or
+    not the languages share a vocabulary (Wieting et al. 2019, section 4.2, footnote 6). Only the encoder's
+    first unit is measured.
+
+    Args:
+        dataset: HDF5 file of `encode_dataset`.
+        vocabularies: sentencepiece models of the data set, in the order in which it was encoded.
+        output: JSON file with the other `language`, the number of `pairs`, the number of `pieces` by language
+            and of those in `common`, and `sp_overlap`, from 0 to 1.
+        languages: languages of the two sides, one of which is `en`.
+    """
+    with PairDataset(dataset) as data:
+        unit, pairs = data.units[0], len(data)
+        own = vocabularies[: len(unit.sentencepiece_sha256)]
+        pieces = {
+            language: _spelled(unit, np.flatnonzero(data.counts(side)[0]), own)
+            for side, language in zip(SIDES, languages, strict=True)
+        }
+    if not pieces["en"]:
+        raise InputError(f"{dataset}: no English sentence has a piece of {own[0]}")
+    (other,) = (language for language in languages if language != "en")
+    common = pieces["en"] & pieces[other]
+    write_json(
+        output,
+        {
+            "language": other,
+            "pairs": pairs,
+            "pieces": {language: len(own) for language, own in pieces.items()},
+            "common": len(common),
+            "sp_overlap": len(common) / len(pieces["en"]),
+        },
+    )
+
+
+def _spelled(unit: UnitTable, rows: np.ndarray, vocabularies: Sequence[Path]) -> set[str]:
+    """The spellings of these rows; the extra row for sentences without pieces is skipped."""
+    processors = [load_sentencepiece(path) for path in vocabularies]
+    found = set()
+    for piece in unit.pieces[rows[rows < len(unit.pieces)]].tolist():
+        second = piece >= unit.sizes[0]
+        processor = processors[-1 if second else 0]
+        found.add(processor.id_to_piece(piece - unit.sizes[0] if second else piece))
+    return found

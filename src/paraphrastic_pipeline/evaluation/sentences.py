@@ -1,0 +1,41 @@
+"""All sentences of the test sets, to be embedded by other programs."""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+from paraphrastic_pipeline.evaluation.testsets import read_testsets
+
+log = logging.getLogger(__name__)
+
+
+def gather_sentences(testsets: Sequence[str | Path], output: str | Path) -> None:
+    """Write every sentence of prepared test sets once, one per line, in the order of first appearance.
+
+    `systems.external.open_vectors` takes this file together with a vector for each line.
+
+    Args:
+        testsets: Parquet files; their sentences are in the column `english` and in text columns whose names
+            begin with `sentence`.
+        output: the text file.
+
+    Raises:
+        InputError: a file is damaged or has no such column, or a sentence contains a line break.
+    """
+    found: dict[str, None] = {}
+    for path in testsets:
+        table = read_testsets(Path(path))
+        texts = table.select(pl.col(pl.String)).columns
+        columns = [name for name in texts if name.startswith("sentence") or name == "english"]
+        if not columns:
+            raise InputError(f"{path}: has no column with sentences")
+        found |= dict.fromkeys(text for name in columns for text in table[name].drop_nulls())
+        if broken := next((text for text in found if "\n" in text or text.endswith("\r")), None):
+            raise InputError(f"{path}: a sentence is not a line of text: {broken!r}")
+    log.info("%d distinct sentences", len(found))
+    with atomic_output(output) as temporary:
+        temporary.write_text("".join(f"{text}\n" for text in found), encoding="utf-8", newline="")

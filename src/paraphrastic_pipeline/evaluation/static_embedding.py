@@ -1,0 +1,207 @@
+"""Train sentence-transformers' `StaticEmbedding` on a model's pairs and pieces, to compare the trainings.
+
+The loss, the batches and the tokenization are sentence-transformers' own. The optimizer and its schedule are
+those of its trainer. That is not used itself, because it needs more packages and its clock includes scores.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding
+import numpy as np
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.interop.tokenizer import tokenizer_json
+from paraphrastic.model.hub import not_installed, set_tokenizer_threads
+from paraphrastic.model.sentencepiece_models import read_model_proto
+from paraphrastic_pipeline.corpus.blocks import read_blocks
+from paraphrastic_pipeline.evaluation.comparison import Point, write_curve
+from paraphrastic_pipeline.evaluation.development import average_of_vectors
+
+log = logging.getLogger(__name__)
+
+# The settings with which the authors of the library trained their static models ("Train 400x faster Static
+# Embedding Models with Sentence Transformers", 2025).
+BATCH_SIZE = 2048
+LEARNING_RATE = 0.2
+WARMUP = 0.1
+# The default of the library's trainer.
+MAX_GRADIENT_NORM = 1.0
+# Instructions with which products in bfloat16 are faster than in float32.
+_BFLOAT16 = ("avx512bf16", "amx-bf16")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Pairs of sentences in memory, in the form that the library's samplers take: a row is a dictionary."""
+
+    sources: list[str]
+    targets: list[str]
+    column_names: list[str] = field(default_factory=lambda: ["source", "target"])
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __getitem__(self, row: int) -> dict[str, str]:
+        return {"source": self.sources[row], "target": self.targets[row]}
+
+    @classmethod
+    def read(cls, path: Path) -> "Pairs":
+        """Read the pairs of a Parquet file; an `InputError` if it has none."""
+        pairs = cls([], [])
+        for block in read_blocks(path, columns=["source", "target"]):
+            pairs.sources.extend(block["source"].to_pylist())
+            pairs.targets.extend(block["target"].to_pylist())
+        if not len(pairs):
+            raise InputError(f"{path}: contains no pairs")
+        return pairs
+
+
+def train_static_embedding(
+    pairs: Path,
+    sentencepiece: Path,
+    testsets: Path,
+    output: Path,
+    *,
+    config: Mapping[str, Any],
+    dimension: int,
+    epochs: int,
+    points: int,
+    max_pieces: int | None,
+    seed: int,
+    threads: int,
+) -> None:
+    """Train `StaticEmbedding` with `MultipleNegativesRankingLoss`, and write its curve on STS 2012–2016.
+
+    Batches have 2,048 pairs and no sentence twice (`NoDuplicatesBatchSampler`). AdamW's learning rate rises
+    to 0.2 in the first tenth of the steps and then falls to zero. Products are in bfloat16 if the processor
+    has instructions for them, as in the authors' training, and otherwise in float32.
+
+    Args:
+        pairs: Parquet file with the training pairs, as `encode_dataset` takes it.
+        sentencepiece: the model of the vocabulary, whose pieces become those of a `tokenizer.json`.
+        testsets: Parquet file with STS 2012–2016.
+        output: CSV file of the curve; see `evaluation.comparison`.
+        config: content of the model's `config.json`, for the tokenizer.
+        dimension: dimension of the embeddings.
+        epochs: passes over the pairs.
+        points: number of scores, at equal distances; the last one is at the end.
+        max_pieces: sentences are cut off after this many pieces; None keeps them whole.
+        seed: seed of the embeddings and the order of the pairs.
+        threads: threads of torch and of the tokenizer.
+
+    Raises:
+        InputError: sentence-transformers is not installed, there are no pairs, the vocabulary cannot be a
+            `tokenizer.json`, or a score is not a number.
+    """
+    set_tokenizer_threads(threads)
+    read = Pairs.read(pairs)
+    tokenizer = tokenizer_json(read_model_proto(sentencepiece.read_bytes()), config)
+    begin = partial(
+        _Training, tokenizer=tokenizer, dimension=dimension, max_pieces=max_pieces, seed=seed, threads=threads
+    )
+    # A first step takes seconds, in which torch loads what it needs. They count for no training.
+    few = begin(Pairs(read.sources[:BATCH_SIZE], read.targets[:BATCH_SIZE]), epochs=1)
+    few.step(next(few.batches()))
+    started = time.monotonic()
+    training = begin(read, epochs=epochs)
+    seconds, in_batches, n_read = time.monotonic() - started, 0.0, 0
+    curve: list[Point] = []
+    every, batches = epochs * len(read) / points, training.batches()
+    while True:
+        start = time.monotonic()
+        if (batch := next(batches, None)) is None:
+            break
+        made = time.monotonic()
+        training.step(batch)
+        seconds, in_batches = seconds + time.monotonic() - made, in_batches + made - start
+        before, n_read = n_read, n_read + len(batch[0]["offsets"])
+        # The small number offsets rounding errors.
+        if int(n_read / every + 1e-9) > int(before / every + 1e-9):
+            score = average_of_vectors(training.embed, testsets)
+            curve.append(Point(pairs=n_read, seconds=seconds, seconds_of_batches=in_batches, sts=score))
+            log.info("%d pairs in %.1f s and %.1f s of batches: %.2f", n_read, seconds, in_batches, score)
+    write_curve(curve, output, dim=dimension, threads=threads)
+
+
+class _Training:
+    """The model with its loss, batches and optimizer."""
+
+    def __init__(
+        self, pairs: Pairs, *, tokenizer: str, dimension: int, epochs: int, max_pieces: int | None, seed: int,
+        threads: int,
+    ) -> None:  # fmt: skip
+        try:
+            # Imported late: the package is optional and takes seconds to import.
+            import torch
+            from sentence_transformers import SentenceTransformer
+            from sentence_transformers.base.sampler import NoDuplicatesBatchSampler
+            from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+            from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+            from tokenizers import Tokenizer
+            from transformers import get_linear_schedule_with_warmup
+        except ImportError:
+            raise not_installed("comparison.model", "sentence-transformers") from None
+        torch.set_num_threads(threads)
+        torch.manual_seed(seed)
+        cutter = Tokenizer.from_str(tokenizer)
+        if max_pieces is not None:
+            cutter.enable_truncation(max_pieces)
+        self.pairs, self.epochs = pairs, epochs
+        self.model: Any = SentenceTransformer(
+            modules=[StaticEmbedding(cutter, embedding_dim=dimension)], device="cpu"
+        )
+        self.loss: Any = MultipleNegativesRankingLoss(self.model)
+        self.sampler: Any = NoDuplicatesBatchSampler(
+            pairs,
+            BATCH_SIZE,
+            drop_last=False,
+            generator=torch.Generator(),
+            seed=seed,
+        )
+        self.optimizer = torch.optim.AdamW(
+            self.model.parameters(), lr=LEARNING_RATE, weight_decay=0.0, fused=True
+        )
+        steps = epochs * len(self.sampler)
+        warmup = math.ceil(WARMUP * steps)
+        self.schedule: Any = get_linear_schedule_with_warmup(self.optimizer, warmup, steps)
+        self.precision = partial(torch.autocast, "cpu", torch.bfloat16, enabled=has_bfloat16_products())
+        self.clip = partial(torch.nn.utils.clip_grad_norm_, max_norm=MAX_GRADIENT_NORM)
+
+    def batches(self) -> Iterator[list[Any]]:
+        """Yield the batches of all epochs: the ids and offsets of the sources, and those of the targets."""
+        for epoch in range(self.epochs):
+            self.sampler.set_epoch(epoch)
+            for rows in self.sampler:
+                yield [
+                    self.model.preprocess([side[row] for row in rows])
+                    for side in (self.pairs.sources, self.pairs.targets)
+                ]
+
+    def step(self, batch: list[Any]) -> None:
+        """Train on a batch."""
+        with self.precision():
+            loss = self.loss(batch, None)
+        loss.backward()
+        self.clip(self.model.parameters())
+        self.optimizer.step()
+        self.schedule.step()
+        self.optimizer.zero_grad()
+
+    def embed(self, sentences: Sequence[str]) -> Float32:
+        """Embed sentences: vectors, [n, dim]."""
+        vectors = self.model.encode(list(sentences), batch_size=BATCH_SIZE, show_progress_bar=False)
+        return np.asarray(vectors, np.float32)
+
+
+def has_bfloat16_products() -> bool:
+    """Whether the processor has instructions for bfloat16; without them, torch is slower than in float32."""
+    features = llvmlite.binding.get_host_cpu_features()
+    return any(features.get(name) for name in _BFLOAT16)

@@ -1,0 +1,188 @@
+"""Semantic textual similarity: how well cosines agree with human judgements."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import read_json
+from paraphrastic.model.encoder import cosines
+from paraphrastic_pipeline.evaluation.correlation import MIN_PAIRS
+from paraphrastic_pipeline.evaluation.measurement import Measurement, correlations, mean_of
+from paraphrastic_pipeline.evaluation.results import Evaluation
+from paraphrastic_pipeline.evaluation.tasks import (
+    BENCHMARK,
+    BENCHMARK_PARTS,
+    CAPTION_GENRE,
+    LICENSED,
+    TRACKS,
+    YEARS,
+)
+from paraphrastic_pipeline.evaluation.testsets import content_digest, read_testsets
+
+StsTask = Literal["sts", "xling_sts", "stsb"]
+
+log = logging.getLogger(__name__)
+
+_SMT = "/".join(LICENSED)
+
+
+def evaluate_sts(
+    evaluation: Evaluation, testsets: Path, *, task: StsTask = "sts", tracks: Sequence[str] = ()
+) -> None:
+    """Evaluate on one kind of test sets; each set has measurements `pearson {name}` and `spearman {name}`.
+
+    - `sts`: STS 2012–2016, with names such as `2012/MSRpar`, `2012`, `avg` and `datasets`. A year's Pearson
+      is the mean over its datasets (Wieting et al. 2021, footnote 3); a year's Spearman is computed on its
+      concatenated datasets without 2013's SMT (Reimers and Gurevych 2019). `avg` is the mean over the years,
+      and `datasets` the mean over all datasets, as in Wieting et al. 2019, section 3.2.
+    - `xling_sts`: the `tracks` of STS 2017, such as `2017/ar-en`.
+    - `stsb`: STS Benchmark, `stsb/dev` and `stsb/test`, and their parts `stsb/test captions` and `stsb/test
+      others` (Wieting and Gimpel 2018, section 6.5). If there are training and development data, there is
+      also `stsb/test trained`, with the same two parts. Its scores are not cosines: a softmax over five
+      scores predicts them from the vectors (see `predict_scores`).
+
+    In the result, `datasets` counts the pairs with and without a gold score.
+
+    Args:
+        evaluation: the system and its settings; the official digests are keyed by `year/dataset`.
+        testsets: Parquet file of `prepare_sts`.
+        task: the kind of test sets.
+        tracks: tracks of STS 2017, for `xling_sts`.
+
+    Raises:
+        InputError: a track or STS Benchmark's test part is missing, or a correlation is not defined.
+    """
+    found = _Scores(evaluation, testsets)
+    if task == "sts":
+        _years(found)
+    elif task == "xling_sts":
+        _tracks(found, tracks)
+    else:
+        _benchmark(found)
+    digests = read_json(evaluation.official)
+    datasets = {}
+    for name, pairs in found.pairs.items():
+        year, dataset = name.split("/", maxsplit=1)
+        every = found.everything.filter(year=year, dataset=dataset)
+        datasets[name] = {
+            "n": len(pairs),
+            "without_gold": every["gold"].null_count(),
+            "official": digests.get(name) == content_digest(year, dataset, pairs),
+        }
+    missing = [_SMT] if task == "sts" and _SMT not in datasets else []
+    evaluation.write(task, found.measurements, datasets, missing=missing, datasets=datasets)
+
+
+def _years(found: "_Scores") -> None:
+    figures = found.measurements
+    for year in YEARS:
+        datasets = {f"{year}/{name}": pairs for name, pairs in found.datasets(year).items()}
+        for name, pairs in datasets.items():
+            found.add(name, found.scored(pairs, ("en", "en")))
+        whole = pl.concat([found.pairs[name] for name in datasets if name != _SMT])
+        figures[f"spearman {year}"] = found.correlations(year, whole)[f"spearman {year}"]
+        figures[f"pearson {year}"] = mean_of([figures[f"pearson {name}"] for name in datasets])
+    for statistic in ("pearson", "spearman"):
+        for mean, names in (("avg", YEARS), ("datasets", found.pairs)):
+            figures[f"{statistic} {mean}"] = mean_of([figures[f"{statistic} {name}"] for name in names])
+
+
+def _tracks(found: "_Scores", tracks: Sequence[str]) -> None:
+    there = found.datasets("2017")
+    for track in tracks:
+        if track not in there:
+            raise InputError(f"{found.testsets}: STS 2017 has no track {track}; there are {', '.join(there)}")
+        found.add(f"2017/{track}", found.scored(there[track], TRACKS[track].languages))
+
+
+def _benchmark(found: "_Scores") -> None:
+    parts = found.datasets(BENCHMARK)
+    missing = [part for part in BENCHMARK_PARTS if part not in parts]
+    if "test" in missing:
+        raise InputError(f"{found.testsets}: the archive of the STS test sets lacks STS Benchmark")
+    for part in ("dev", "test"):
+        if part in parts:
+            scored = found.scored(parts[part], ("en", "en"))
+            found.add(f"{BENCHMARK}/{part}", scored)
+            _genres(found, f"{BENCHMARK}/{part}", scored)
+    if missing:
+        log.info("%s: STS Benchmark lacks %s", found.testsets, " and ".join(missing))
+    else:
+        name = f"{BENCHMARK}/test trained"
+        scored = _trained(found, parts, at=f"{found.testsets}: STS {name}")
+        found.measurements |= found.correlations(name, scored)
+        _genres(found, name, scored)
+
+
+def _genres(found: "_Scores", name: str, scored: pl.DataFrame) -> None:
+    """Measure captions and all other pairs of a dataset separately, as far as there are any."""
+    is_caption = pl.col("genre") == CAPTION_GENRE
+    for genre, pairs in (("captions", scored.filter(is_caption)), ("others", scored.filter(~is_caption))):
+        if len(pairs):
+            found.measurements |= found.correlations(f"{name} {genre}", pairs)
+
+
+def _trained(found: "_Scores", parts: Mapping[str, pl.DataFrame], *, at: str) -> pl.DataFrame:
+    """The test pairs of STS Benchmark, with scores that a trained network predicts from their vectors."""
+    # Imported here: it takes seconds to import torch, and STS Benchmark alone needs it.
+    from paraphrastic_pipeline.evaluation.networks import pair_features, predict_scores, toolkit_order
+
+    rows, features = {}, {}
+    for part in BENCHMARK_PARTS:
+        pairs = parts[part].drop_nulls("gold")
+        if len(pairs) < MIN_PAIRS:
+            raise InputError(f"{at}: part {part!r} has {len(pairs)} pairs; at least {MIN_PAIRS} are needed")
+        found.pairs[f"{BENCHMARK}/{part}"] = pairs
+        rows[part] = pairs[toolkit_order(pairs, pairs["gold"].to_numpy())]
+        features[part] = pair_features(*found.vectors(rows[part], ("en", "en")))
+    train, dev = ((features[part], rows[part]["gold"].to_numpy()) for part in ("train", "dev"))
+    scores, _ = predict_scores(train, dev, features["test"], at=at)
+    return rows["test"].with_columns(score=pl.Series(scores))
+
+
+class _Scores:
+    """The measurements of one system on each dataset."""
+
+    def __init__(self, evaluation: Evaluation, testsets: Path) -> None:
+        self.evaluation, self.testsets = evaluation, testsets
+        self.everything = read_testsets(testsets)
+        self.pairs: dict[str, pl.DataFrame] = {}
+        self.measurements: dict[str, Measurement] = {}
+
+    def datasets(self, year: str) -> dict[str, pl.DataFrame]:
+        groups = self.everything.filter(year=year).group_by("dataset", maintain_order=True)
+        return {str(name): pairs for (name,), pairs in groups}
+
+    def scored(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> pl.DataFrame:
+        """The pairs that have a gold score, with the cosines of their vectors as `score`."""
+        pairs = pairs.drop_nulls("gold")
+        return pairs.with_columns(score=pl.Series(cosines(*self.vectors(pairs, languages))))
+
+    def vectors(self, pairs: pl.DataFrame, languages: tuple[str, str]) -> tuple[Float32, Float32]:
+        """Vectors of both sentences, [n, d] each; an `InputError` if one is not finite."""
+        name = f"{self.testsets}: STS {pairs['year'][0]}/{pairs['dataset'][0]}"
+        first, second = (
+            self.evaluation.system.embed_finite(pairs[column].to_list(), language, name=name)
+            for column, language in zip(("sentence1", "sentence2"), languages, strict=True)
+        )
+        return first, second
+
+    def add(self, name: str, pairs: pl.DataFrame) -> None:
+        self.pairs[name] = pairs
+        self.measurements |= self.correlations(name, pairs)
+
+    def correlations(self, name: str, pairs: pl.DataFrame) -> dict[str, Measurement]:
+        year, _, dataset = name.partition("/")
+        return correlations(
+            pairs["score"].to_numpy(),
+            pairs["gold"].to_numpy(),
+            name=name,
+            at=f"{self.testsets}: STS {name}",
+            digest=content_digest(year, dataset, pairs),
+            samples=self.evaluation.bootstrap_samples,
+        )

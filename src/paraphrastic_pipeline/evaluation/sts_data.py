@@ -1,0 +1,128 @@
+"""Reader of the STS test sets."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.corpus.blocks import write_table
+from paraphrastic_pipeline.evaluation.labelled_file import LabelledFile
+from paraphrastic_pipeline.evaluation.tasks import (
+    BENCHMARK,
+    BENCHMARK_PARTS,
+    DATASETS,
+    DEVELOPMENT,
+    LICENSED,
+    TRACKS,
+)
+from paraphrastic_pipeline.registry.archive import read_members
+
+log = logging.getLogger(__name__)
+
+MAX_ARCHIVE_BYTES = 256 << 20
+
+
+def prepare_sts(archive: Path, output: Path) -> None:
+    """Gather the test sets of STS 2012–2017 and of STS Benchmark in one Parquet file.
+
+    Columns: `year` (or `stsb`), `dataset`, `line` (in the original file), `sentence1`, `sentence2`, `gold`
+    (0–5), `genre` (STS Benchmark only). Official files have some lines without a gold score. Their `gold` is
+    null, and they are not evaluated. A track of 2017 or a part of STS Benchmark that the archive lacks is
+    left out. It is an `InputError` if 2012–2016 is incomplete, except for 2013's SMT, or if 2017 lacks the
+    English track, which is used to choose models.
+    """
+    # macOS adds files of its own under the same names.
+    found = read_members(archive, lambda name: "__MACOSX" not in name.parts, max_bytes=MAX_ARCHIVE_BYTES)
+    members = {}
+    for path, content in found.items():
+        name = f"{path.parent.name}/{path.name}"
+        members[name] = LabelledFile(f"{archive}: {name}", content)
+    frames = [
+        *_english_years(archive, members),
+        *_tracks(archive, members),
+        *_benchmark(archive, members),
+    ]
+    write_table(output, pl.concat(frames).to_arrow())
+
+
+def _english_years(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+    for year, datasets in DATASETS.items():
+        for dataset in datasets:
+            folder = f"STS{year[2:]}-en-test"
+            sentences = members.get(f"{folder}/STS.input.{dataset}.txt")
+            gold = members.get(f"{folder}/STS.gs.{dataset}.txt")
+            if sentences and gold:
+                # In the official files of 2016, further columns give the sources of both sentences.
+                yield _frame(archive, year, dataset, sentences, ("sentence1", "sentence2"), gold)
+            elif (year, dataset) == LICENSED:
+                log.info("%s: STS %s lacks %s, whose sentences need a licence", archive, *LICENSED)
+            else:
+                kind = "gs" if sentences else "input"
+                raise InputError(f"{archive}: {folder}/STS.{kind}.{dataset}.txt is missing")
+
+
+def _tracks(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+    for name, track in TRACKS.items():
+        if member := members.get(f"STS17-test/STS.input.{track.file}.txt"):
+            yield _frame(archive, "2017", name, member, ("sentence1", "sentence2", "gold"))
+        elif name == DEVELOPMENT:
+            raise InputError(f"{archive}: STS17-test/STS.input.{track.file}.txt is missing")
+
+
+def _benchmark(archive: Path, members: Mapping[str, LabelledFile]) -> Iterator[pl.DataFrame]:
+    columns = ("genre", "file", "year", "number", "gold", "sentence1", "sentence2")
+    for part in BENCHMARK_PARTS:
+        # The original archive's folder is called stsbenchmark.
+        for folder in ("STSBenchmark", "stsbenchmark"):
+            if member := members.get(f"{folder}/sts-{part}.csv"):
+                yield _frame(archive, BENCHMARK, part, member, columns)
+
+
+def _frame(
+    archive: Path,
+    year: str,
+    dataset: str,
+    file: LabelledFile,
+    columns: Sequence[str],
+    gold: LabelledFile | None = None,
+) -> pl.DataFrame:
+    """The pairs of a file whose lines begin with these tab-separated columns.
+
+    Gold scores come from a file of their own or from a column. A missing one is null.
+    """
+    lines = file.lines()
+    scores = _aligned(file, lines, gold) if gold else [""] * len(lines)
+    rows = []
+    for number, (line, score) in enumerate(zip(lines, scores, strict=True), start=1):
+        if not line.strip() and not score.strip():
+            continue
+        cells = {"gold": score, **dict(zip(columns, line.split("\t"), strict=False))}
+        if "sentence2" not in cells:
+            what = "seven fields with tabs" if "genre" in columns else "two sentences with a tab"
+            raise file.fault(number, f"expected {what} between them")
+        text = cells["gold"]
+        value = (gold or file).score(number, text, what="gold score") if text.strip() else None
+        rows.append((number, cells["sentence1"], cells["sentence2"], value, cells.get("genre")))
+    schema = {"line": pl.Int32, "sentence1": pl.String, "sentence2": pl.String}
+    frame = pl.DataFrame(rows, schema={**schema, "gold": pl.Float64, "genre": pl.String}, orient="row")
+    missing = frame["gold"].null_count()
+    if missing:
+        log.info(
+            "%s: STS %s %s: %d of %d pairs have no gold score", archive, year, dataset, missing, len(frame)
+        )
+    if missing == len(frame):
+        raise InputError(f"{archive}: STS {year} {dataset} has no pair with a gold score")
+    return frame.select(pl.lit(year).alias("year"), pl.lit(dataset).alias("dataset"), pl.all())
+
+
+def _aligned(sentences: LabelledFile, pairs: list[str], gold: LabelledFile) -> list[str]:
+    """The lines of `gold`, one for each of `pairs`; extra blank lines at the end of either are dropped."""
+    scores = gold.lines()
+    while len(pairs) != len(scores) and not (longer := max(pairs, scores, key=len))[-1].strip():
+        longer.pop()
+    if len(pairs) != len(scores):
+        gold_name = gold.name.rpartition("/")[2]
+        raise InputError(f"{sentences.name} has {len(pairs)} lines but {gold_name} has {len(scores)}")
+    return scores

@@ -1,0 +1,164 @@
+"""Tables of studies: models with other settings, models of parts of a corpus, and differences on STS."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paraphrastic.base.files import read_json
+from paraphrastic.base.tables import read_csv, write_csv
+from paraphrastic_pipeline.evaluation.measurement import interval
+from paraphrastic_pipeline.evaluation.percentages import percent, percent_cells
+from paraphrastic_pipeline.evaluation.results import Result
+from paraphrastic_pipeline.evaluation.tables import below_published, sts_cells, system_name
+from paraphrastic_pipeline.evaluation.tasks import CAPTION_DATASETS, STS_DATASETS
+
+FILTER_STUDY_COLUMNS = [
+    "system", "source", "data", "rank_by", "part", "min", "max", "pairs", "sampled",
+    "development", "sts", "sts_low", "sts_high", "best",
+]  # fmt: skip
+STUDIES_COLUMNS = [
+    "study", "setting", "model", "system", "source", "data", "development", "sts", "sts_low", "sts_high",
+    "datasets", "sts_datasets", "sts_datasets_low", "sts_datasets_high",
+]  # fmt: skip
+DIFFERENCE_COLUMNS = [
+    "system", "other", "source", "data", "datasets", "difference", "difference_low", "difference_high",
+    "mean", "mean_low", "mean_high", *CAPTION_DATASETS, "test_digest", "model_digest",
+]  # fmt: skip
+
+
+def tabulate_studies(
+    models: Sequence[tuple[str, str, str, Path, Path]], published: Path, output: Path
+) -> None:
+    """Write a row for each model of each study.
+
+    Columns: `study`, `setting`, `model`, `system`; `source` and `data`, as in the tables of STS;
+    `development`, Pearson's r × 100 of the chosen run on STS 2017 en-en; `sts`, the average on STS 2012–2016,
+    mean over the years; the number of `datasets`; and `sts_datasets`, the mean over them. Both means have
+    their 95 % interval, as in `sts_low` to `sts_high`. Published rows of a study come before its measured
+    rows if all of these are on official test data.
+
+    Args:
+        models: study, setting, model, CSV file of `choose_model` and JSON file of `evaluate_sts`, in the
+            order of the rows.
+        published: CSV file with the columns `study`, `setting`, `system`, `development`, `sts` and
+            `sts_datasets`.
+        output: the CSV file.
+    """
+    known = read_csv(published)
+    rows: list[Mapping[str, Any]] = []
+    for study in dict.fromkeys(study for study, *_ in models):
+        measured = [_row(*model) for model in models if model[0] == study]
+        of_study = [
+            {**row, "datasets": STS_DATASETS if row["sts"] or row["sts_datasets"] else ""}
+            for row in known
+            if row["study"] == study
+        ]
+        rows += below_published(measured, of_study)
+    write_csv(output, STUDIES_COLUMNS, rows)
+
+
+def _row(study: str, setting: str, model: str, sweep: Path, sts: Path) -> Mapping[str, Any]:
+    development = next(row["development"] for row in read_csv(sweep) if row["chosen"])
+    return {
+        "study": study,
+        "setting": setting,
+        "model": model,
+        "development": f"{float(development):.1f}",
+        **sts_cells(sts),
+        "datasets": str(len(read_json(sts)["datasets"])),
+        **sts_cells(sts, "sts_datasets", mean="datasets"),
+    }
+
+
+def tabulate_filter_study(
+    summaries: Sequence[Path],
+    development: Sequence[Path],
+    sts: Sequence[Path],
+    published: Path,
+    output: Path,
+) -> None:
+    """Write a row for each part of each ranking: the curve behind Table 4 of ParaNMT-50M (section 6.3).
+
+    Columns: `system`; `source` and `data`, as in the tables of STS; `rank_by`; `part`, where 1 has the lowest
+    values; `min` and `max` value of the part; its number of `pairs`, and how many were `sampled` to train the
+    model; `development`, Pearson's r × 100 on STS 2017 en-en; `sts`, the average on STS 2012–2016, with its
+    95 % interval `sts_low` to `sts_high`; and `best`, which is `yes` for each ranking's part with the highest
+    development score, or the first such part. Published rows exist for the best parts only. They come first,
+    and are left out unless all measured rows are on official test data.
+
+    Args:
+        summaries: JSON files of `rank_pairs`, in the order of the rows.
+        development: JSON files with `pearson` on STS 2017 en-en: all parts of the first ranking, then of
+            the next one.
+        sts: JSON files of `evaluate_sts`, in the same order.
+        published: CSV file with the columns `system`, `rank_by` and `development`.
+        output: the CSV file.
+    """
+    scores = zip(development, sts, strict=True)
+    rows: list[dict[str, str]] = []
+    for path in summaries:
+        summary = read_json(path)
+        rows += _parts(summary, list(islice(scores, len(summary["parts"]))))
+    best = ({**row, "best": "yes"} for row in read_csv(published))
+    write_csv(output, FILTER_STUDY_COLUMNS, below_published(rows, best))
+
+
+def _parts(summary: Mapping[str, Any], scores: Sequence[tuple[Path, Path]]) -> Iterator[dict[str, str]]:
+    """Rows of one ranking; `scores` holds the files of each part, the development score first."""
+    development = [float(read_json(path)["pearson"]) for path, _ in scores]
+    best = development.index(max(development))
+    for number, (part, (_, sts)) in enumerate(zip(summary["parts"], scores, strict=True)):
+        yield sts_cells(sts) | {
+            "rank_by": summary["measure"],
+            **{key: str(part[key]) for key in ("part", "pairs", "sampled")},
+            **{key: f"{part[key]:.4f}" for key in ("min", "max")},
+            "development": f"{development[number]:.1f}",
+            "best": "yes" if number == best else "",
+        }
+
+
+def tabulate_differences(systems: Mapping[str, Sequence[Path]], published: Path, output: Path) -> None:
+    """Write how much each pair of systems differs in Pearson's r × 100 on the datasets of STS 2012–2016.
+
+    The table follows Tables 10 and 11 of ParaNMT-50M. Columns: `system` and `other`; `source` and `data`, as
+    in the tables of STS; the number of `datasets`; `difference`, the mean absolute difference, and `mean`,
+    the mean of system − other, with their 95 % intervals; the difference on each dataset of captions; digests
+    of the test data and of both models. Resampling adds noise, and noise makes absolute differences larger.
+    For the interval of `difference`, its resamples are therefore shifted so that their mean is the figure.
+
+    Args:
+        systems: results of `evaluate_sts` by the system's name, one per training run; only the first is used.
+        published: CSV file with `system`, `other`, and some of the figures.
+        output: the CSV file.
+    """
+    read = [Result(paths[0]) for paths in systems.values()]
+    rows = [_difference(first, second) for first, second in combinations(read, 2)]
+    complete = ({**row, "datasets": STS_DATASETS} for row in read_csv(published))
+    write_csv(output, DIFFERENCE_COLUMNS, below_published(rows, complete))
+
+
+def _difference(first: Result, second: Result) -> dict[str, str]:
+    names = [name for name in first.content["datasets"] if name in second.content["datasets"]]
+    pairs = [[result.measurement(f"pearson {name}") for result in (first, second)] for name in names]
+    values = np.array([one.value - other.value for one, other in pairs])
+    samples = np.stack([one.samples - other.samples for one, other in pairs])
+    resampled = np.abs(samples).mean(axis=0)
+    absolute = np.abs(values).mean()
+    around = interval((resampled - resampled.mean() + absolute).clip(min=0))
+    digests = "".join(one.digest for one, _ in pairs)
+    return {
+        "system": system_name(first.content),
+        "other": system_name(second.content),
+        "source": "measured",
+        "data": "official" if first.official and second.official else "sample",
+        "datasets": str(len(names)),
+        **percent_cells("difference", absolute, around, digits=2),
+        **percent_cells("mean", values.mean(), interval(samples.mean(axis=0)), digits=2),
+        **{name: percent(value, 2) for name, value in zip(names, values, strict=True)},
+        "test_digest": hashlib.sha256(digests.encode()).hexdigest(),
+        "model_digest": ",".join(str(result.content["digest"]) for result in (first, second)),
+    }

@@ -1,0 +1,37 @@
+"""Reading prepared test sets, and identifying them by their content."""
+
+import hashlib
+from pathlib import Path
+
+import polars as pl
+
+from paraphrastic_pipeline.corpus.blocks import read_table
+from paraphrastic_pipeline.evaluation.tasks import LICENSED
+
+
+def read_testsets(path: Path) -> pl.DataFrame:
+    """Read a prepared test set; a damaged file is an `InputError` that names it."""
+    return pl.DataFrame(read_table(path))
+
+
+def content_digest(year: str, dataset: str, pairs: pl.DataFrame) -> str:
+    """SHA-256 of a dataset's sentences and gold scores, whichever archive they came in.
+
+    `pairs` must all have a gold score. For 2013's SMT only the scores count: its sentences need a licence,
+    which few people have.
+    """
+    digest = hashlib.sha256()
+    for first, second, gold in pairs.select("sentence1", "sentence2", "gold").iter_rows():
+        text = "" if (year, dataset) == LICENSED else f"{first}\t{second}\t"
+        digest.update(f"{text}{gold:.3f}\n".encode())
+    return digest.hexdigest()
+
+
+def table_digest(*tables: pl.DataFrame) -> str:
+    """SHA-256 of the cells of tables whose columns are all text."""
+    digest = hashlib.sha256()
+    for table in tables:
+        for row in table.iter_rows():
+            digest.update(("\t".join(row) + "\n").encode())
+        digest.update(b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,128 @@
+"""The card of a model that the pipeline has trained, chosen and evaluated."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from paraphrastic.base.files import atomic_output, read_json
+from paraphrastic.base.tables import read_csv
+from paraphrastic.base.units import Unknown
+from paraphrastic.interop.model_card import SCORES, front_matter, rendered
+from paraphrastic.model.config_file import read_config
+from paraphrastic.model.files import CONFIG, TRANSFORMER
+from paraphrastic_pipeline.corpus.counts import read_merged, read_selected
+from paraphrastic_pipeline.corpus.losses import UNREADABLE, losses
+from paraphrastic_pipeline.evaluation.percentages import bracketed, percent
+
+Content = Mapping[str, Any]
+
+# What the Hub calls a licence that is not on its list; the card has the training data's licences below.
+_LICENCE = {"license": "other", "license_name": "licences-of-the-training-data"}
+# The figures of an evaluation that a card shows.
+_FIGURES = ("pearson avg", "spearman avg")
+_TRACKS = "pearson 2017/"
+# What becomes of text that a vocabulary has no piece for, by the model's setting.
+_UNKNOWN: dict[Unknown, str] = {
+    "bytes": "becomes its bytes in UTF-8",
+    "spellings": "is left out, unless training saw a spelling like it",
+    "shared": "has one vector, whatever it is",
+    "omit": "is left out",
+}
+_NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's ρ"}
+
+
+def write_card(
+    folder: Path,
+    counts: Path,
+    results: Sequence[Path],
+    output: Path,
+    *,
+    corpora: Sequence[tuple[str, str, str]],
+    unknown: Mapping[str, Unknown],
+    loads_elsewhere: bool,
+    selected: Sequence[Path] = (),
+) -> None:
+    """Write the card of a model that `choose_model` chose.
+
+    Args:
+        folder: folder of the model, with the table of its sweep.
+        counts: JSON file of `merge_pairs`.
+        results: the model's results of `evaluate_sts`; empty if it does not know the languages of STS.
+        output: the card.
+        corpora: name, version and licence of each corpus in `counts`; a licence of `-` is an unknown one.
+        unknown: what becomes of text without a piece, by unit of the model.
+        loads_elsewhere: whether other libraries load the folder.
+        selected: JSON files of `select_pairs` for each corpus in `counts`, or none.
+
+    Raises:
+        InputError: the folder is a Transformer's, and does not agree with itself in sentence-transformers.
+    """
+    config = read_config(folder / CONFIG)
+    comparison = None
+    if config["encoder"] == TRANSFORMER:
+        # A late import, since other models need none of it.
+        from paraphrastic.interop.transformer import compare_folder
+
+        comparison = compare_folder(folder).table()
+    figures = [figure for path in results for figure in _figures(read_json(path))]
+    (chosen,) = [row["development"] for row in read_csv(folder / "sweep.csv") if row["chosen"]]
+    rows = [
+        (name, version, f"{of['kept']:,}", "not stated" if licence == "-" else licence)
+        for (name, version, licence), of in zip(corpora, read_json(counts)["corpora"], strict=True)
+    ]
+    steps = zip(corpora, map(read_selected, selected), read_merged(counts), strict=True) if selected else ()
+    drops = [
+        sentence
+        for (name, *_), (first, content), then in steps
+        for unreadable in [content.get(UNREADABLE, 0)]
+        for sentence in losses(
+            name,
+            {"read": first.read + unreadable, UNREADABLE: unreadable, **first.dropped, **then.dropped},
+        )
+    ]
+    card = rendered(
+        "chosen",
+        config,
+        {**front_matter(config), **_LICENCE, **_index(config, figures)},
+        folder=f"results/models/{config['model']}",
+        loads_elsewhere=loads_elsewhere,
+        figures=figures,
+        chosen=chosen,
+        unknown=[(unit, _UNKNOWN[setting]) for unit, setting in unknown.items()],
+        corpora=rows,
+        drops=drops,
+        comparison=comparison,
+    )
+    with atomic_output(output) as temporary:
+        temporary.write_text(card, encoding="utf-8")
+
+
+def _figures(result: Content) -> list[list[str]]:
+    """Return rows of the table of scores: test set, statistic, its value × 100, interval, kind of data."""
+    rows = []
+    without = "".join(f" without {name.partition('/')[2]}" for name in result.get("missing", ()))
+    for name, measured in result["measurements"].items():
+        statistic, _, testset = name.partition(" ")
+        if name in _FIGURES or name.startswith(_TRACKS):
+            average = f"STS 2012–2016{without}, average"
+            named = average if testset == "avg" else f"STS {testset.replace('/', ' ')}"
+            around = Markup(bracketed([percent(end) for end in measured["interval"]]))  # noqa: S704 - numbers
+            value = percent(measured["value"])
+            rows.append([named, f"{_NAMES[statistic]} × 100", value, around, result["data"]])
+    return rows
+
+
+def _index(config: Content, figures: Sequence[Sequence[str]]) -> Content:
+    """Return scores in the Hub's form; scores on the sample are left out, as they mean nothing elsewhere."""
+    results = [
+        {
+            "task": {"type": "STS"},
+            "dataset": {"type": "sts", "name": testset},
+            "metrics": [{"type": statistic.split("'")[0].lower(), "value": float(value)}],
+        }
+        for testset, statistic, value, _, data in figures
+        if data == "official"
+    ]
+    return {SCORES: [{"name": config["model"], "results": results}]} if results else {}

@@ -1,0 +1,212 @@
+"""The chapters and sections of the page in their order, with their titles and captions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table, its pictures, or both.
+
+    Attributes:
+        name: name of the table in the pipeline, also used in the section's anchor on the page.
+        title: heading of the section.
+        caption: what the table shows, for its Markdown and LaTeX; empty if there is no table.
+        figures: pattern of the pictures in the folder of figures: `{name}.svg` if None, no pictures if empty.
+        table: whether there is a table.
+        intervals: whether the table has a file of intervals.
+    """
+
+    name: str
+    title: str
+    caption: str = ""
+    figures: str | None = None
+    table: bool = True
+    intervals: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """Sections that belong together; `lead` tells the reader what they show."""
+
+    name: str
+    title: str
+    lead: str
+    sections: Sequence[Section]
+
+
+CHAPTERS = (
+    Chapter(
+        "evaluation",
+        "Evaluation",
+        "The figures of this run stand above the published ones. Below a figure is its 95 % interval over "
+        "resamples of the test data; after ± is the deviation over training runs if there are several. "
+        "A figure is bold, and filled in the pictures, if it is significantly better than all "
+        "others.",
+        (
+            *(Section(name, each.title, each.caption, intervals=True) for name, each in LAYOUTS.items()),
+            Section(
+                "dataset_differences",
+                "How systems differ from data set to data set",
+                "How much two systems differ in Pearson's r × 100 on a dataset of STS 2012–2016: mean "
+                "absolute difference, mean difference, and the difference on each dataset of captions",
+                figures="",
+            ),
+        ),
+    ),
+    Chapter(
+        "corpora",
+        "Corpora",
+        "Where the training pairs come from, what the filters left of them, and which of them were too "
+        "close to the test sets.",
+        (
+            Section(
+                "funnel",
+                "The filter funnel",
+                "Pairs that were read, dropped by the first filter that rejects them, dropped as duplicates, "
+                "as contaminated or over the cap, and kept",
+            ),
+            Section(
+                "filter_overlap",
+                "Pairs that two filters drop",
+                "Pairs that both filters reject; on the diagonal, all pairs that the filter rejects, "
+                "whatever the other filters do",
+                figures="",
+            ),
+            Section(
+                "dropped",
+                "What filters drop",
+                "Some pairs that each filter dropped, of the model that is looked at below",
+                figures="",
+            ),
+            Section(
+                "corpora",
+                "Statistics of the corpora",
+                "The corpora, and the pairs from them that models are trained on: length in tokens, IDF and "
+                "entropies in nats; means have their standard deviations",
+                figures="",
+            ),
+            Section(
+                "contamination",
+                "Contamination",
+                "Selected pairs with a sentence of a test set, exactly the same in normal form or nearly the "
+                "same; share in %",
+                figures="",
+            ),
+        ),
+    ),
+    Chapter(
+        "training",
+        "Training",
+        "Every run of every model's sweep, the run that became the model, and the effect of single settings.",
+        (
+            Section(
+                "sweep",
+                "The sweeps",
+                "Pearson's r × 100 on STS 2017 en-en of every run of a model's sweep; it decides "
+                "which run is chosen",
+            ),
+            Section("training", "Training curves", figures="training/*/*.svg", table=False),
+            Section(
+                "negatives",
+                "Negatives in larger mega-batches",
+                "The negative that training would choose for a sentence in a mega-batch of M mini-batches, "
+                "and the cosine of the two",
+                figures="",
+            ),
+            Section(
+                "studies",
+                "Studies of single settings",
+                "Pearson's r × 100 of models that differ only in the setting: on STS 2017 en-en, and on "
+                "average on STS 2012–2016 with its 95 % interval",
+                figures="",
+            ),
+            Section(
+                "comparison",
+                "Beside sentence-transformers",
+                "Three trainings on the same pairs, pieces and cores: Pearson's r × 100 on average on STS "
+                "2012–2016 at the end, seconds until a training first reaches the score at which "
+                "StaticEmbedding ends, and scores at the time at which the model's own settings end; a cell "
+                "is empty if the training never reaches that score, or has no score yet at that time",
+            ),
+            Section(
+                "filter_study",
+                "What models learn from each part of a ranking",
+                "Pearson's r × 100 of models that were trained on a sample of each part of the corpus, "
+                "ranked from the lowest values to the highest: on STS 2017 en-en, which decides on the best "
+                "part, and on average on STS 2012–2016 with its 95 % interval",
+            ),
+        ),
+    ),
+    Chapter(
+        "inspection",
+        "What a model has learned",
+        "One model of this run from the inside.",
+        (
+            Section(
+                "neighbours",
+                "Nearest sentences, before and after training",
+                "The training sentences that are nearest to some sentences, with their cosines",
+                figures="",
+            ),
+            Section(
+                "pieces",
+                "The pieces that the model listens to",
+                "The pieces with the longest and the shortest embeddings, among those that occur several "
+                "times: the longer, the more a piece counts in the average; … stands before pieces inside "
+                "a word",
+                figures="",
+            ),
+            Section("map", "A map of training sentences, by their source", figures="map.svg", table=False),
+        ),
+    ),
+    Chapter(
+        "languages",
+        "Choice of a language",
+        "Whether another language helps English more if it is more similar to English.",
+        (
+            Section(
+                "language_choice",
+                "Models of English and another language",
+                "Models of English and another language: overlap of the two languages' pieces, distances "
+                "from English (URIEL), and Pearson's r × 100 on average on STS 2012–2016 with its 95 % "
+                "interval, both when pieces with the same spelling share an embedding and when the pieces of "
+                "the other language have a prefix",
+            ),
+            Section(
+                "language_choice_correlations",
+                "What their scores correlate with",
+                "Spearman's ρ × 100, over languages, between the average on STS 2012–2016 and the overlap or "
+                "a distance, with its 95 % interval and the probability of a ρ at least as far from 0 if the "
+                "two were unrelated",
+                figures="",
+            ),
+        ),
+    ),
+    Chapter(
+        "speed",
+        "Speed",
+        "Measured on the machine of this run; published figures come from the papers' machines.",
+        (
+            Section(
+                "front",
+                "Quality, speed and size together",
+                "All models of this run with smaller versions, the models in the package, and other systems: "
+                "Pearson's r × 100 on average on STS 2012–2016 with its 95 % interval, Spearman's ρ × 100, "
+                "sentences per second on one core, and MB; nothing beats a system of the front in all three",
+            ),
+            Section(
+                "speed",
+                "Sentences embedded per second",
+                "Sentences embedded per second in batches of sentences of about the same length: published, "
+                "and measured in one run on one machine",
+            ),
+        ),
+    ),
+)
+# Captions of all tables, by name.
+CAPTIONS = {
+    section.name: section.caption for chapter in CHAPTERS for section in chapter.sections if section.table
+}

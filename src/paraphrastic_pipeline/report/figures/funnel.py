@@ -1,0 +1,125 @@
+"""Picture of the filter funnel: how many pairs of each corpus are kept, and why the others are dropped."""
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from paraphrastic.base.tables import read_csv
+from paraphrastic_pipeline.report.figures.plotting import plot_squares, save_figure
+from paraphrastic_pipeline.report.tables import read_rows, words
+
+# Label and colour of known fates of a pair. Colour-blind readers can tell apart the colours of Okabe and Ito,
+# which most of these are. Others get the next of the spare colours.
+_FATES = {
+    "kept": ("kept", "#0072b2"),
+    "empty": ("empty", "#000000"),
+    "rank": ("rank", "#8c6bb1"),
+    "length": ("length", "#e69f00"),
+    "language": ("language", "#56b4e9"),
+    "trigram_overlap": ("trigram overlap", "#009e73"),
+    "near_copy": ("near copy", "#7fd4b8"),
+    "paraphrase_score": ("paraphrase score", "#f0e442"),
+    "duplicates": ("duplicate", "#d55e00"),
+    "near_duplicates": ("near duplicate", "#f6b48f"),
+    "contaminated": ("contaminated", "#cc79a7"),
+    "capped": ("over the cap", "#999999"),
+}
+_SPARE = ("#8b5a2b", "#b8b800", "#5e3c99", "#ff9da7", "#2f4b4b")
+_NO_FATES = ("model", "corpus", "read")
+_FATE_ON_DARK = ("kept", "empty", "duplicates", "trigram_overlap")
+# Parts of a bar that are narrower than this, in %, have no room for a number.
+_NARROW = 3.5
+
+
+def plot_funnel(funnel: str | Path, overlap: str | Path, outputs: Sequence[str | Path]) -> None:
+    """Plot a bar for each corpus with the fates of its pairs, and which filters drop the same pairs.
+
+    Both files are written by `tabulate_funnel`. In `overlap`, the numbers of all corpora are added up.
+    """
+    rows, pairs = read_rows(funnel), read_csv(overlap)
+    # A filter that drops nothing shares no pairs with another.
+    failing = {row["filter"] for row in pairs if int(row[row["filter"]])}
+    reasons = [name for name in (pairs[0] if pairs else ()) if name in failing]
+    height = 0.34 * len(rows)
+    side = 0.55 * len(reasons)
+    figure = Figure(figsize=(10, height + side + (3.0 if reasons else 1.4)), layout="constrained")
+    if reasons:
+        heights = [height + 1.0, side + 0.9]
+        bars, squares = figure.subplots(2, 1, height_ratios=heights, gridspec_kw={"hspace": 0.12})
+        _plot_overlap(squares, pairs, reasons)
+    else:
+        bars = figure.subplots()
+    _plot_bars(bars, rows)
+    # The legend belongs to the figure: inside axes, a long legend would make them narrower.
+    figure.legend(
+        loc="outside upper left",
+        ncols=6,
+        frameon=False,
+        fontsize=8.5,
+        handlelength=1,
+        handletextpad=0.5,
+        columnspacing=1.3,
+    )
+    save_figure(figure, outputs, name="funnel")
+
+
+def _plot_bars(axes: Axes, rows: Sequence[Mapping[str, str]]) -> None:
+    """Plot one horizontal bar per corpus; its full length is 100 % of the corpus's pairs."""
+    read = np.array([max(1, int(row["read"])) for row in rows])
+    left = np.zeros(len(rows))
+    spare = cycle(_SPARE)
+    for fate in ("kept", *(name for name in rows[0] if name not in (*_NO_FATES, "kept"))):
+        label, colour = _FATES.get(fate) or (words(fate), next(spare))
+        shares = 100 * np.array([int(row[fate] or 0) for row in rows]) / read
+        if not shares.any():
+            continue
+        look: dict[str, Any] = {"label": label, "color": colour, "edgecolor": "white", "lw": 0.6}
+        bars = axes.barh(range(len(rows)), shares, left=left, **look)
+        texts = [f"{share:.1f}" if share >= _NARROW else "" for share in shares]
+        ink = "white" if fate in _FATE_ON_DARK else "black"
+        axes.bar_label(bars, texts, label_type="center", fontsize=8, color=ink)
+        left += shares
+    for number, row in enumerate(rows):
+        text = f"{int(row['kept']):,} of {int(row['read']):,}"
+        axes.text(101, number, text, va="center", fontsize=9)
+    axes.set_yticks(range(len(rows)), [f"{row['corpus']}   {row['model']}" for row in rows])
+    axes.margins(y=0.02)
+    axes.invert_yaxis()
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("% of the pairs read, by the first reason for which they are dropped")
+    axes.set_title("What becomes of the pairs (kept of read)", loc="left", fontsize=11, pad=8)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _plot_overlap(axes: Axes, pairs: Sequence[Mapping[str, str]], reasons: Sequence[str]) -> None:
+    """Plot a square for every two filters: the share of the row's pairs that the column's filter drops."""
+    both = np.zeros((len(reasons), len(reasons)), np.int64)
+    for pair in pairs:
+        if pair["filter"] in reasons:
+            both[reasons.index(pair["filter"])] += [int(pair[reason] or 0) for reason in reasons]
+    fails = both.diagonal()
+    shares = 100 * both / np.maximum(fails, 1)[:, None]
+    np.fill_diagonal(shares, np.nan)
+    names = [_FATES[reason][0] if reason in _FATES else words(reason) for reason in reasons]
+    plot_squares(axes, shares, names, names, low=0, top=100)
+    axes.xaxis.tick_top()
+    for (row, column), share in np.ndenumerate(shares):
+        text = f"{both[row, column]:,}"
+        if row != column and share > 0:
+            text += f"\n{share:.0f} %" if share >= 1 else "\nunder 1 %"
+        ink = "white" if share > 60 else "black"
+        weight = "bold" if row == column else "normal"
+        axes.text(column, row, text, ha="center", va="center", fontsize=8, color=ink, weight=weight)
+    axes.set_title(
+        "Which filters drop the same pairs, all corpora together: pairs that both drop, and their share of\n"
+        "those that the row's filter drops; in bold, all that a filter drops by itself",
+        loc="left",
+        fontsize=11,
+        pad=10,
+    )

@@ -1,0 +1,149 @@
+"""What a reader of the page learns first: what a run cost, how fast its models are, and what surprised."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from paraphrastic_pipeline.corpus.losses import losses
+from paraphrastic_pipeline.report.summary import Headline, Ledger
+from paraphrastic_pipeline.report.tables import read_rows, readable, words
+
+# A share of contaminated pairs above which a reader is told, in %.
+_CONTAMINATED = 1.0
+# Columns of the funnel that are no numbers.
+_NO_COUNTS = ("model", "corpus")
+# Values of a sweep that nothing lies beyond.
+_NATURAL_ENDS = {"dropout": 0.0, "megabatch": 1.0}
+# A sweep of fewer values always has its best one at an edge.
+_LEAST_VALUES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What the results that are there took to make.
+
+    Attributes:
+        seconds: time that the steps took, one after the other.
+        jobs: how many steps ran.
+        longest: the kinds of step that took the longest, with their seconds.
+        hosts: the machines.
+    """
+
+    seconds: float
+    jobs: int
+    longest: Sequence[tuple[str, float]]
+    hosts: Sequence[str]
+
+
+def cost_of(content: Mapping[str, Any]) -> Cost:
+    """What a run cost, from the content of its `provenance.json`."""
+    # Versions before this one did not write the steps.
+    steps: Mapping[str, Mapping[str, float]] = content.get("steps", {})
+    ordered = sorted(((about["seconds"], name) for name, about in steps.items()), reverse=True)
+    return Cost(
+        seconds=sum(seconds for seconds, _ in ordered),
+        jobs=sum(int(about["jobs"]) for about in steps.values()),
+        longest=[(name.replace("_", " "), seconds) for seconds, name in ordered[:3] if seconds >= 1],
+        hosts=sorted({about["host"] for about in content["results"].values() if about["host"]}),
+    )
+
+
+def surprises(
+    tables: Path, headline: Headline | None, ledger: Ledger | None, is_there: Callable[[str], bool]
+) -> list[str]:
+    """Sentences on what a reader would not expect of a run.
+
+    Args:
+        tables: folder of the tables.
+        headline: the main result; None if there is none.
+        ledger: the figures of the papers; None if there is none.
+        is_there: whether a table exists and belongs to the run.
+
+    Raises:
+        InputError: a table is damaged.
+        KeyError: a table lacks a column.
+        ValueError: an entry is not a number.
+    """
+    found = list(_no_better(headline)) if headline else []
+    for table, look in _LOOKS.items():
+        if is_there(table):
+            found += look(tables / f"{table}.csv")
+    return found + (list(_missed(ledger)) if ledger else [])
+
+
+def _no_better(headline: Headline) -> Iterator[str]:
+    found = [
+        f"{gain.system} ({gain.before:.1f} before and {gain.after:.1f} after)"
+        for gain in headline.gains
+        if gain.before is not None and gain.interval and gain.before >= gain.interval[0]
+    ]
+    if found:
+        yield (
+            f"Training has made no clear difference to {_listed(found)}: the score before it lies within the "
+            "interval of the score after it."
+        )
+
+
+def _contaminated(path: Path) -> Iterator[str]:
+    models: dict[tuple[str, str, str, str], list[str]] = {}
+    for row in read_rows(path):
+        if row["testset"] != "all" and float(row["share"] or 0) > _CONTAMINATED:
+            key = row["share"], row["corpus"], row["testset"], row["dropped"] or "0"
+            models.setdefault(key, []).append(row["model"])
+    for (share, corpus, testset, dropped), names in models.items():
+        fate = "They were not dropped." if dropped == "0" else f"{readable(dropped)} pairs were dropped."
+        pairs = f"{share} % of the pairs of {corpus} for {_listed(names)}"
+        yield f"{pairs} have a sentence of the test set {testset}. {fate}"
+
+
+def _dropped(path: Path) -> Iterator[str]:
+    # Models that share a corpus share a line.
+    models: dict[str, list[str]] = {}
+    for row in read_rows(path):
+        counts = {name: int(entry) for name, entry in row.items() if name not in _NO_COUNTS and entry}
+        for sentence in losses(row["corpus"], counts):
+            models.setdefault(sentence, []).append(row["model"])
+    for sentence, names in models.items():
+        yield f"For {_listed(names)}: {sentence}"
+
+
+def _edges(path: Path) -> Iterator[str]:
+    by_model: dict[str, list[Mapping[str, str]]] = {}
+    for row in read_rows(path):
+        by_model.setdefault(row["model"], []).append(row)
+    for model, rows in by_model.items():
+        best = next((row for row in rows if row["chosen"]), None)
+        for name in _NATURAL_ENDS if best else ():
+            values = {float(row[name]) for row in rows if row[name]}
+            if not best or not best[name] or len(values) < _LEAST_VALUES:
+                continue
+            value = float(best[name])
+            if value in (min(values), max(values)) and value != _NATURAL_ENDS[name]:
+                end = "smallest" if value == min(values) else "largest"
+                yield (
+                    f"The best {words(name)} of the model {model} is {best[name]}, the {end} of the "
+                    f"{len(values)} values that were tried, so the best one may lie beyond it."
+                )
+
+
+def _missed(ledger: Ledger) -> Iterator[str]:
+    for name, table in ledger.tables.items():
+        if missed := table.counts["worse"]:
+            yield (
+                f"{missed} of {table.compared} figures of the papers in the table {words(name)} were "
+                "missed: ours are worse, and the printed ones lie outside their intervals."
+            )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in words: `a`, `a and b`, or `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+# Tables in which something may surprise.
+_LOOKS: dict[str, Callable[[Path], Iterator[str]]] = {
+    "contamination": _contaminated,
+    "funnel": _dropped,
+    "sweep": _edges,
+}

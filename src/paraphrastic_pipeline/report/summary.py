@@ -1,0 +1,176 @@
+"""Summaries on the page: the headline, the ledger by verdict, and the provenance of the results."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil, floor
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.errors import InputError
+from paraphrastic_pipeline.report.tables import read_rows, readable
+
+VERDICTS = ("reproduced", "better", "worse", "not run", "baseline")
+# Verdicts on figures that nothing of ours stands beside.
+_ALONE = ("not run", "baseline")
+_LEDGER = ("table", "paper", "printed_in", "system", "row", "column", "published", "measured", "low", "high",
+           "difference", "verdict", "why")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """A system's mean on STS 2012–2016, its interval if known, and its mean before training."""
+
+    system: str
+    after: float
+    before: float | None
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The main result.
+
+    Attributes:
+        gains: one entry per system, the best first.
+        published: the best published mean and its system; None if the table has no published row.
+        sample: whether any system was evaluated on sample data instead of the official test data.
+        axis: low and high end of a scale that contains all figures.
+    """
+
+    gains: Sequence[Gain]
+    published: tuple[float, str] | None
+    sample: bool
+    axis: tuple[int, int]
+
+    def place(self, value: float) -> str:
+        """Position of a value on the scale, in per cent."""
+        low, high = self.axis
+        return f"{100 * (value - low) / (high - low):.2f}%"
+
+
+def read_headline(path: Path) -> Headline:
+    """Read the headline of a run from `sts.csv`, and from its file of intervals if there is one.
+
+    Raises:
+        InputError: the table is missing or damaged, or nothing was measured.
+    """
+    rows = [row for row in read_rows(path) if row.get("avg")]
+    measured = [row for row in rows if row["source"] == "measured"]
+    if not measured:
+        raise InputError(f"{path}: no system has a mean over all years")
+    before = {row["system"]: float(row["avg"]) for row in rows if row["source"] == "untrained"}
+    intervals = path.parent / "intervals" / path.name
+    around = {
+        row["system"]: (float(row["low"]), float(row["high"]))
+        for row in (read_rows(intervals) if intervals.is_file() else ())
+        if row["source"] == "measured" and row["column"] == "avg" and row["low"]
+    }
+    gains = [
+        Gain(row["system"], float(row["avg"]), before.get(row["system"]), around.get(row["system"]))
+        for row in sorted(measured, key=lambda row: -float(row["avg"]))
+    ]
+    published = max(
+        ((float(row["avg"]), row["system"]) for row in rows if row["source"] == "published"), default=None
+    )
+    ends = [float(row["avg"]) for row in rows if row["source"] != "published"]
+    ends += [end for gain in gains for end in gain.interval or ()]
+    ends += [published[0]] if published else []
+    # A scale is easier to read if it begins and ends at a multiple of ten.
+    axis = (10 * floor(min(ends) / 10), 10 * ceil(max(ends) / 10 + 1e-9))
+    return Headline(gains, published, any(row["data"] == "sample" for row in measured), axis)
+
+
+def read_pairs(path: Path) -> tuple[str, str]:
+    """Read from `funnel.csv` how many training pairs there are, and how many pairs were read.
+
+    Models that share their pairs have equal rows, which count once.
+    """
+    every = [{key: cell for key, cell in row.items() if key != "model"} for row in read_rows(path)]
+    rows = list({tuple(row.items()): row for row in every}.values())
+    kept, read = (readable(str(sum(int(row[name] or 0) for row in rows))) for name in ("kept", "read"))
+    return kept, read
+
+
+def read_speeds(path: Path) -> list[tuple[str, str]]:
+    """Read speeds from `speed.csv`, each as a figure and its description; none if none was measured.
+
+    They are the best one on each device of this run, and the best one that is published for one core.
+    """
+    # Users wait for the preprocessing too.
+    counted = {"source": "measured", "preprocessing": "counted"}
+    rows = read_rows(path)
+    best: dict[tuple[str, str], dict[str, str]] = {}
+    for row in sorted(rows, key=lambda row: -float(row["sentences_per_second"])):
+        if counted.items() <= row.items():
+            best.setdefault((row["device"], row["cores"]), row)
+    speeds = []
+    for (device, cores), row in best.items():
+        where = f"{cores} core{'s' * (cores != '1')}" if device == "cpu" else device.upper()
+        what = (
+            f"sentences per second on {where} of this machine, from raw text to vectors, by {row['system']}"
+        )
+        speeds.append((readable(row["sentences_per_second"]), what))
+    single = {"source": "published", "device": "cpu", "cores": "1"}
+    printed = [each for each in rows if single.items() <= each.items()]
+    if speeds and printed:
+        best_printed = max(printed, key=lambda each: float(each["sentences_per_second"]))
+        without = "" if best_printed["preprocessing"] == "counted" else ", without cutting the text"
+        what = f"is the best figure that the papers print for one core: {best_printed['system']}{without}"
+        speeds.append((readable(best_printed["sentences_per_second"]), what))
+    return speeds
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """Published figures with their verdicts, and a ledger of each published table."""
+
+    rows: Sequence[Mapping[str, str]]
+    tables: Mapping[str, "Ledger"] = field(default_factory=dict)
+
+    @property
+    def compared(self) -> int:
+        """How many figures have one of ours beside them."""
+        return sum(row["verdict"] not in _ALONE for row in self.rows)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many figures have each verdict."""
+        counts = Counter(row["verdict"] for row in self.rows)
+        return {verdict: counts[verdict] for verdict in (*VERDICTS, *sorted(set(counts) - set(VERDICTS)))}
+
+
+def read_ledger(path: Path) -> Ledger:
+    """Read the ledger; an `InputError` if it is missing or damaged."""
+    rows = read_rows(path)
+    if lacking := [name for name in _LEDGER if name not in rows[0]]:
+        raise InputError(f"{path}: has no column {lacking[0]}")
+    # Readers look for figures that were compared, so these rows and their tables come first.
+    rows.sort(key=lambda row: ("", *_ALONE).index(row["verdict"] if row["verdict"] in _ALONE else ""))
+    names = dict.fromkeys(row["table"] for row in rows)
+    return Ledger(rows, {name: Ledger([row for row in rows if row["table"] == name]) for name in names})
+
+
+def provenance_facts(content: Mapping[str, Any]) -> dict[str, str]:
+    """Facts about a whole run as text, by their names, from the content of its `provenance.json`."""
+    written = content["written"]
+    results = content["results"].values()
+    hosts = {about["host"] for about in results if about.get("host")}
+    commits = dict.fromkeys(about["commit"] for about in results if about.get("commit"))
+    times = sorted(about["time"] for about in results)
+    facts = {
+        "Written": f"{_time(written['time'])} on {written['host']}, {written['platform']}",
+        "Results made": f"{_time(times[0])} to {_time(times[-1])}" if times else "none",
+        "Made on": ", ".join(sorted(hosts)) or "not recorded",
+        "Commit": written["commit"] or "none: the pipeline is not in a git repository",
+        "Commits of the results": ", ".join(commits) if set(commits) - {written["commit"]} else "",
+        "Seed": str(content["seed"]),
+        "Python": written["python"],
+        "Configuration": f"SHA-256 {content['config_digest']}",
+        "Checked by": "paraphrastic verify",
+    }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _time(text: str) -> str:
+    return text.replace("T", " ").replace("+00:00", " UTC")

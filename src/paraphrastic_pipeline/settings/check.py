@@ -1,0 +1,246 @@
+"""Check the whole configuration before anything runs, and complete it with its schema's defaults."""
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from yaml import MarkedYAMLError
+
+from paraphrastic.base.addresses import secret_error
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic.base.files import Json, parse_json
+from paraphrastic.base.yaml_bounds import RefusedError
+from paraphrastic.base.yaml_text import read_yaml
+from paraphrastic_pipeline.registry.datasets import Dataset, read_registry
+from paraphrastic_pipeline.registry.licences import commercial_use
+from paraphrastic_pipeline.settings.definitions import (
+    OVERRIDABLE,
+    RECIPES,
+    SELECTION_OF_PAPER,
+    TEXT_BY_RECIPE,
+    mined_datasets,
+    recipe_of,
+)
+from paraphrastic_pipeline.settings.local_files import name_files, named_datasets
+from paraphrastic_pipeline.settings.schema import Schema, entry, plain
+from paraphrastic_pipeline.settings.studies import add_models, shared_models
+from paraphrastic_pipeline.settings.validation import semantic_errors
+
+# The schema and the default configuration in a checkout of the pipeline.
+SCHEMA = Path("workflow/schemas/config.schema.yaml")
+DEFAULT_CONFIG = Path("config/config.yaml")
+
+
+def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None) -> Json:
+    """Read a configuration from YAML or JSON files; as in Snakemake, each overrides those before it.
+
+    `settings` override all files.
+
+    Raises:
+        InputError: a file is missing, is neither YAML nor JSON, or is not a mapping of keys.
+    """
+    config: Json = {}
+    for path in files:
+        if not path.is_file():
+            raise InputError(f"{path}: is not a file")
+        try:
+            text = path.read_text(encoding="utf-8")
+            try:
+                content = parse_json(text)
+            except ValueError:
+                content = read_yaml(text)
+        except MarkedYAMLError as error:
+            line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+            kind = "" if isinstance(error, RefusedError) else "not YAML: "
+            raise InputError(f"{path}{line}: {kind}{error.problem}") from None
+        except (yaml.YAMLError, ValueError) as error:
+            raise InputError(f"{path}: not YAML: {on_one_line(error)}") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+        if not isinstance(content, dict):
+            raise InputError(f"{path}: not a configuration: it has no keys at its top level")
+        _merge(config, content)
+    return _merge(config, settings or {})
+
+
+def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
+    """Fill in the schema's defaults in all sections; the result is again a valid configuration.
+
+    Definitions are not filled, since each overrides these sections key by key. Configurations that mean the
+    same (`0` and `0.0`, another order of keys) become identical to the last character, because Snakemake
+    compares them as text.
+
+    Raises:
+        InputError: one line per error that the schema finds, with the path of the key.
+    """
+    rules = _read_schema(schema)
+    completed: Json = plain(config)
+    # First, because the run, its log and its results have copies of the configuration.
+    _refuse(_secrets(completed))
+    _refuse(rules.errors(completed))
+    if completed.get("recipe") == "paper":
+        completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
+    rules.fill_defaults(completed)
+    for section, kind in (("mined", "mined"), ("systems", "system"), ("studies", "study")):
+        for described in completed[section].values():
+            rules.fill_defaults(described, rules.named[kind])
+    completed = rules.normalize(completed)
+    _normalize_studies(completed["studies"], rules)
+    return completed
+
+
+def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
+    """Check and complete the configuration, and complete every definition with the global sections.
+
+    Settings that `training` leaves out come from the recipe. In a completed definition, all `corpora` are
+    names, and `files` describes those that were given as a path. Models of studies and further training runs
+    get their own definitions.
+
+    Returns:
+        The configuration, and the data sets by name: those of the registry and those of the configuration.
+
+    Raises:
+        InputError: one line per error, with the path of the key.
+    """
+    rules = _read_schema(schema)
+    checked = complete_config(config, schema=schema)
+    _refuse(_keep_languages(checked))
+    _refuse(add_models(checked))
+    # Only now are the values of studies in definitions, where the schema can check them.
+    _refuse(rules.errors(checked))
+    registry = read_registry(checked["registry"])
+    written = copy.deepcopy(checked["definitions"])
+    for model, definition in checked["definitions"].items():
+        completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
+        rules.fill_defaults(completed, rules.named["definition"])
+        completed["recipe"] = recipe_of(completed)
+        if completed["training"]["distil"] is not None:
+            completed["training"].setdefault("loss", "cosines")
+        completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
+        completed["sweep"].setdefault("dropout", [0.1 if completed["encoder"]["transformer"] else 0.0])
+        for part in completed["encoder"]["parts"]:
+            rules.fill_defaults(part, rules.named["part"])
+            part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
+        checked["definitions"][model] = completed
+    checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
+    for key, value in TEXT_BY_RECIPE[recipe_of(checked)].items():
+        checked["text"][key] = checked["text"][key] or value
+    checked = rules.normalize(checked)
+    _refuse(name_files(checked, registry))
+    if checked["licences"] == "commercial":
+        _refuse(_keep_commercial(checked, registry))
+    datasets = {**registry, **named_datasets(checked, registry)}
+    datasets |= mined_datasets(checked, datasets)
+    _refuse(semantic_errors(checked, written, datasets))
+    return checked, datasets
+
+
+_read_schema = cache(Schema)
+
+
+def _secrets(value: Any, path: str = "") -> Iterator[str]:
+    """Errors about addresses with a secret, in the values and keys below `path`."""
+    if isinstance(value, str) and (error := secret_error(value)):
+        yield f"{path}: {error}"
+    entries = value.items() if isinstance(value, Mapping) else enumerate(value if type(value) is list else ())
+    for key, each in entries:
+        yield from _secrets(key, path or str(key))
+        yield from _secrets(each, f"{path}{path and '.'}{key}")
+
+
+def _refuse(errors: Iterable[str]) -> None:
+    if lines := [f"config: {error}" for error in dict.fromkeys(errors)]:
+        raise InputError(*lines)
+
+
+def _keep_commercial(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    """Leave out corpora that do not clearly allow commercial use, and yield definitions without any other.
+
+    The user's own files stay, as the user knows what they allow. The registry says nothing of OPUS's others.
+    """
+    for section in ("definitions", "mined"):
+        for name, definition in config[section].items():
+            corpora, files = definition["corpora"], definition["files"]
+            stated = {each: registry[each].licence if each in registry else "" for each in corpora}
+            allowed = [
+                each
+                for each in corpora
+                if each in files or each in config["mined"] or commercial_use(stated[each]) == "allowed"
+            ]
+            if corpora and not allowed:
+                names = ", ".join(corpora)
+                yield f"{section}.{name}.corpora: none of them clearly allows commercial use: {names}"
+            definition["corpora"] = allowed
+            if section == "definitions":
+                for key in ("max_pairs", "weights"):
+                    of_corpus = definition[key]
+                    definition[key] = {each: of_corpus[each] for each in of_corpus if each in allowed}
+
+
+def _keep_languages(config: Json) -> Iterator[str]:
+    """Keep only models and studies in the languages of `languages`, if it is set, and yield its errors.
+
+    A model counts for its languages besides English; `en` selects models of English alone.
+    """
+    wanted, definitions = config["languages"], config["definitions"]
+    if wanted is None:
+        return
+    # Models without a definition are reported by another check.
+    models = [model for model in config["models"] if model in definitions]
+    known = dict.fromkeys(code for model in models for code in _languages(definitions[model]))
+    unknown = [code for code in wanted if code not in known]
+    for code in unknown:
+        yield f"languages: no model knows {code!r}; there are models for {', '.join(known)}"
+    if unknown:
+        return
+
+    def is_kept(model: str) -> bool:
+        return model not in definitions or bool(_languages(definitions[model]) & set(wanted))
+
+    config["models"] = [model for model in config["models"] if is_kept(model)]
+    for name, each in list(config["studies"].items()):
+        models = shared_models(each)
+        each["model"] = [model for model in models if is_kept(model)]
+        # A definition that nothing varies is only compared with others.
+        if not each["model"] or (len(each["model"]) == 1 < len(models) and not each["vary"]):
+            del config["studies"][name]
+    choice = config["language_choice"]
+    kept = [model for model in choice["models"] if is_kept(model)]
+    # There is nothing to choose from with a single language.
+    choice["models"] = kept if len(kept) > 1 else []
+    for section in ("filter_study", "negatives", "comparison", "inspection"):
+        if config[section]["model"] and not is_kept(config[section]["model"]):
+            config[section]["model"] = None
+
+
+def _languages(definition: Mapping[str, Any]) -> set[str]:
+    return set(definition["languages"]) - {"en"} or {"en"}
+
+
+def _normalize_studies(studies: Json, rules: Schema) -> None:
+    """Normalize the varied values of studies by the rules of the settings that they vary."""
+    for study in studies.values():
+        for path, values in study["vary"].items():
+            rule = rules.named["definition"]
+            for key in path.split("."):
+                rule = entry(rule, key)
+            # Settings of a sweep are lists, but a study compares their single values.
+            single = rule.get("items", {}) if path.startswith("sweep.") else rule
+            names = list(values) if isinstance(values, Mapping) else range(len(values))
+            for name in names:
+                value = values[name]
+                values[name] = rules.normalize(value, rule if isinstance(value, list) else single)
+
+
+def _merge(base: Json, override: Mapping[str, Any]) -> Json:
+    for key, value in override.items():
+        if isinstance(value, Mapping):
+            # An anchor's mapping is one object in several places, which must not change together.
+            here = base.get(key)
+            base[key] = _merge(here if isinstance(here, dict) else {}, value)
+        else:
+            base[key] = copy.deepcopy(value)
+    return base

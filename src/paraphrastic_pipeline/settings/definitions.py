@@ -1,0 +1,232 @@
+"""What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
+
+# A section of the configuration and a name within it.
+Key = tuple[str, str]
+
+# Sections that a definition can override for its model.
+OVERRIDABLE = (
+    "selection",
+    "duplicates",
+    "near_duplicates",
+    "max_pairs",
+    "weights",
+    "vocabulary",
+    "encoder",
+    "recipe",
+    "training",
+    "sweep",
+)
+
+# Training settings that no result depends on, so changing them does not cause new training.
+WATCHING = ("checkpoint_minutes", "tensorboard")
+
+
+# What both recipes for averages and LSTMs have.
+_COMMON: Mapping[str, Any] = {
+    "epochs": 25,
+    "batch_size": 128,
+    "loss": "margin",
+    "optimizer": "adam",
+    "warmup": 0.0,
+    "weight_decay": 0.0,
+    "max_gradient_norm": None,
+    "precision": "float32",
+}
+# Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    # Wieting et al. 2021, section 5.1, and the original code.
+    "paper": {
+        **_COMMON,
+        "init_std": 1.0,
+        "init_sif": None,
+        "margin": 0.4,
+        "learning_rate": 0.001,
+        "learning_rate_schedule": "constant",
+        "mining_precision": "float32",
+    },
+    "best": {
+        **_COMMON,
+        "init_std": 0.1,
+        "init_sif": 0.003,
+        "margin": 0.6,
+        "learning_rate": 0.003,
+        "learning_rate_schedule": "linear",
+        "mining_precision": "auto",
+    },
+    # Dadas 2022, section IV-C. Weight decay, gradient norm and precision, which it does not state, are those
+    # that sentence-transformers had then. A margin counts only if the loss is chosen.
+    "transformer": {
+        "epochs": 3,
+        "batch_size": 64,
+        "loss": "multiple_negatives",
+        "optimizer": "adamw",
+        "learning_rate": 2e-6,
+        "learning_rate_schedule": "linear",
+        "warmup": 0.1,
+        "weight_decay": 0.01,
+        "max_gradient_norm": 1.0,
+        "precision": "auto",
+        "init_std": 1.0,
+        "init_sif": None,
+        "margin": 0.4,
+        "mining_precision": "auto",
+    },
+}
+
+
+# The filters of the papers' code, which replace the schema's defaults if the whole configuration has the
+# recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
+SELECTION_OF_PAPER: Json = {
+    "bitext": {"length": {"min": 3, "max": 100, "count": "first"}, "language": None},
+    "paraphrase": {
+        "length": {"min": 5, "max": 40, "count": "mean"},
+        "language": {"rule": "best", "min_probability": 0.0},
+    },
+}
+# How text is counted and identified, if `text` does not say it, by the recipe of the whole configuration.
+TEXT_BY_RECIPE: Mapping[str, Mapping[str, str]] = {
+    "paper": {"words": "white_space", "identify": "original"},
+    "best": {"words": "script", "identify": "model"},
+    "transformer": {"words": "script", "identify": "model"},
+}
+
+
+def recipe_of(section: Mapping[str, Any]) -> str:
+    """The recipe of a definition or of the whole configuration, whose `recipe` may be null."""
+    own: str | None = section["recipe"]
+    return own or ("transformer" if section["encoder"]["transformer"] else "best")
+
+
+def sweep_runs(config: Mapping[str, Any], model: str) -> dict[str, Json]:
+    """Training settings of every run of a model's sweep, by run name."""
+    definition = config["definitions"][model]
+    return {
+        f"dropout-{dropout}-megabatch-{megabatch}": {
+            **{key: value for key, value in definition["training"].items() if key not in WATCHING},
+            "dropout": float(dropout),
+            "megabatch": megabatch,
+            "seed": definition.get("seed", config["seed"]),
+        }
+        for dropout, megabatch in product(definition["sweep"]["dropout"], definition["sweep"]["megabatch"])
+    }
+
+
+def corpus_pairs(
+    definition: Mapping[str, Any], datasets: Mapping[str, Dataset]
+) -> list[tuple[str, tuple[str, str]]]:
+    """A definition's corpora with the languages of their sides; for paraphrases, the same one twice.
+
+    A corpus is repeated if it has several pairs of the definition's languages.
+    """
+    corpora = definition["corpora"]
+    return [(name, pair) for name in corpora for pair in pairs_of(definition, name, datasets)]
+
+
+def pairs_of(
+    definition: Mapping[str, Any], name: str, datasets: Mapping[str, Dataset]
+) -> list[tuple[str, str]]:
+    """The pairs of languages that a definition takes from a corpus.
+
+    Raises:
+        InputError: the corpus has nothing in the definition's languages.
+    """
+    if file := definition["files"].get(name):
+        return [(file["languages"][0], file["languages"][-1])]
+    return datasets[name].pairs_among(definition["languages"])
+
+
+def selection_kind(pair: Sequence[str]) -> str:
+    """The section of the selection that applies to pairs in these languages."""
+    return "bitext" if len(set(pair)) > 1 else "paraphrase"
+
+
+def is_trained(definition: Mapping[str, Any]) -> bool:
+    """Whether a model is trained at all."""
+    return bool(definition["training"]["epochs"] > 0)
+
+
+def undefined(model: str, definitions: Iterable[str]) -> str:
+    """The message about a model that has no definition."""
+    return f"{model!r} is not described under definitions; there are {', '.join(definitions)}"
+
+
+def study_model_errors(study: str, lacking: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """Errors in the model that a study names, which must have corpora; otherwise it has `lacking`."""
+    model, definitions = config[study]["model"], config["definitions"]
+    if model not in definitions:
+        yield f"{study}.model: {undefined(model, definitions)}"
+    elif definitions[model]["dataset"] is not None:
+        yield f"{study}.model: {model!r} has {lacking}, but a dataset"
+
+
+def mining_system(mined: Mapping[str, Any]) -> str:
+    """The system that mines a corpus, in the form that `systems.open_system` accepts."""
+    encoder = mined["encoder"]
+    if isinstance(encoder, str):
+        return f"results/models/{encoder}"
+    return str(encoder.get("path") or encoder["sentence_transformers"])
+
+
+def mined_datasets(config: Mapping[str, Any], datasets: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """The mined corpora of a configuration as data sets; the version of each names what it is mined from."""
+    found = {}
+    for name, mined in config["mined"].items():
+        source, language = mined["languages"]
+        bitexts = [f"{each} {datasets[each].version}" for each in mined["corpora"] if each in datasets]
+        # Having neither or both of them is an error that is reported later.
+        how = "by nothing"
+        if translator := mined["translator"]:
+            how = f"translated by {translator['model']} with a beam of {translator['beam']}"
+        elif encoder := mined["encoder"]:
+            system = encoder if isinstance(encoder, str) else mining_system(mined)
+            how = f"by the encoder {system} at {mined['min_similarity']}"
+        version = f"{source}-{language} of {' and '.join(bitexts)}, {how}"
+        file = RemoteFile(name, f"{language}-{language}.parquet", (language,), (), version=version)
+        found[name] = Dataset(name, version, "mined", "as its bitexts'", (file,))
+    return found
+
+
+def definitions_needed(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The definitions of the models, of their mined corpora, of the encoders of these corpora, and so on."""
+    waiting: list[Key] = [("definitions", model) for model in config["models"]]
+    found: dict[Key, Mapping[str, Any]] = {}
+    while waiting:
+        section, name = key = waiting.pop()
+        if key not in found:
+            found[key] = config[section][name]
+            waiting += _needs(config, key)
+    return list(found.values())
+
+
+def _needs(config: Mapping[str, Any], key: Key) -> list[Key]:
+    """What a definition needs, its mined corpora and teacher, or the encoder that a mined corpus needs."""
+    section, name = key
+    entry = config[section][name]
+    if section == "definitions":
+        teacher = entry["training"]["distil"]
+        taught = [("definitions", teacher)] if teacher in config["definitions"] else []
+        return [*taught, *(("mined", corpus) for corpus in entry["corpora"] if corpus in config["mined"])]
+    encoder = entry["encoder"]
+    known = isinstance(encoder, str) and encoder in config["definitions"]
+    return [("definitions", encoder)] if known else []
+
+
+def way(config: Mapping[str, Any], start: Key, goal: Key) -> list[Key] | None:
+    """The shortest path along needs from `start` to `goal`, both included; None if there is none."""
+    ways, seen = [[start]], {start}
+    while ways:
+        way = ways.pop(0)
+        for key in _needs(config, way[-1]):
+            if key == goal:
+                return [*way, key]
+            if key not in seen:
+                seen.add(key)
+                ways.append([*way, key])
+    return None

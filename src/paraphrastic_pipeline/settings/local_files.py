@@ -1,0 +1,217 @@
+"""Corpora that a configuration names outside the registry: the user's own files, and corpora of OPUS.
+
+An entry of `corpora` may be a mapping `{path: data/mine.tsv.gz}`. It may also give `name`, `kind` and
+`columns`, which otherwise follow from the file's name and content, and `languages`, if these are not all of
+the definition's languages.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.compressed import COMPRESSED_SUFFIXES
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import Json, read_json, sha256, write_json
+from paraphrastic.base.hub_names import hub_name, place_fault
+from paraphrastic_pipeline.registry.datasets import KINDS, Dataset, RemoteFile, members_error
+from paraphrastic_pipeline.registry.opus import OpusCorpus, read_list
+
+# Kinds of single-file corpora, by the endings of their names.
+ENDINGS = {ending: name for name, kind in KINDS.items() for ending in kind.endings}
+DIGESTS = Path("resources/files")
+# Training data of the original code, which a definition may have instead of corpora.
+DATASET_FILES = ("hdf5", "vocabulary", "sentencepiece")
+
+# Names of folders that the pipeline makes of a default name must not be too long for a file system.
+_LONGEST = 100
+# The longest path that Linux takes is one byte shorter.
+_MOST_BYTES = 4096
+
+Entry = Mapping[str, Any]
+
+
+def looks_like_a_path(name: str) -> bool:
+    """Whether a corpus's name looks like a file, which should be given as `{path: …}`."""
+    return "/" in name or _plain_name(name)[1] in ENDINGS
+
+
+def default_name_and_kind(path: str) -> tuple[str, str | None]:
+    """The name and kind that a corpus has by default, which follow from the name of its file.
+
+    The name may be empty. The kind is None if the file's ending is none of `ENDINGS`.
+    """
+    stem, ending = _plain_name(path)
+    return re.sub("[^a-z0-9_]+", "_", stem.lower())[:_LONGEST].strip("_"), ENDINGS.get(ending)
+
+
+def _described(entry: str | Entry) -> tuple[str, Json | None]:
+    """Name of an entry of `corpora`, and for a file its path, kind (None if unknown), columns and languages.
+
+    If the entry does not give languages, there are none.
+    """
+    if isinstance(entry, str):
+        return entry, None
+    name, kind = default_name_and_kind(entry["path"])
+    return entry.get("name") or name, {
+        "path": entry["path"],
+        "kind": entry.get("kind") or kind,
+        "columns": [str(column) for column in entry.get("columns", [])],
+        "languages": list(entry.get("languages", [])),
+    }
+
+
+def name_files(config: Json, registry: Mapping[str, Dataset]) -> Iterator[str]:
+    """Replace corpora with a path by their names, describe them under `files`, and yield their errors."""
+    known: Json = {}
+    orders: Json = {}
+    for section in ("definitions", "mined"):
+        for key, definition in config[section].items():
+            at = f"{section}.{key}.corpora"
+            described = [_described(entry) for entry in definition["corpora"]]
+            definition["corpora"] = names = [name for name, _ in described]
+            definition["files"] = files = {name: file for name, file in described if file is not None}
+            for number, (name, file) in enumerate(described):
+                if file is not None:
+                    yield from _language_errors(f"{at}.{number}.languages", file, definition["languages"])
+                    # A file may have several pairs of languages.
+                    same = {**file, "languages": None}
+                    taken = names.count(name) > 1 or known.get(name, same) != same
+                    known[name] = same
+                    yield from _entry_errors(f"{at}.{number}", name, file, name in registry, taken)
+            for name, file in files.items():
+                languages: list[str] = file["languages"]
+                first: list[str] = orders.setdefault(f"{name} {sorted(languages)}", languages)
+                # The order of the languages matters unless the columns are named after them.
+                if (file["kind"] == "tsv" or file["columns"]) and first != languages:
+                    elsewhere = f"the columns of {name!r} are {'-'.join(first)} elsewhere"
+                    yield f"{at}: {elsewhere}: give it another name and its columns here"
+    for name in config["mined"]:
+        if name in registry or name in known:
+            owner = "the registry of data sets" if name in registry else "a file"
+            yield f"mined.{name}: the name is taken by {owner}: give it another name"
+
+
+def _entry_errors(at: str, name: str, file: Json, in_registry: bool, taken: bool) -> Iterator[str]:
+    """Errors in an entry with a path; its name may already belong to the registry or another corpus."""
+    if not name:
+        yield f"{at}: no name can be made from {file['path']!r}: give it a name"
+    elif in_registry:
+        yield f"{at}: the name {name!r} is taken by the registry of data sets: give it another name"
+    elif taken:
+        yield f"{at}: the name {name!r} is given to two corpora: give one of them another name"
+    yield from path_errors(f"{at}.path", file["path"])
+    if file["kind"] is None:
+        endings = ", ".join(ENDINGS)
+        yield f"{at}.path: {file['path']!r} has none of the endings {endings}: give its kind"
+    elif error := members_error(file["kind"], tuple(file["columns"])):
+        yield f"{at}.columns: {error}"
+
+
+def _language_errors(key: str, file: Json, languages: Sequence[str]) -> Iterator[str]:
+    """Give a file the languages of its definition unless it has its own, and yield errors in these."""
+    own = file["languages"] = file["languages"] or list(languages)
+    if len(own) > 2:
+        yield f"{key}: are missing: a file has one or two of {', '.join(languages)}"
+    for code in own:
+        if code not in languages:
+            yield f"{key}: {code!r} is not a language of the definition, which has {', '.join(languages)}"
+
+
+def path_errors(key: str, path: str, *, folder: bool = False) -> Iterator[str]:
+    """Errors in a path under `key`, which must be a file or a folder."""
+    what = "folder" if folder else "file"
+    if cause := name_fault(path):
+        yield f"{key}: {path!r} {cause}: rename the {what}"
+    elif not (Path(path).is_dir() if folder else Path(path).is_file()):
+        yield f"{key}: {path!r} is not a {what}"
+
+
+def name_fault(path: str) -> str | None:
+    """Why a configuration cannot name a file by this path; None if it can."""
+    if set("{}") & set(path):
+        return "contains a brace, which Snakemake reads as a wildcard"
+    if any("\ud800" <= character <= "\udfff" for character in path):
+        return "is not UTF-8"
+    if len(path.encode()) >= _MOST_BYTES or any(len(part.encode()) > 255 for part in path.split("/")):
+        return "is longer than a file system allows"
+    return None
+
+
+def place_errors(key: str, place: str) -> Iterator[str]:
+    """Errors in the place of a model under `key`: a folder, or a name on the Hugging Face Hub."""
+    if hub_name(place) is None and (cause := name_fault(place)):
+        yield f"{key}: {place!r} {cause}: rename the folder"
+    elif fault := place_fault(place):
+        yield f"{key}: {place!r} {fault}"
+
+
+def dataset_versions(model: str, files: Mapping[str, str]) -> dict[str, str]:
+    """Digests of the files of `dataset`, by file name, as versions of the results made from them."""
+    return {
+        Path(files[name]).name: f"sha256:{_digest(f'{model}-{name}', Path(files[name]))}"
+        for name in DATASET_FILES
+    }
+
+
+def named_datasets(config: Mapping[str, Any], registry: Mapping[str, Dataset]) -> dict[str, Dataset]:
+    """Data sets that a checked configuration names outside the registry.
+
+    The version of a file is its digest, so that results are rebuilt when its content changes.
+    """
+    datasets: dict[str, Dataset] = {}
+    for definition in (*config["definitions"].values(), *config["mined"].values()):
+        for name, entry in definition["files"].items():
+            path, languages = Path(entry["path"]), tuple(entry["languages"])
+            version, members = f"sha256:{_digest(name, path)}", tuple(entry["columns"])
+            file = RemoteFile(
+                name, path.name, languages, (), members=members, version=version, path=entry["path"]
+            )
+            _add(datasets, entry["kind"], file)
+        for corpus in opus_corpora(definition, {*registry, *config["mined"]}):
+            _add(datasets, "opus", corpus.file())
+    return datasets
+
+
+def opus_corpora(definition: Mapping[str, Any], others: Iterable[str]) -> list[OpusCorpus]:
+    """OPUS's entries for the corpora of a checked definition that are neither files nor among `others`."""
+    names = [name for name in definition["corpora"] if name not in {*definition["files"], *others}]
+    lists = [read_list(pair) or {} for pair in combinations(definition["languages"], 2) if names]
+    return [listed[name] for name in names for listed in lists if name in listed]
+
+
+def _add(datasets: dict[str, Dataset], kind: str, file: RemoteFile) -> None:
+    """Add a file to its data set, unless the data set has a file in the same languages."""
+    new = Dataset(file.dataset, file.version, kind, "see its source", ())
+    dataset = datasets.setdefault(file.dataset, new)
+    if not any(set(other.languages) == set(file.languages) for other in dataset.files):
+        datasets[file.dataset] = replace(dataset, files=(*dataset.files, file))
+
+
+def _plain_name(path: str) -> tuple[str, str]:
+    """Stem and lower-cased ending of a file's name, ignoring an ending for compression."""
+    file = Path(path)
+    if file.suffix.lower() in COMPRESSED_SUFFIXES:
+        file = file.with_suffix("")
+    return file.stem, file.suffix.lower()
+
+
+def _digest(name: str, path: Path) -> str:
+    """SHA-256 of a file, from its record if the file's path, size and times have not changed since."""
+    record = DIGESTS / f"{name}.json"
+    try:
+        status = path.stat()
+        # Also record the time of the last status change, since tools that copy files restore the other one.
+        times = {"mtime_ns": status.st_mtime_ns, "ctime_ns": status.st_ctime_ns}
+        state = {"path": str(path), "size": status.st_size, **times}
+        if record.is_file():
+            known = read_json(record)
+            if isinstance(known, dict) and {**known, **state} == known and "sha256" in known:
+                return str(known["sha256"])
+        digest = sha256(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    write_json(record, {**state, "sha256": digest})
+    return digest

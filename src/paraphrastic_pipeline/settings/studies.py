@@ -1,0 +1,165 @@
+"""Models of studies and further training runs, which differ from another model in some settings.
+
+They become ordinary definitions, so the same Snakemake rules build them.
+"""
+
+import copy
+import json
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any, NamedTuple
+
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.settings.architecture import architecture_of, vocabularies
+from paraphrastic_pipeline.settings.definitions import undefined
+
+# The settings that determine training data and vocabularies.
+_DATA = (
+    "languages", "corpora", "dataset", "selection", "duplicates", "near_duplicates", "max_pairs", "weights",
+    "vocabulary",
+)  # fmt: skip
+
+
+class Variant(NamedTuple):
+    """A model of a study: the definition that it copies, its own `settings` by path, and their name."""
+
+    model: str
+    settings: Json
+    name: str
+
+
+def shared_models(entry: Mapping[str, Any]) -> list[str]:
+    """The definitions of a study, which `model` gives as one name or as several."""
+    return [entry["model"]] if isinstance(entry["model"], str) else list(entry["model"])
+
+
+def variants(study: str, entry: Mapping[str, Any]) -> dict[str, Variant]:
+    """The models of a study by their names: each definition with all combinations of the varied values.
+
+    If nothing is varied, they are the definitions themselves, and the name of a setting is that of its model.
+
+    Args:
+        study: the study's name.
+        entry: its `model`, one or several definitions, and `vary`, which maps the path of a setting in a
+            definition, such as `sweep.megabatch`, to its values: a list, or a mapping with a name for each.
+    """
+    if not entry["vary"]:
+        return {model: Variant(model, {}, model) for model in shared_models(entry)}
+    combinations = list(product(*(_named(path, values) for path, values in entry["vary"].items())))
+    found = {}
+    for model in shared_models(entry):
+        for number, combination in enumerate(combinations, start=1):
+            settings = {path: value for path, _, value in combination}
+            name = ", ".join(name for _, name, _ in combination)
+            found[f"{model}-{study}-{number}"] = Variant(model, settings, name)
+    return found
+
+
+def _named(path: str, values: Any) -> list[tuple[str, str, Any]]:
+    """The path, the name in tables, and the value of each setting, such as `sweep.megabatch 20`."""
+    if isinstance(values, Mapping):
+        return [(path, name, value) for name, value in values.items()]
+    return [(path, f"{path} {_shown(value)}", value) for value in values]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return " + ".join(value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def prefixed_name(model: str) -> str:
+    """Name of a model's variant in which the other language's tokens have a prefix, so nothing is shared."""
+    return f"{model}-prefixed"
+
+
+def seed_names(model: str, definition: Mapping[str, Any]) -> list[str]:
+    """Names of a model's training runs; the first is the model itself."""
+    return [model, *(f"{model}-seed-{number}" for number in range(2, definition.get("seeds", 1) + 1))]
+
+
+def seed_runs(config: Mapping[str, Any], system: str) -> list[str]:
+    """The training runs of a system; only the system itself if it is untrained or not a model."""
+    definition = config["definitions"].get(system)
+    return [system] if definition is None else seed_names(system, definition)
+
+
+def add_models(config: Json) -> Iterator[str]:
+    """Add definitions for the models of studies and for further training runs, and yield errors.
+
+    If the configuration asks for them, the models of `language_choice` get prefixed variants. The authors put
+    a prefix before each token of the other language (Wieting et al. 2019, section 4.2): tokens are cut as
+    before, but have their own parameters.
+    """
+    for study, entry in config["studies"].items():
+        models = shared_models(entry)
+        if unknown := [model for model in models if model not in config["definitions"]]:
+            yield f"studies.{study}.model: {undefined(unknown[0], config['definitions'])}"
+            continue
+        if not entry["vary"]:
+            # Such a study compares definitions as they are.
+            if len(models) == 1:
+                yield f"studies.{study}.vary: is missing, so {models[0]!r} would be compared with nothing"
+            continue
+        for name, (model, settings, _) in variants(study, entry).items():
+            yield from _add(config, model, name, settings, f"studies.{study}", "the study")
+    choice = config["language_choice"]
+    for number, model in enumerate(choice["models"]):
+        if model not in config["definitions"]:
+            yield f"language_choice.models.{number}: {undefined(model, config['definitions'])}"
+        elif choice["prefixed"]:
+            name = prefixed_name(model)
+            separate = {"encoder.languages": "separate"}
+            yield from _add(config, model, name, separate, "language_choice.prefixed", "it")
+            # The variant corresponds to no published system.
+            config["definitions"][name].pop("published_as", None)
+    for model, definition in list(config["definitions"].items()):
+        first = definition.get("seed", config["seed"])
+        for number, name in enumerate(seed_names(model, definition)[1:], start=1):
+            settings = {"seed": first + number, "seeds": 1}
+            yield from _add(config, model, name, settings, f"definitions.{model}.seeds", "that")
+
+
+def _add(config: Json, model: str, name: str, settings: Json, key: str, renamed: str) -> Iterator[str]:
+    """Add a copy of a model's definition with other `settings`, whose keys are paths."""
+    definitions = config["definitions"]
+    if name in definitions:
+        yield f"{key}: {name!r} is a definition already: give {renamed} another name"
+    definitions[name] = copy.deepcopy(definitions[model])
+    for path, value in settings.items():
+        _set(definitions[name], path, value)
+
+
+def _set(definition: Json, path: str, value: Any) -> None:
+    *sections, key = path.split(".")
+    section = definition
+    for name in sections:
+        inner = section.setdefault(name, {})
+        # If this key is not a section, the schema reports it later.
+        if not isinstance(inner, dict):
+            inner = section[name] = {}
+        section = inner
+    # Settings of a sweep are lists, but a study compares their single values.
+    section[key] = [value] if sections == ["sweep"] and not isinstance(value, list) else copy.deepcopy(value)
+
+
+def data_models(config: Mapping[str, Any]) -> dict[str, str]:
+    """For each model, the model whose training data and vocabularies it uses.
+
+    It is the first one with the same data settings, among the models to build and then among all definitions.
+    A study's definition therefore never takes over the data of a model.
+    """
+    first: dict[str, str] = {}
+    definitions = config["definitions"]
+    order = dict.fromkeys([*config["models"], *definitions])
+    return {model: first.setdefault(_digest(definitions[model]), model) for model in order}
+
+
+def _digest(definition: Json) -> str:
+    data = {key: definition[key] for key in _DATA}
+    if definition["vocabulary"]["only_initial_vectors"]:
+        data["initial_vectors"] = definition["training"]["initial_vectors"]
+    architecture = architecture_of(definition)
+    if transformer := architecture.transformer:
+        data["tokens"] = [transformer.place, transformer.max_tokens]
+    return json.dumps([data, vocabularies(definition), architecture.tables], sort_keys=True)

@@ -1,0 +1,158 @@
+"""Initial embeddings from the pieces that occur together in pairs of sentences."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+import torch
+from threadpoolctl import threadpool_limits
+
+from paraphrastic.base.arrays import Float32, Float64
+from paraphrastic.base.threads import in_blocks, in_order
+from paraphrastic_pipeline.training.dataset import PAIRS_PER_BLOCK
+from paraphrastic_pipeline.training.encoder import AveragedEmbeddings, TrainableEncoder
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
+
+# Pairs that are counted; training data are in random order, so the first ones are a sample.
+_PAIRS = 2_000_000
+# Columns that are computed, since the time grows with their number; the others stay random.
+_RANK = 1024
+# Contexts are counted with this power of their frequency, which weakens rare ones (Levy et al. 2015).
+_CONTEXT_POWER = 0.75
+# Eigenvectors are searched in a space of `_STEPS` blocks, which together have so many dimensions more than
+# vectors are wanted. For 300 vectors from a million pairs, the eigenvalues found there add up to 99.8 % of
+# the largest ones.
+_STEPS, _MORE = 25, 1200
+# Rows of the matrix that a thread multiplies at a time.
+_ROWS = 2048
+# Rows without any co-occurrence have shorter vectors than this.
+_TINY = 1e-6
+
+
+def start_from_cooccurrences(
+    encoder: TrainableEncoder, pairs: PairDataset, *, seed: int, threads: int
+) -> None:
+    """Set the embeddings of averaged parts from co-occurrences, in place.
+
+    The dot product of two rows' vectors is near the positive pointwise mutual information of their
+    occurrences on the two sides of a pair (Levy et al. 2015, *Improving Distributional Similarity with
+    Lessons Learned from Word Embeddings*). So words that translate or paraphrase each other begin with
+    similar vectors. The mean length of the embeddings remains. Rows that occur in no pair stay random, and so
+    do columns beyond the first 1,024. LSTMs are left alone.
+    """
+    for part, unit in zip(encoder.parts, encoder.inputs, strict=True):
+        if isinstance(part, AveragedEmbeddings):
+            table = part.table.data
+            rank = min(table.shape[1], _RANK)
+            vectors = cooccurrence_vectors(pairs, unit, rank, seed=seed, threads=threads)
+            lengths, columns = np.linalg.norm(vectors, axis=1), vectors.shape[1]
+            met = np.flatnonzero(lengths > _TINY)
+            length = float(table[:, :columns].norm(dim=1).mean())
+            rows = torch.from_numpy(met)
+            table[rows, :columns] = torch.from_numpy(vectors[met] * (length / lengths[met, None]))
+
+
+def cooccurrence_vectors(
+    pairs: PairDataset, unit: int, dimension: int, *, seed: int, threads: int
+) -> Float32:
+    """Vectors of the rows of a unit's table, float32 [rows, `dimension` or fewer].
+
+    They are the same for any number of threads.
+    """
+    matrix = _counts(pairs, unit, threads)
+    of_row = np.asarray(matrix.sum(axis=1), np.float64).ravel()
+    contexts = of_row**_CONTEXT_POWER / max((of_row**_CONTEXT_POWER).sum(), _TINY)
+    # What is expected of two rows is the geometric mean over both roles, row and context. So the matrix is
+    # symmetric, and what is expected is a product of two numbers, one of each row.
+    expected = np.sqrt(of_row * contexts).astype(np.float32)
+    matrix.data /= np.repeat(expected, np.diff(matrix.indptr))
+    matrix.data /= expected[matrix.indices]
+    np.maximum(np.log(matrix.data, out=matrix.data), 0.0, out=matrix.data)
+    matrix.eliminate_zeros()
+    rank = min(dimension, matrix.shape[0] - 1)
+    if not matrix.nnz:
+        return np.zeros((matrix.shape[0], rank), np.float32)
+    eigenvalues, vectors = largest_eigenvectors(matrix, rank, seed=seed, threads=threads)
+    # Negative eigenvalues belong to pieces that occur together less than their contexts would suggest.
+    return np.asarray(vectors * np.sqrt(np.maximum(eigenvalues, 0.0)), np.float32)
+
+
+def largest_eigenvectors(
+    matrix: scipy.sparse.csr_matrix, rank: int, *, seed: int, threads: int
+) -> tuple[Float64, Float32]:
+    """The largest eigenvalues of a symmetric matrix, [`rank`], and their eigenvectors, [rows, `rank`].
+
+    This is the block Lanczos method without restarts (Golub and Underwood 1977): the matrix is multiplied
+    with a random block, with the result, and so on, and the eigenvectors of the space that all the blocks
+    span are near its own. The largest eigenvalues come out exactly, and the smallest of those asked for too
+    small.
+    """
+    n, block = matrix.shape[0], -(-(rank + _MORE) // _STEPS)
+    # The order in which threads add numbers up would change the last digits.
+    with threadpool_limits(1):
+        if n <= _STEPS * block:
+            values, vectors = np.linalg.eigh(matrix.toarray().astype(np.float64))
+            return values[-rank:], vectors[:, -rank:].astype(np.float32)
+        start = np.random.default_rng(seed).standard_normal((n, block), dtype=np.float32)
+        basis = np.empty((n, _STEPS * block), np.float32, order="F")
+        projected = np.zeros((_STEPS * block, _STEPS * block))
+        basis[:, :block] = _orthonormal(start)
+        for end in range(block, _STEPS * block + 1, block):
+            known, last = basis[:, :end], np.ascontiguousarray(basis[:, end - block : end])
+            rest = _product(matrix, last, threads)
+            projected[:end, end - block : end] = inside = known.T @ rest
+            rest -= known @ inside
+            if end < len(projected):
+                following = _orthonormal(rest)
+                # Rounding errors have grown, and if the matrix has few dimensions, nothing else is left.
+                following -= known @ (known.T @ following)
+                basis[:, end : end + block] = _orthonormal(following)
+        projected = np.triu(projected) + np.triu(projected, 1).T
+        values, within = scipy.linalg.eigh(
+            projected, subset_by_index=(len(projected) - rank, len(projected) - 1)
+        )
+        return values, basis @ within.astype(np.float32)
+
+
+def _orthonormal(block: Float32) -> Float32:
+    """An orthonormal basis of the space of the columns."""
+    return scipy.linalg.qr(block, mode="economic", overwrite_a=True)[0]
+
+
+def _product(matrix: scipy.sparse.csr_matrix, block: Float32, threads: int) -> Float32:
+    """The product with a dense block, which threads compute by rows."""
+    return np.concatenate(in_blocks(lambda rows: matrix[rows] @ block, matrix.shape[0], _ROWS, threads))
+
+
+def _counts(pairs: PairDataset, unit: int, threads: int) -> scipy.sparse.csr_matrix:
+    """How often two rows occur on the two sides of a pair, in both directions: float32 [rows, rows].
+
+    A pair counts less for each of its pieces, the more there are, by the square root on either side.
+    """
+    rows = pairs.units[unit].n_rows
+    step = 32 * PAIRS_PER_BLOCK
+
+    def sides() -> Iterator[tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]]:
+        for start in range(0, min(len(pairs), _PAIRS), step):
+            read = pairs.read(start, min(start + step, len(pairs)))
+            source, target = (_occurrences([side, *side.others][unit], rows) for side in read)
+            yield source, target
+
+    found = scipy.sparse.csr_matrix((rows, rows), dtype=np.float32)
+    for counted in in_order(lambda both: both[0].T @ both[1], sides(), threads):
+        found += counted
+    return (found + found.T).tocsr()
+
+
+def _occurrences(sentences: Sentences, rows: int) -> scipy.sparse.csr_matrix:
+    """Which rows each sentence has, float32 [sentences, rows], each sentence of unit length."""
+    ones = np.ones(len(sentences.tokens), np.float32)
+    matrix = scipy.sparse.csr_matrix(
+        (ones, sentences.tokens, sentences.offsets), shape=(len(sentences), rows)
+    )
+    matrix.sum_duplicates()
+    distinct = np.diff(matrix.indptr)
+    matrix.data[:] = 1.0 / np.sqrt(np.repeat(distinct, distinct))
+    return matrix

@@ -1,0 +1,87 @@
+"""Turn the parameters of training, whose rows follow the data, into the files of a model."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import sentencepiece
+
+from paraphrastic.base.arrays import Bool, Float32
+from paraphrastic.model.architecture import Architecture
+from paraphrastic.model.files import AVERAGE, COMPOSITE, ModelFiles, tensor_name
+from paraphrastic_pipeline.training.pair_dataset import UnitTable
+
+# A table with a row per piece: `embeddings`, `known` and `unknown`, as `AverageEncoder` takes them.
+PieceTable = tuple[Float32, Bool, Float32]
+
+
+def model_files(
+    weights: Mapping[str, Float32],
+    units: Sequence[UnitTable],
+    processors: Mapping[str, Sequence[sentencepiece.SentencePieceProcessor]],
+    architecture: Architecture,
+    config: Mapping[str, Any],
+    *,
+    dimension: int,
+) -> ModelFiles:
+    """Make the files of the model whose `TrainableEncoder` has these parameters.
+
+    `processors` holds the sentencepiece models of each unit, one for both languages or one for each. `config`
+    holds entries of `config.json`, and `dimension` is the dimension of the embeddings.
+    """
+    protos = {unit: [each.serialized_model_proto() for each in own] for unit, own in processors.items()}
+    first, *others = [
+        (unit, place, proto) for unit in architecture.units for place, proto in enumerate(protos[unit])
+    ]
+    if architecture.averaged and not architecture.separate:
+        (tables,) = tables_by_language(weights["parts.0.table"], units[0])
+        tensors = dict(zip(("embeddings", "known", "unknown"), tables, strict=True))
+        return ModelFiles(AVERAGE, tables[0].shape[1], tensors, first[2], {**config, "unit": first[0]})
+    languages: Sequence[str | None] = config["languages"] if architecture.separate else [None]
+    found: dict[str, npt.NDArray[Any]] = {}
+    for unit, place, proto in others:
+        own = languages[place] if architecture.vocabularies != "shared" else None
+        found[tensor_name(f"sentencepiece.{unit}", own)] = np.frombuffer(proto, np.uint8)
+    for number, part in enumerate(architecture.parts):
+        by_language = tables_by_language(
+            weights[f"parts.{number}.table"], units[architecture.units.index(part.unit)]
+        )
+        for place, (language, tables) in enumerate(zip(languages, by_language, strict=True)):
+            names = (f"{number}.embeddings", f"known.{part.unit}", f"{number}.unknown")
+            found |= {tensor_name(name, language): table for name, table in zip(names, tables, strict=True)}
+            own = language if architecture.languages == "separate" else None
+            prefix = f"parts.{number}.lstms.{place}."
+            for name, value in weights.items():
+                if name.startswith(prefix):
+                    found[tensor_name(f"{number}.lstm.{name.removeprefix(prefix)}", own)] = value
+    dimensions = [part.dimension or dimension for part in architecture.parts]
+    total = sum(dimensions) if architecture.combine == "concatenate" else dimensions[0]
+    config = {**config, "architecture": architecture.to_json()}
+    return ModelFiles(COMPOSITE, total, found, first[2], config)
+
+
+def tables_by_language(table: Float32, unit: UnitTable) -> list[PieceTable]:
+    """Reorder a table by piece id, into one table or one per language.
+
+    Pieces without a row get zeros, or the vector of unknown pieces if these share one.
+    """
+    found: list[PieceTable] = []
+    start = 0
+    for number, size in enumerate(unit.sizes):
+        rows = np.flatnonzero((unit.pieces >= start) & (unit.pieces < start + size))
+        pieces = unit.pieces[rows] - start
+        if number:
+            # The second language gets a copy of the embeddings of pieces that both spell alike.
+            source, target = unit.alike[np.isin(unit.alike[:, 0], unit.pieces)].T
+            place = np.argsort(unit.pieces)
+            shared = place[np.searchsorted(unit.pieces, source, sorter=place)]
+            rows, pieces = np.append(rows, shared), np.append(pieces, target)
+        embeddings, known = np.zeros((size, table.shape[1]), np.float32), np.zeros(size, np.bool_)
+        embeddings[pieces], known[pieces] = table[rows], True
+        unknown = table[len(unit.pieces) + number].astype(np.float32)
+        if unit.shared_unknown:
+            embeddings[~known], known[:] = unknown, True
+        found.append((embeddings, known, unknown))
+        start += size
+    return found

@@ -1,0 +1,229 @@
+"""Read training data as `training.dataset` writes them.
+
+Every number of a file is looked at when it is opened, so that a damaged file is named before training begins.
+"""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+
+from paraphrastic.base.arrays import Bool, Int32, Int64
+from paraphrastic.base.errors import InputError, on_one_line
+from paraphrastic_pipeline.base.hdf5 import Look, hdf5_named, plain_dataset, verify
+from paraphrastic_pipeline.training.dataset import GROUPS, PAIRS_PER_BLOCK, SIDES
+from paraphrastic_pipeline.training.sentences import Sentences
+
+TOKENS_PER_READ = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTable:
+    """Which piece each row of a unit's embedding table belongs to.
+
+    Attributes:
+        unit: one of `units.UNITS`, or `tokens` for those of a Transformer.
+        pieces: int32 [rows without the unknown ones], the piece of each row; see the module.
+        sizes: number of pieces in the vocabulary, or in the source's and the target's if the languages have
+            separate tables.
+        sentencepiece_sha256: digest of the vocabulary, or of each of the two; of a Transformer, that of its
+            tokenizer.
+        alike: int32 [k, 2], ids in both vocabularies of the pieces whose row both languages share.
+        shared_unknown: whether all unknown pieces share the last row, which otherwise only sentences without
+            any known piece have.
+    """
+
+    unit: str
+    pieces: Int32
+    sizes: tuple[int, ...]
+    sentencepiece_sha256: tuple[str, ...]
+    alike: Int32 = field(default_factory=lambda: np.empty((0, 2), np.int32))
+    shared_unknown: bool = False
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows: one per piece, and one per table for sentences without any known piece."""
+        return len(self.pieces) + len(self.sizes)
+
+    @property
+    def second(self) -> Bool:
+        """Which rows belong to the second language, [n_rows]; none if the languages share one table."""
+        unknown = np.arange(len(self.sizes)) > 0
+        return np.concatenate([self.pieces >= self.sizes[0], unknown])
+
+
+class PairDataset(AbstractContextManager["PairDataset"]):
+    """Training pairs on disk, read in blocks.
+
+    Attributes:
+        units: the table of each unit, in the order of `Sentences` and its `others`.
+        digests: SHA-256 of the content of `pairs` and, if there is one, of `teacher`.
+
+    Args:
+        path: HDF5 file written by `encode_dataset`.
+        teacher: HDF5 file written by `embed_teacher`; None for none.
+
+    Raises:
+        InputError: a file is damaged or of another kind, or the two do not belong together. Every number is
+            compared with the digest that was written with it, so that no later block is a surprise.
+    """
+
+    def __init__(self, path: Path, teacher: Path | None = None) -> None:
+        self.path, self._teacher, self._opened = path, None, ExitStack()
+        with self._opened, hdf5_named(path, "a training data set"):
+            self._file = self._opened.enter_context(h5py.File(path, "r", track_order=True))
+            groups = [group for name, group in self._file.items() if name != GROUPS]
+            self._of_pairs = self._file.get(GROUPS)
+            self.units = tuple(map(_table, groups))
+            self._n_rows = [unit.n_rows for unit in self.units]
+            self._groups = [[group[side] for side in SIDES] for group in groups]
+            self._n_pairs = len(groups[0][SIDES[0]]["offsets"]) - 1
+            self.digests = {"pairs": verify(self._file, self._ranges())}
+            if teacher is not None:
+                with hdf5_named(teacher, "the vectors of a teacher"):
+                    self._teacher = self._opened.enter_context(h5py.File(teacher, "r"))
+                    sides = [plain_dataset(self._teacher, side) for side in SIDES]
+                    if {side.shape for side in sides} != {(self._n_pairs, sides[0].shape[-1])}:
+                        raise InputError(
+                            f"{teacher}: does not have a vector for each of the {self._n_pairs:,} pairs"
+                        )
+                    self.digests["teacher"] = verify(self._teacher, _finite(teacher))
+            self._opened = self._opened.pop_all()
+
+    def _ranges(self) -> Look:
+        """A function that refuses tokens without a row, and offsets that are not those of sentences."""
+        largest = {
+            f"{unit.unit}/{side}": n_rows
+            for unit, n_rows in zip(self.units, self._n_rows, strict=True)
+            for side in SIDES
+        }
+        largest |= {GROUPS: 1 << 31} if self._of_pairs is not None else {}
+        sizes = {}
+        for place in largest:
+            tokens, offsets = (plain_dataset(self._file[place], name) for name in ("tokens", "offsets"))
+            kinds = (tokens.dtype, tokens.ndim, offsets.dtype, offsets.shape)
+            if kinds != (np.int32, 1, np.int64, (self._n_pairs + 1,)) or self._n_pairs < 0:
+                raise ValueError(f"{place} has {tokens} and {offsets}")
+            sizes[place] = len(tokens)
+        last: dict[str, int] = {}
+
+        def look(path: str, block: npt.NDArray[Any]) -> None:
+            place, _, name = path.rpartition("/")
+            if name == "tokens" and not 0 <= block.min() <= block.max() < largest[place]:
+                wrong = block[(block < 0) | (block >= largest[place])][0]
+                cause = f"the token {wrong} is not one of {largest[place]} rows"
+                raise InputError(f"{self.path}: damaged: {path}: {cause}")
+            if name == "offsets":
+                before = last.get(place, 0)
+                if block[0] < before or (place not in last and block[0]) or (np.diff(block) < 0).any():
+                    raise InputError(f"{self.path}: damaged: {path}: offsets do not rise from 0")
+                last[place] = int(block[-1])
+                if last[place] > sizes[place]:
+                    cause = f"there are {sizes[place]} tokens, but a sentence ends at {last[place]}"
+                    raise InputError(f"{self.path}: damaged: {path}: {cause}")
+
+        return look
+
+    def __len__(self) -> int:
+        return self._n_pairs
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def read(self, start: int, stop: int) -> tuple[Sentences, Sentences]:
+        """Read the pairs from `start` up to `stop`, as (source, target)."""
+        sides = zip(
+            *([_read(group, start, stop) for group in groups] for groups in self._groups), strict=True
+        )
+        of_pairs = None if self._of_pairs is None else _read(self._of_pairs, start, stop)
+        teachers = [None, None]
+        if self._teacher is not None:
+            teachers = [self._teacher[side][start:stop] for side in SIDES]
+        source, target = (
+            Sentences(first.tokens, first.offsets, tuple(others), of_pairs, teacher)
+            for (first, *others), teacher in zip(sides, teachers, strict=True)
+        )
+        return source, target
+
+    def counts(self, *sides: str) -> list[Int64]:
+        """Count how often each row of each unit's table occurs, on both sides or on those named."""
+        every = [np.zeros(n_rows, np.int64) for n_rows in self._n_rows]
+        for counts, groups in zip(every, self._groups, strict=True):
+            for group in (groups[SIDES.index(side)] for side in sides or SIDES):
+                for start in range(0, len(group["tokens"]), TOKENS_PER_READ):
+                    tokens = group["tokens"][start : start + TOKENS_PER_READ]
+                    counts += np.bincount(tokens, minlength=len(counts))
+        return every
+
+    def shuffled(
+        self, generator: np.random.Generator, *, window: int, skip: int = 0
+    ) -> Iterator[tuple[Sentences, Sentences]]:
+        """Yield all pairs once in random order, except the first `skip`, some thousands at a time.
+
+        Blocks of neighbouring pairs are drawn in random order, and a window of blocks, with about `window`
+        pairs in all, is shuffled together. A window that holds the whole corpus gives a uniformly random
+        order. A smaller one bounds memory and comes close to that, since the corpus is already shuffled on
+        disk. Windows whose pairs are all skipped are not read.
+        """
+        blocks = generator.permutation(-(-len(self) // PAIRS_PER_BLOCK))
+        per_window = max(1, window // PAIRS_PER_BLOCK)
+        for first in range(0, len(blocks), per_window):
+            starts = np.sort(blocks[first : first + per_window]) * PAIRS_PER_BLOCK
+            stops = np.minimum(starts + PAIRS_PER_BLOCK, len(self))
+            # Drawn even for a skipped window, because the orders of the later windows must not change.
+            order = generator.permutation(int((stops - starts).sum()))
+            if skip < len(order):
+                yield from self._ordered(starts, stops, order[skip:])
+            skip = max(0, skip - len(order))
+
+    def _ordered(self, starts: Int64, stops: Int64, order: Int64) -> Iterator[tuple[Sentences, Sentences]]:
+        """Yield the pairs of the blocks from `starts` to `stops`; `order` indexes these pairs."""
+        parts = [self.read(start, stop) for start, stop in zip(starts, stops, strict=True)]
+        source, target = (Sentences.concatenate(list(side)) for side in zip(*parts, strict=True))
+        del parts
+        for first in range(0, len(order), PAIRS_PER_BLOCK):
+            some = order[first : first + PAIRS_PER_BLOCK]
+            yield source.take(some), target.take(some)
+
+
+def _table(group: h5py.Group) -> UnitTable:
+    unit = str(group.name).removeprefix("/")
+    sizes = tuple(int(size) for size in group.attrs["sizes"])
+    digests = tuple(map(str, group.attrs["sentencepiece_sha256"]))
+    shared = bool(group.attrs.get("shared_unknown", False))
+    pieces, alike = (plain_dataset(group, name)[:] for name in ("pieces", "alike"))
+    if not 1 <= len(sizes) <= 2 or not 1 <= len(digests) <= 2 or min(sizes) < 1:
+        raise ValueError(f"{unit} has the sizes {sizes} and {len(digests)} vocabularies")
+    if pieces.dtype != np.int32 or pieces.ndim != 1 or not _are_below(pieces, sum(sizes)):
+        raise ValueError(f"{unit}/pieces are not pieces of vocabularies of {sizes}")
+    are_known = alike.shape[1:] == (2,) and all(map(_are_below, alike.T, (sizes[0], sizes[-1])))
+    if alike.dtype != np.int32 or not are_known:
+        raise ValueError(f"{unit}/alike are not pieces of vocabularies of {sizes}")
+    return UnitTable(unit, pieces, sizes, digests, alike, shared)
+
+
+def _are_below(numbers: Int32, limit: int) -> bool:
+    return not len(numbers) or 0 <= numbers.min() <= numbers.max() < limit
+
+
+def _finite(teacher: Path) -> Look:
+    """A function that refuses vectors with entries that are not finite."""
+
+    def look(path: str, block: npt.NDArray[Any]) -> None:
+        if block.dtype != np.float16 or not np.isfinite(block).all():
+            raise InputError(f"{teacher}: damaged: {path} has numbers that are not finite")
+
+    return look
+
+
+def _read(group: h5py.Group, start: int, stop: int) -> Sentences:
+    try:
+        offsets = group["offsets"][start : stop + 1]
+        return Sentences(group["tokens"][offsets[0] : offsets[-1]], offsets - offsets[0])
+    except OSError as error:
+        raise InputError(f"{group.file.filename}: cannot be read: {on_one_line(error)}") from None

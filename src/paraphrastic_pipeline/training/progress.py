@@ -1,0 +1,141 @@
+"""Show the progress of a run: a bar on a terminal, lines in the log, and the run's history.
+
+Each line of the history is a JSON object. There are about a hundred lines per epoch, and one for every score:
+
+    step              mini-batches read
+    epoch             epochs done, including the fraction of the current one
+    megabatch         M
+    loss              mean over the pairs since the previous line
+    pairs_per_second  speed since the previous line; checkpoints count as time, scores do not
+    seconds           time of the run from its initial parameters on, without scores and without work that
+                      was lost when it was killed
+    development       the score, or null if there is none
+
+A run that was killed continues its history: lines after its last checkpoint are dropped and written again.
+"""
+
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import unwritable_named
+from paraphrastic_pipeline.training.checkpoint import Progress
+
+log = logging.getLogger(__name__)
+
+HISTORY = "training.jsonl"
+SECONDS_BETWEEN_LOG_LINES = 10.0
+
+
+class Report:
+    """Reports one process's part of a run of `epochs` epochs with `n_pairs` pairs each.
+
+    The run continues from `progress`, and later lines of the file `history` are dropped. The bar shows the
+    run's `name`. If `tensorboard` is a folder, events are written to it.
+
+    Raises:
+        InputError: TensorBoard is asked for but not installed.
+    """
+
+    def __init__(
+        self, history: Path, progress: Progress, *, n_pairs: int, epochs: int, name: str,
+        tensorboard: Path | None,
+    ) -> None:  # fmt: skip
+        self.n_pairs = n_pairs
+        self.epochs = epochs
+        self.pairs_before = progress.epoch * n_pairs + progress.pairs_read
+        self.started = self.last_line = time.monotonic()
+        self._events = _tensorboard(tensorboard, progress) if tensorboard else None
+        with unwritable_named(history):
+            history.parent.mkdir(parents=True, exist_ok=True)
+            self._history = history.open("a", encoding="utf-8")
+        # Lines after the checkpoint will be written again.
+        self._history.truncate(min(progress.history_bytes, history.stat().st_size))
+        escaped = name.replace("{", "{{").replace("}", "}}")
+        # `disable=None` shows no bar if there is no terminal.
+        self._bar = tqdm(
+            total=epochs * n_pairs,
+            initial=self.pairs_before,
+            unit=" pairs",
+            unit_scale=True,
+            disable=None,
+            dynamic_ncols=True,
+            # What matters most comes first, since a narrow terminal cuts the end off.
+            bar_format=f"{{desc}}{{rate_fmt}} {{remaining}} left {{percentage:3.0f}} % {{bar:10}} {escaped}",
+        )
+
+    def step(self, pairs: int) -> None:
+        """Move the bar on by a mini-batch of `pairs` pairs."""
+        self._bar.update(pairs)
+
+    def show(self, progress: Progress, *, megabatch: int, end_of_epoch: bool = False) -> None:
+        """Bring the bar up to date and, if it is time, write a line to the log."""
+        now = time.monotonic()
+        epoch, read = progress.epoch, progress.pairs_read
+        loss = progress.epoch_loss / read
+        score = "" if progress.development is None else f"  dev {progress.development:.1f}"
+        place = f"epoch {epoch + 1}/{self.epochs}"
+        self._bar.set_description_str(f"{place}  M {megabatch}  loss {loss:.4f}{score}  ", refresh=False)
+        if not end_of_epoch and now - self.last_line < SECONDS_BETWEEN_LOG_LINES:
+            return
+        self.last_line = now
+        pairs = epoch * self.n_pairs + read
+        speed = (pairs - self.pairs_before) / (now - self.started)
+        done = "done " if end_of_epoch else f"{100 * read // self.n_pairs:3d} %"
+        left = _duration((self.epochs * self.n_pairs - pairs) / speed)
+        line = "%s %s  M %d  loss %.4f  %.0f pairs/s  %s left%s"
+        log.info(line, place, done, megabatch, loss, speed, left, score)
+
+    def line(self, progress: Progress, *, megabatch: int, scored: bool) -> None:
+        """Append a line to the history, about the pairs since the previous line."""
+        seconds = progress.seconds - progress.line_seconds
+        figures: dict[str, float | None] = {
+            "loss": progress.line_loss / progress.line_pairs,
+            "pairs_per_second": progress.line_pairs / max(seconds, 1e-9),
+            "development": progress.development if scored else None,
+        }
+        line = {
+            "step": progress.batches_read,
+            "epoch": round(progress.epoch + progress.pairs_read / self.n_pairs, 4),
+            "megabatch": megabatch,
+            **{name: value if value is None else round(value, 6) for name, value in figures.items()},
+            "seconds": round(progress.seconds, 3),
+        }
+        with unwritable_named(self._history.name):
+            self._history.write(json.dumps(line) + "\n")
+            self._history.flush()
+        progress.history_bytes = self._history.tell()
+        if self._events:
+            for name, value in {**figures, "megabatch": megabatch}.items():
+                if value is not None:
+                    self._events.add_scalar(name, value, progress.batches_read)
+
+    def close(self) -> None:
+        """End the bar and close the files."""
+        self._bar.close()
+        self._history.close()
+        if self._events:
+            self._events.close()
+
+
+def _tensorboard(folder: Path, progress: Progress) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise InputError(
+            "training.tensorboard: is true, but the package tensorboard is not installed; "
+            "pip install tensorboard"
+        ) from None
+    # TensorBoard then leaves out what a killed process wrote after its last checkpoint.
+    return SummaryWriter(str(folder), purge_step=progress.batches_read + 1)
+
+
+def _duration(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02d}m" if hours else f"{minutes}m{seconds:02d}s"

@@ -1,0 +1,231 @@
+"""Train a model, from data and settings to the model's folder; `loop` has the training loop itself."""
+
+import copy
+import hashlib
+import json
+import logging
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, closing
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from paraphrastic.base.devices import choose_device, choose_precision
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output, sha256
+from paraphrastic.base.threads import Workers
+from paraphrastic.model.architecture import Architecture
+from paraphrastic.model.sentencepiece_models import load_sentencepiece
+from paraphrastic_pipeline.base.code_version import code_version
+from paraphrastic_pipeline.settings.architecture import trains_fused
+from paraphrastic_pipeline.training.autograd import CPU, AutogradEngine
+from paraphrastic_pipeline.training.beginning import Begin, TrainingInputs, begin
+from paraphrastic_pipeline.training.checkpoint import Checkpoints
+from paraphrastic_pipeline.training.device.engine import DeviceEngine
+from paraphrastic_pipeline.training.device.selection import held_device
+from paraphrastic_pipeline.training.encoder import SEEDS
+from paraphrastic_pipeline.training.fused import FusedEngine
+from paraphrastic_pipeline.training.loop import Engine, TrainingRun, Weights, megabatch_size
+from paraphrastic_pipeline.training.negative_mining import precision_on
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.progress import HISTORY, Report
+from paraphrastic_pipeline.training.settings import EngineName, TrainingSettings
+
+if TYPE_CHECKING:
+    from paraphrastic_pipeline.training.coarser import CoarserPairs
+
+log = logging.getLogger(__name__)
+
+CHECKPOINTS = "checkpoints"
+# The name of the parameters of an encoder that is one average.
+_TABLE = "parts.0.table"
+
+
+@dataclass(frozen=True, slots=True)
+class Development:
+    """How a model is scored while it is trained, and on which data; a higher score is better.
+
+    Scores that are only shown are `every` so many epochs apart; those of early stopping, as it says itself.
+    """
+
+    score: Callable[[Any, Path], float]
+    data: Path
+    every: float = 1.0
+
+
+def train_model(
+    inputs: TrainingInputs,
+    output: Path,
+    *,
+    threads: int,
+    begin: Begin = begin,
+    development: Development | None = None,
+    checkpoint_minutes: float = 10.0,
+    tensorboard: bool = False,
+) -> None:
+    """Train a model and write its folder to `output`, with the history of the run (`training.progress`).
+
+    A run that was killed resumes from its last checkpoint if it is started again with the same data and
+    settings. It ends with the same parameters as one that was never interrupted. GPUs and CPUs round
+    differently, so neither uses the other's checkpoints. The parameters depend neither on the number of
+    checkpoints nor on scores that are only shown.
+
+    Args:
+        inputs: data and settings of the model.
+        output: folder of the model.
+        threads: number of threads. With autograd, it changes the last digits; with the fused engine, none.
+        begin: makes the encoder before training; Transformers have a function of their own.
+        development: how to score the model. The time of scores does not count in the history.
+        checkpoint_minutes: time between checkpoints; each epoch also ends with one.
+        tensorboard: whether to write the history to `output/tensorboard` as well.
+    """
+    settings, architecture = inputs.settings, inputs.architecture
+    if settings.early_stopping and not development:
+        raise ValueError("early stopping needs development data")
+    kind = choose_device(settings.device, key="training.device")
+    settings = replace(
+        settings,
+        engine=choose_engine(settings, architecture),
+        device=kind,
+        mining_precision=precision_on(kind, settings.mining_precision),
+        precision=choose_precision(settings.precision, kind),
+    )
+    if architecture.averaged and (init_std := architecture.parts[0].init_std) is not None:
+        # `config.json` may describe no parts, so its settings say what the embeddings began with.
+        settings = replace(settings, init_std=init_std)
+    torch.set_num_threads(threads if settings.engine == "autograd" else 1)
+    # `DeviceEngine` is deterministic by itself, and this mode would slow it down.
+    # `use_deterministic_algorithms` sets the same mode, but first imports torch's compiler.
+    # Some of a Transformer's kernels on a GPU have no deterministic form.
+    exact = kind == "cpu" or (settings.engine == "autograd" and not architecture.transformer)
+    torch.set_deterministic_debug_mode("error" if exact else "default")
+    with (
+        PairDataset(inputs.dataset, inputs.teacher) as pairs,
+        ExitStack() as opened,
+        closing(Workers(threads)) as workers,
+        held_device(kind) as device,
+    ):
+        if not len(pairs):
+            raise InputError(f"{inputs.dataset}: contains no pairs")
+        started = time.monotonic()
+        beginning = begin(pairs, inputs, threads)
+        steps = settings.epochs * math.ceil(len(pairs) / settings.batch_size)
+        reached = megabatch_size(steps, settings)
+        if settings.epochs and reached < settings.megabatch:
+            log.warning(
+                "M grows only to %d instead of %d in %d mini-batches", reached, settings.megabatch, steps
+            )
+        files, counted, digests = beginning.files, beginning.words, beginning.digests
+        coarser, anchors = coarser_cuts(inputs), beginning.anchors
+        several = settings.soup > 1 or len(coarser) > 0
+        # Engines and files change the encoder, so trainings that begin with the same one need copies of it.
+        begun = [copy.deepcopy(beginning.encoder) if several else beginning.encoder]
+        # Free its memory, since the fused engine has its own copy of the parameters.
+        del beginning
+        for cut in coarser:
+            opened.enter_context(cut)
+            model = Path(opened.enter_context(TemporaryDirectory()), "sentencepiece.model")
+            model.write_bytes(cut.model)
+            begun.append(begin(cut, replace(inputs, sentencepiece=[model]), threads).encoder)
+
+        def engine_of(training: int) -> Engine | DeviceEngine:
+            own = replace(settings, seed=settings.seed + training * SEEDS)
+            encoder = copy.deepcopy(begun[training // settings.soup]) if several else begun.pop()
+            return build_engine(encoder, own, workers, device=device, anchors=anchors, steps=steps)
+
+        config = {**inputs.config, "training": asdict(settings), "pairs": len(pairs)}
+        # Everything that the trained parameters depend on.
+        identity = {**asdict(settings), "architecture": architecture.to_json()}
+        identity |= {"code": code_version(__name__), **pairs.digests, **digests}
+        if counted:
+            config["initial_vectors"] = counted
+        if settings.engine == "autograd":
+            # The number of threads decides the order of sums.
+            identity["threads"] = threads
+        if settings.early_stopping and development:
+            identity["development"] = sha256(development.data)
+
+        digest = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
+        checkpoints = Checkpoints(output / CHECKPOINTS, identity=digest)
+        run = TrainingRun([pairs, *coarser], settings, workers, engine_of, checkpoints, started=started)
+        report = Report(
+            checkpoints.folder / HISTORY,
+            run.progress,
+            n_pairs=len(pairs),
+            epochs=settings.all_epochs,
+            name="/".join(output.parts[-2:]),
+            tensorboard=output / "tensorboard" if tensorboard else None,
+        )
+        every = development.every if development else 1.0
+        if settings.early_stopping:
+            every = settings.early_stopping["every"]
+        with closing(report):
+
+            def score(own: Weights, cut: int, *, on: Development) -> float:
+                weights = {_TABLE: coarser[cut - 1].fold(own[_TABLE])} if cut else own
+                return on.score(files(weights, config), on.data)
+
+            weights, *others = run.finish(
+                report,
+                partial(score, on=development) if development else None,
+                every=every,
+                seconds_between_checkpoints=60 * checkpoint_minutes,
+            )
+        if others:
+            from paraphrastic_pipeline.training.coarser import join_tables
+
+            folded = (cut.fold(own[_TABLE]) for cut, own in zip(coarser, others, strict=True))
+            weights = {_TABLE: join_tables([weights[_TABLE], *folded], pairs, settings.dimension)}
+        files(weights, config).write(output)
+    with atomic_output(output / HISTORY) as temporary:
+        shutil.copyfile(checkpoints.folder / HISTORY, temporary)
+    shutil.rmtree(checkpoints.folder, ignore_errors=True)
+
+
+def coarser_cuts(inputs: TrainingInputs) -> "list[CoarserPairs]":
+    """The pairs in each of the smaller vocabularies that the settings ask for; none without training."""
+    if not inputs.settings.coarser or not inputs.settings.epochs:
+        return []
+    # Imported here, since the libraries for it take a second.
+    from paraphrastic_pipeline.training.coarser import CoarserPairs
+
+    processor = load_sentencepiece(*inputs.sentencepiece)
+    return [CoarserPairs(inputs.dataset, processor, size) for size in inputs.settings.coarser]
+
+
+def choose_engine(settings: TrainingSettings, architecture: Architecture) -> EngineName:
+    """Choose the engine that the settings ask for; `auto` is `fused` if that can train the encoder."""
+    fused = trains_fused(architecture, asdict(settings))
+    if settings.engine == "fused" and not fused:
+        raise ValueError("the fused engine trains one averaged part with the margin loss and no penalty")
+    return "fused" if fused else "autograd"
+
+
+def build_engine(
+    encoder: nn.Module,
+    settings: TrainingSettings,
+    workers: Workers,
+    *,
+    device: torch.device = CPU,
+    anchors: Mapping[str, Tensor] | None = None,
+    steps: int,
+) -> Engine | DeviceEngine:
+    """Build the engine that the settings name, `fused` or `autograd`, on `device`.
+
+    `anchors` maps names of parameters to the values that the penalty pulls them towards. A learning rate that
+    falls does so over `steps`, the steps of the whole run.
+    """
+    if settings.engine == "autograd":
+        return AutogradEngine(encoder, settings, device=device, anchors=anchors, steps=steps)
+    table = encoder.get_parameter(_TABLE).detach()
+    if device.type == "cpu":
+        return FusedEngine(table, settings, workers, steps=steps)
+    return DeviceEngine(table, settings, device, steps=steps)

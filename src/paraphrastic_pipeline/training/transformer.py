@@ -1,0 +1,138 @@
+"""Train Transformers: their tokens as training data, and their modules as an encoder of `Sentences`."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from paraphrastic.base.arrays import Float32
+from paraphrastic.base.errors import InputError
+from paraphrastic.model.architecture import TOKENS, Transformer
+from paraphrastic.model.transformer import (
+    TransformerFiles,
+    cut_into_tokens,
+    load_modules,
+    load_tokenizer,
+    padded,
+    tokenizer_digest,
+)
+from paraphrastic_pipeline.base.hdf5 import new_hdf5
+from paraphrastic_pipeline.corpus.blocks import read_blocks
+from paraphrastic_pipeline.training.beginning import Beginning, TrainingInputs
+from paraphrastic_pipeline.training.dataset import (
+    SIDES,
+    GroupWriter,
+    append_sentences,
+    create_side,
+    write_pieces,
+)
+from paraphrastic_pipeline.training.loop import Weights
+from paraphrastic_pipeline.training.pair_dataset import PairDataset
+from paraphrastic_pipeline.training.sentences import Sentences
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+def tokenize_pairs(
+    pairs: Path,
+    transformer: Transformer,
+    output: Path,
+    *,
+    lowercase: bool = False,
+    grouped: bool = False,
+    batch_rows: int = 65_536,
+) -> None:
+    """Cut `pairs` into a Transformer's tokens, and write them as training data; see `training.dataset`.
+
+    The rows of the table are the tokenizer's ids.
+
+    Args:
+        pairs: Parquet with the columns `source` and `target`, and also `groups` if `grouped`.
+        transformer: the Transformer whose tokenizer is used.
+        output: the HDF5 file.
+        lowercase: whether sentences are lower-cased.
+        grouped: whether it is known which groups of sentences that mean the same the pairs are in.
+        batch_rows: pairs held in memory at a time; the output does not depend on it.
+
+    Raises:
+        InputError: the extra `neural` is not installed, or the tokenizer cannot be loaded.
+    """
+    tokenizer = load_tokenizer(transformer, lowercase=lowercase)
+    with new_hdf5(output) as file:
+        unit, groups = file.create_group(TOKENS), GroupWriter(file) if grouped else None
+        columns = [*SIDES, *(groups.columns if groups else ())]
+        for side in SIDES:
+            create_side(unit, side)
+        for batch in read_blocks(pairs, rows=batch_rows, columns=columns):
+            for side in SIDES:
+                tokens = cut_into_tokens(tokenizer, batch[side].to_pylist())
+                append_sentences(unit[side], Sentences(tokens.ids, tokens.ends))
+            if groups:
+                groups.append(batch)
+        rows = np.arange(len(tokenizer), dtype=np.int32)
+        write_pieces(unit, rows, [len(tokenizer)], np.empty((0, 2), np.int32), [tokenizer_digest(tokenizer)])
+
+
+class TrainableTransformer(nn.Module):
+    """A Transformer and its pooling, as an encoder of `Sentences`.
+
+    Args:
+        modules: the modules of sentence-transformers.
+        gradient_checkpointing: whether the states of layers are computed again in the backward pass.
+    """
+
+    # Sentences embedded at a time without gradients; their states take much more memory than averages.
+    embed_block = 64
+
+    def __init__(self, modules: "SentenceTransformer", *, gradient_checkpointing: bool = False) -> None:
+        super().__init__()
+        self.encoder = modules
+        self.padding = int(modules.tokenizer.pad_token_id)
+        if gradient_checkpointing:
+            layers: Any = modules[0]
+            layers.auto_model.gradient_checkpointing_enable({"use_reentrant": False})
+
+    def forward(self, sentences: Sentences) -> Tensor:
+        """Unit vectors of the sentences, [n, dimension]."""
+        features = padded(sentences.tokens, sentences.offsets, np.arange(len(sentences)), self.padding)
+        there = {name: value.to(self.encoder.device) for name, value in features.items()}
+        vectors: Tensor = self.encoder(there)["sentence_embedding"]
+        return vectors
+
+    def files(self, weights: Mapping[str, Float32], config: Mapping[str, Any]) -> TransformerFiles:
+        """The files of the model with these parameters, which become those of this encoder."""
+        with torch.no_grad():
+            for name, parameter in self.named_parameters():
+                parameter.copy_(torch.from_numpy(weights[name]))
+        return TransformerFiles(self.encoder, config)
+
+
+def begin_transformer(pairs: PairDataset, inputs: TrainingInputs, _: int) -> Beginning:
+    """Make the Transformer that training begins with; an LSTM's weights are drawn from the settings' seed.
+
+    Raises:
+        InputError: the Transformer cannot be loaded, or the data were cut with another tokenizer.
+    """
+    transformer, settings = inputs.architecture.transformer, inputs.settings
+    if transformer is None:
+        raise ValueError("the encoder is not a Transformer")
+    lowercase = bool(inputs.config["lowercase"])
+    modules = load_modules(transformer, lowercase=lowercase, dropout=settings.dropout, seed=settings.seed)
+    digests = [digest for unit in pairs.units for digest in unit.sentencepiece_sha256]
+    if digests != [tokenizer_digest(modules.tokenizer)]:
+        raise InputError(f"{pairs.path}: was not cut with the tokenizer of {transformer.place}")
+    encoder = TrainableTransformer(modules, gradient_checkpointing=settings.gradient_checkpointing)
+    digest = hashlib.sha256()
+    for parameter in encoder.parameters():
+        digest.update(parameter.detach().contiguous().numpy().data)
+    about = {"architecture": inputs.architecture.to_json()}
+
+    def files(weights: Weights, config: Mapping[str, Any]) -> TransformerFiles:
+        return encoder.files(weights, {**config, **about})
+
+    return Beginning(encoder=encoder, files=files, digests={"transformer": digest.hexdigest()})

@@ -1,0 +1,196 @@
+"""Vocabularies: a sentencepiece model for both sides of a model's training pairs, or for one of them."""
+
+import io
+import logging
+from collections.abc import Iterable, Iterator, Sequence, Set
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sentencepiece
+
+from paraphrastic.base.arrays import Int32
+from paraphrastic.base.errors import InputError
+from paraphrastic.base.files import atomic_output
+from paraphrastic.base.units import Unknown, spell
+from paraphrastic.model.sentencepiece_models import (
+    BYTES,
+    SPACE,
+    UNKNOWN,
+    add_unknown_pieces,
+    read_model_proto,
+)
+
+log = logging.getLogger(__name__)
+
+# Sentences whose unknown characters are looked for at a time.
+_BLOCK = 65_536
+# The pieces for unknown text, and for the beginning and the end of a sentence.
+SPECIAL = 3
+# sentencepiece's own mark for unknown text; its trainer skips any sentence that has it.
+_RESERVED = "\u2585"
+
+
+def train_vocabulary(
+    pairs: Path,
+    output: Path,
+    *,
+    unit: str = "subword",
+    sides: Sequence[str] = ("source", "target"),
+    size: int,
+    character_coverage: float,
+    unknown: Unknown,
+    max_sentences: int,
+    hard_limit: bool,
+    vectors: Path | None = None,
+) -> None:
+    """Train a sentencepiece model on the sides of `pairs`.
+
+    For subwords, it is a unigram model (Wieting et al. 2021, section 5.1). For words and trigrams, it holds
+    the most frequent ones (Wieting et al. 2019, section 3.1).
+
+    Args:
+        pairs: Parquet with the columns `source` and `target` in random order, already lower-cased if that is
+            wanted.
+        output: the model file to write.
+        unit: one of `units.UNITS`.
+        sides: columns to train on.
+        size: number of pieces; bytes and spellings come on top. For subwords, it includes the three special
+            ones, as in the original; there are as many words or trigrams, and the special ones come on top.
+        character_coverage: share of the characters' occurrences that subwords must cover. Words and trigrams
+            are chosen by their own frequency alone.
+        unknown: what becomes of text without a piece. With `bytes`, the model has a piece for each byte, and
+            with `spellings` one for each run of unknown characters in `pairs`, as the original.
+        max_sentences: only so many sentences are used, the first ones.
+        hard_limit: whether fewer pieces than `size` are an error; the original code accepts fewer.
+        vectors: a file of word vectors; a vocabulary of words has only the words in it, as in ParaNMT-50M:
+            first those of `pairs`, by frequency, and then others in the file's order.
+
+    Raises:
+        InputError: no such vocabulary can be trained on the pairs, or `vectors` has none of their words.
+    """
+    allowed = _words_with_vectors(pairs, sides, vectors) if vectors and unit == "word" else None
+    extra = (BYTES if unknown == "bytes" else 0) + (0 if unit == "subword" else SPECIAL)
+    # The trainer's own draw is another in every run, whatever its seed.
+    sentences = islice(_sentences(pairs, unit, sides, allowed), max_sentences)
+    model = train_sentencepiece(
+        _without_reserved(sentences, unit),
+        f"{pairs}: no vocabulary of {size} pieces can be trained on it",
+        model_type="unigram" if unit == "subword" else "word",
+        vocab_size=size + extra,
+        # Text that is spelled like a special piece is dropped, and `<s>` could be a trigram.
+        bos_piece="<begin>" if unit == "trigram" else "<s>",
+        character_coverage=character_coverage if unit == "subword" else 1.0,
+        byte_fallback=unknown == "bytes",
+        # This is in bytes, and a sentence that is spelled in trigrams is four times as long.
+        max_sentence_length=4192 if unit == "subword" else 1 << 20,
+        hard_vocab_limit=hard_limit,
+    )
+    processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+    learned = processor.get_piece_size() - extra
+    log.info("%s: %d pieces (%d asked for)", output, learned, size)
+    if allowed is not None and vectors:
+        processor = _with_words(processor, vectors, size + extra)
+        log.info("%s: %d pieces with further words that have vectors", output, processor.get_piece_size())
+    if unknown == "spellings":
+        spellings = unknown_spellings(processor, _sentences(pairs, unit, sides))
+        processor = add_unknown_pieces(processor, spellings)
+        log.info("%s: %d spellings of characters without a piece", output, len(spellings))
+    with atomic_output(output) as temporary:
+        temporary.write_bytes(processor.serialized_model_proto())
+
+
+def train_sentencepiece(sentences: Iterator[str], failure: str, **options: Any) -> bytes:
+    """Train a sentencepiece model with its trainer's `options`; an error begins with `failure`."""
+    model = io.BytesIO()
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=sentences,
+            model_writer=model,
+            # Threads sum separately in floating point, so another number of them gives another model.
+            num_threads=1,
+            minloglevel=1,
+            **options,
+        )
+    except RuntimeError as error:
+        raise InputError(f"{failure}: {str(error).strip().splitlines()[-1]}") from None
+    return model.getvalue()
+
+
+def unknown_spellings(processor: sentencepiece.SentencePieceProcessor, sentences: Iterable[str]) -> list[str]:
+    """The runs of characters in the sentences that the model has no piece for, each once."""
+    unknown, found = processor.unk_id(), dict[str, None]()
+    waiting = iter(sentences)
+    while block := list(islice(waiting, _BLOCK)):
+        ids = processor.encode(block, out_type=int, num_threads=1)
+        some = [row for row, pieces in enumerate(ids) if unknown in pieces]
+        for row, pieces in zip(
+            some, processor.encode([block[row] for row in some], out_type=str), strict=True
+        ):
+            runs = (piece for piece, each in zip(pieces, ids[row], strict=True) if each == unknown)
+            found.update(dict.fromkeys(part for run in runs for part in run.split()))
+    return list(found)
+
+
+def spelled_alike(
+    source: sentencepiece.SentencePieceProcessor, target: sentencepiece.SentencePieceProcessor
+) -> Int32:
+    """Ids in both vocabularies of every piece that both spell alike, [k, 2]."""
+    ids = {source.id_to_piece(piece): piece for piece in range(source.get_piece_size())}
+    spelled = ((ids.get(target.id_to_piece(piece), -1), piece) for piece in range(target.get_piece_size()))
+    return np.array([pair for pair in spelled if pair[0] >= 0], np.int32).reshape(-1, 2)
+
+
+def _sentences(
+    pairs: Path, unit: str, sides: Sequence[str], allowed: Set[str] | None = None
+) -> Iterator[str]:
+    """The sentences in the form in which sentencepiece takes them; only `allowed` words if that is given."""
+    # Imported late, since a model in use needs only `load_sentencepiece`.
+    from paraphrastic_pipeline.corpus.blocks import read_blocks
+
+    for batch in read_blocks(pairs, columns=list(sides)):
+        for column in batch.columns:
+            for text in spell(column.to_pylist(), unit):
+                yield text if allowed is None else " ".join(filter(allowed.__contains__, text.split()))
+
+
+def _without_reserved(sentences: Iterable[str], unit: str) -> Iterator[str]:
+    """The sentences without the character that the trainer rejects, and without words or trigrams of it."""
+    for text in sentences:
+        if _RESERVED not in text:
+            yield text
+        elif unit == "subword":
+            yield text.replace(_RESERVED, " ")
+        else:
+            yield " ".join(each for each in text.split() if _RESERVED not in each)
+
+
+def _with_words(
+    processor: sentencepiece.SentencePieceProcessor, vectors: Path, size: int
+) -> sentencepiece.SentencePieceProcessor:
+    """Add words of a file of vectors to a model of words until it has `size` pieces, in the file's order."""
+    from paraphrastic_pipeline.corpus.word_vectors import words_with_vectors
+
+    model = read_model_proto(processor.serialized_model_proto())
+    known, score = {piece.piece for piece in model.pieces}, model.pieces[-1].score
+    for word in words_with_vectors(vectors):
+        if len(model.pieces) >= size:
+            break
+        piece = f"{SPACE}{word}"
+        # Text is never cut into a word that has marks at an end, or that normalization changes.
+        is_cut = spell([word], "word") == [word] and processor.normalize(word) == piece
+        if is_cut and word != UNKNOWN and piece not in known:
+            known.add(piece)
+            score -= 1
+            model.pieces.add(piece=piece, score=score, type=model.SentencePiece.NORMAL)
+    return sentencepiece.SentencePieceProcessor(model_proto=model.SerializeToString())
+
+
+def _words_with_vectors(pairs: Path, sides: Sequence[str], vectors: Path) -> Set[str]:
+    from paraphrastic_pipeline.corpus.word_vectors import WordVectors
+
+    words = {word for text in _sentences(pairs, "word", sides) for word in text.split()}
+    found = WordVectors(vectors, only=words).words.keys()
+    log.info("%s: has vectors for %d of %d words", vectors, len(found), len(words))
+    return found

@@ -1,0 +1,180 @@
+"""The files of data sets and corpora and how to read them, for the rules of the pipeline.
+
+A method that takes `wildcards` serves a rule as an input or params function: its argument is the job's
+wildcards, an object with an attribute for each of them. All paths are relative to the working directory.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.registry.datasets import CORPUS_KINDS, KINDS, Dataset, RemoteFile, read_registry
+from paraphrastic_pipeline.settings.definitions import definitions_needed
+from paraphrastic_pipeline.settings.local_files import opus_corpora
+
+# The wildcards of a job, each of which is an attribute.
+Wildcards = Any
+# A function that a rule uses as an input or params function.
+OfWildcards = Callable[[Wildcards], Any]
+
+# The most pairs that are drawn from a group, unless the configuration says otherwise.
+PAIRS_PER_GROUP = 10
+# The files of a model, and those of a Transformer, which has its modules in the folder `pooling` besides.
+MODEL_FILES = ("model.safetensors", "sentencepiece.model", "config.json")
+TRANSFORMER_FILES = (
+    "model.safetensors", "config.json", "modules.json", "config_sentence_transformers.json",
+    "sentence_bert_config.json", "tokenizer.json", "tokenizer_config.json",
+)  # fmt: skip
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Return a regular expression that matches any of the names, or nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def languages_of(pair: str) -> tuple[str, ...]:
+    """Return the languages in a pair's name, each once."""
+    return tuple(dict.fromkeys(pair.split("-")))
+
+
+def is_paraphrase(wildcards: Wildcards) -> bool:
+    """Whether both sides of the job's pairs are in one language."""
+    return len(languages_of(wildcards.pair)) == 1
+
+
+def folder_files(folder: str | Path) -> list[str]:
+    """List all files below a folder."""
+    return sorted(str(file) for file in Path(folder).rglob("*") if file.is_file())
+
+
+class Corpora:
+    """What a checked configuration says about data sets and corpora.
+
+    Args:
+        config: the configuration that `check_config` returns.
+        datasets: the data sets by name that `check_config` returns.
+        ancient: Snakemake's function of that name. It marks the path of a file that is known by its digest,
+            so that the file's time is no reason to run a step again.
+
+    Raises:
+        InputError: a list of OPUS's corpora is damaged.
+    """
+
+    def __init__(
+        self, config: Mapping[str, Any], datasets: Mapping[str, Dataset], ancient: Callable[[str], str] = str
+    ) -> None:
+        self.config, self.datasets, self.ancient = config, datasets, ancient
+        # Names of all corpora, in the registry or only in the configuration.
+        self.corpora = [name for name, dataset in datasets.items() if dataset.kind in CORPUS_KINDS]
+        # The corpora that the models need and that only OPUS's list describes, by their paths.
+        others = {*read_registry(config["registry"]), *config["mined"]}
+        self.opus_corpora = {
+            corpus.file().location: corpus
+            for definition in definitions_needed(config)
+            for corpus in opus_corpora(definition, others)
+        }
+        # The language-identification model, downloaded or trained on a download; empty if it is off.
+        name = config["language_id"]
+        is_trained = name is not None and datasets[name].kind == "labelled"
+        self.language_id = [f"resources/language_id/{name}.bin"] if is_trained else self.downloads(name)
+
+    def locations(self, files: Iterable[RemoteFile]) -> list[str]:
+        """Return the paths of files; if a file lies outside the project, its time does not matter."""
+        return [self.ancient(file.location) if file.path else file.location for file in files]
+
+    def downloads(self, name: str | None, languages: tuple[str, ...] = ()) -> list[str]:
+        """Return the files of a data set, all or those of the languages; none if there is no data set."""
+        if name is None:
+            return []
+        dataset = self.datasets[name]
+        return self.locations(dataset.select(languages) if languages else dataset.files)
+
+    def languages_of_files(self, name: str | None) -> list[str]:
+        """Return the language of each file of a data set of text in one language; none without a data set."""
+        return [] if name is None else [file.languages[0] for file in self.datasets[name].files]
+
+    def expected_file(self, wildcards: Wildcards) -> tuple[str, str | None] | None:
+        """Return the version and digest that the registry has for the file that the job downloads."""
+        files = self.datasets[wildcards.dataset].files
+        return next(((file.version, file.sha256) for file in files if file.name == wildcards.file), None)
+
+    def described_files(self, name: str, languages: tuple[str, ...]) -> list[Json]:
+        """Return languages, members and version of each file; if it has a path, its version is its digest."""
+        return [
+            {"languages": file.languages, "members": file.members, "version": file.version}
+            for file in self.datasets[name].select(languages)
+        ]
+
+    def grouped(self, name: str) -> bool:
+        """Return whether all sentences of the pairs from one line of a corpus mean the same."""
+        kind = self.datasets[name].kind
+        return kind == "mined" or KINDS[kind].grouped
+
+    def drawing(self, name: str) -> Json:
+        """Return how pairs are drawn from a corpus of groups; empty for other corpora."""
+        if self.datasets[name].kind != "groups":
+            return {}
+        return {
+            "pairs_per_group": self.config["pairs_per_group"].get(name, PAIRS_PER_GROUP),
+            "seed": self.config["seed"],
+        }
+
+    def paraphrase_vectors(self, wildcards: Wildcards) -> list[str]:
+        """Return the word vectors that score paraphrases; none for bitext."""
+        return self.downloads(self.config["word_vectors"]) if is_paraphrase(wildcards) else []
+
+    def overlap_tokenizer(self, wildcards: Wildcards) -> str:
+        """Return how to split a corpus's pairs into words for their trigram overlap."""
+        return str(self.config["text"]["overlap_tokenizer"]) if is_paraphrase(wildcards) else "word"
+
+    def modes(self, setting: str, languages: Iterable[str]) -> dict[str, str]:
+        """Return what a text setting says about languages, without those that it leaves alone."""
+        modes = self.config["text"][setting].items()
+        return {language: mode for language, mode in modes if language in languages and mode != "none"}
+
+    def preparation(self, languages: Iterable[str]) -> Json:
+        """Return how text in these languages is prepared, as `text.prepare_text` takes it."""
+        modes = {setting: self.modes(setting, languages) for setting in ("segmentation", "folding")}
+        return {"lowercase": self.config["text"]["lowercase"], **modes}
+
+    def bitext(self, wildcards: Wildcards) -> str:
+        """Return the pairs of the bitext to mine paraphrases from, such as de-en for English ones."""
+        pair = "-".join(self.config["mined"][wildcards.mined]["languages"])
+        return f"results/pairs/{wildcards.corpus}/{pair}.parquet"
+
+    def model_file_names(self, model: str) -> tuple[str, ...]:
+        """Return the names of the files of a model, without the folder with a Transformer's other modules."""
+        return TRANSFORMER_FILES if self._is_transformer(model) else MODEL_FILES
+
+    def model_files(self, model: str, folder: str) -> list[str]:
+        """Return all that a model consists of in a folder of results."""
+        others = ["pooling"] if self._is_transformer(model) else []
+        return [f"{folder}/{name}" for name in [*self.model_file_names(model), *others]]
+
+    def _is_transformer(self, model: str) -> bool:
+        return self.config["definitions"][model]["encoder"]["transformer"] is not None
+
+    def mined_by(self, maker: str) -> list[str]:
+        """Return the mined corpora that have a `maker`, either `encoder` or `translator`."""
+        return [name for name, each in self.config["mined"].items() if each[maker]]
+
+    def mined_shards(self, wildcards: Wildcards, kind: str, gather: Callable[[str], list[str]]) -> list[str]:
+        """Return the shards of all bitexts of a mined corpus; `kind` is the folder of the results."""
+        name = wildcards.mined
+        return [
+            shard
+            for corpus in self.config["mined"][name]["corpora"]
+            for shard in gather(f"results/{kind}/{name}/{corpus}/{{scatteritem}}.parquet")
+        ]
+
+    def mining_system_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of the encoder or translator of a mined corpus; none if it has only a name."""
+        mined = self.config["mined"][wildcards.mined]
+        encoder = mined["encoder"] or {"path": mined["translator"]["model"]}
+        if not isinstance(encoder, str) and not Path(encoder.get("path", "")).is_dir():
+            return []
+        if isinstance(encoder, str):
+            return self.model_files(encoder, f"results/models/{encoder}")
+        return folder_files(encoder["path"]) if "path" in encoder else []

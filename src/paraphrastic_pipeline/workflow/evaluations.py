@@ -1,0 +1,276 @@
+"""Systems and the tasks that they are evaluated on, for the rules of the pipeline.
+
+`evaluation.layouts.TASKS` defines the tasks. As in `corpora`, a method that takes `wildcards` serves a rule
+as an input or params function.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from paraphrastic.base.errors import InputError, did_you_mean
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.evaluation.layouts import TASKS
+from paraphrastic_pipeline.evaluation.tasks import TRACKS
+from paraphrastic_pipeline.registry.datasets import RemoteFile
+from paraphrastic_pipeline.settings.architecture import architecture_of
+from paraphrastic_pipeline.settings.definitions import is_trained
+from paraphrastic_pipeline.settings.systems import SYSTEM_KINDS
+from paraphrastic_pipeline.workflow.corpora import OfWildcards, Wildcards, folder_files
+from paraphrastic_pipeline.workflow.models import Models
+
+
+class Evaluations:
+    """What a checked configuration says about evaluating its models and other people's encoders.
+
+    Raises:
+        InputError: `evaluation.only` names unknown tasks or systems; the message has one line for each.
+    """
+
+    def __init__(self, models: Models) -> None:
+        self.models, self.corpora, self.config = models, models.corpora, models.config
+        definitions: Mapping[str, Json] = self.config["definitions"]
+        # Models by the names of the systems that they are before training.
+        self.untrained = {f"{model}-untrained": model for model in definitions}
+        # All systems that are evaluated, in the order of the tables' rows.
+        self.systems = self._evaluated_systems(self.config["models"])
+        self._check_only()
+        # The prepared test sets of all tasks that any system is evaluated on.
+        self.prepared_testsets = list(
+            dict.fromkeys(
+                task.testsets.format(part=part)
+                for name, task in TASKS.items()
+                for system in self.systems_of(name)
+                for part in (self.parts(name, system) if "{part}" in task.testsets else [""])
+            )
+        )
+        # Speed is measured on these models' English sentences, as in the papers; empty if it is not measured.
+        self.speed_models = [
+            model
+            for model in models.table_models
+            if self.config["evaluation"]["speed"]
+            and any("en" in pair for _, pair in models.corpus_pairs[model])
+        ]
+
+    def _check_only(self) -> None:
+        tasks, faults = [*TASKS, "speed", "front"], []
+        # Models that this run does not build may be named, too.
+        known = self._evaluated_systems(self.config["definitions"])
+        for task, systems in self.config["evaluation"]["only"].items():
+            at = f"config: evaluation.only.{task}"
+            if task not in tasks:
+                hint = did_you_mean(task, tasks, otherwise=f"known keys are {', '.join(tasks)}")
+                faults.append(f"{at}: unknown key{hint}")
+            for system in (each for each in systems if each not in known):
+                hint = did_you_mean(system, self.systems, otherwise=f"there are {', '.join(self.systems)}")
+                faults.append(f"{at}: {system!r} is not a system that is evaluated{hint}")
+        if faults:
+            raise InputError(*faults)
+
+    # Systems: our models, before and after training, and other people's encoders.
+
+    def _evaluated_systems(self, models: Iterable[str]) -> list[str]:
+        """Return the systems that are evaluated if these models are built."""
+        systems = [*self.config["systems"]]
+        for model in models:
+            # A model that trains for no epochs is its own untrained version.
+            twice = self.config["evaluation"]["untrained"] and is_trained(self.config["definitions"][model])
+            systems += [f"{model}-untrained", model] if twice else [model]
+        return systems
+
+    def entry(self, system: str) -> Mapping[str, Any]:
+        """Return a system's part of the configuration: its entry in `systems`, or its model's definition."""
+        external: Mapping[str, Any] | None = self.config["systems"].get(system)
+        return external or self.config["definitions"][self.untrained.get(system, system)]
+
+    def place(self, system: str) -> Any:
+        """Return where a system is, in the form that `open_system` takes."""
+        if system in self.config["systems"]:
+            entry = self.entry(system)
+            kind = next(kind for kind in SYSTEM_KINDS if entry.get(kind))
+            return {kind: entry[kind], "label": entry["label"] or system}
+        model = self.untrained.get(system)
+        return f"results/untrained/{model}" if model else f"results/models/{system}"
+
+    def files(self, system: str) -> list[str]:
+        """Return the files of a system; none if it has only a name."""
+        place = self.place(system)
+        if isinstance(place, str):
+            return self.corpora.model_files(self.untrained.get(system, system), place)
+        given = next(iter(place.values()))
+        return folder_files(given) if isinstance(given, str) else [given["sentences"], given["vectors"]]
+
+    def knows(self, system: str, *languages: str) -> bool:
+        """Whether a system knows languages; other people's know all unless the configuration says which."""
+        known = self.entry(system)["languages"]
+        return known is None or set(languages) <= set(known)
+
+    # Tasks.
+
+    def settings(self, wildcards: Wildcards) -> Json:
+        """Return an evaluation's settings: its task or suite, if the rule has several, and common ones."""
+        system, bootstrap = wildcards.system, self.config["evaluation"]["bootstrap_samples"]
+        source = "untrained" if system in self.untrained else "measured"
+        named = {key: getattr(wildcards, key) for key in ("suite", "task") if hasattr(wildcards, key)}
+        settings = {
+            **named,
+            "source": source,
+            "bootstrap_samples": bootstrap,
+            "sample": self.config["sample"],
+        }
+        if "task" in named:
+            settings["tracks"] = self.parts("xling_sts", system) if named["task"] == "xling_sts" else []
+        return settings
+
+    def systems_of(self, task: str) -> list[str]:
+        """Return the systems that are evaluated on a task, in the order of the tables' rows."""
+        chosen = self.config["evaluation"]["only"].get(task, self.systems)
+        return [system for system in self.systems if system in chosen and self.is_for(task, system)]
+
+    def is_for(self, task: str, system: str) -> bool:
+        """Whether the configuration asks for a task and the system knows its languages."""
+        if task in ("speed", "front"):
+            # An untrained model is as fast as a trained one.
+            return system not in self.untrained and self.knows(system, "en")
+        of_task = TASKS[task]
+        if of_task.parts:
+            return bool(self.parts(task, system))
+        named = of_task.related and system in self.config["evaluation"]["only"].get(task, [])
+        # A task without its own test data has no key in the configuration.
+        wanted = self.config["evaluation"].get(task, "") is not None
+        return wanted and (named or self.knows(system, *of_task.languages))
+
+    def parts(self, task: str, system: str) -> list[str]:
+        """Return the tracks, languages or pairs of a task that a system is evaluated on."""
+        return [name for name, codes in self._languages_of_parts(task).items() if self.knows(system, *codes)]
+
+    def _languages_of_parts(self, task: str) -> Mapping[str, tuple[str, ...]]:
+        """Return a task's chosen parts, or else those in the data set whose languages the models know."""
+        kind, settings = TASKS[task].parts, self.config["evaluation"].get(task)
+        if kind == "tracks":
+            return {name: TRACKS[name].languages for name in self.config["evaluation"]["tracks"]}
+        if settings is None:
+            return {}
+        chosen, pairs = settings[kind], self.corpora.datasets[settings["testsets"]].pairs
+        definitions = [self.config["definitions"][model] for model in self.config["models"]]
+        known = dict.fromkeys(code for definition in definitions for code in definition["languages"])
+        if kind == "languages":
+            found = [code for code in known if {code, "en"} in map(set, pairs)] if chosen is None else chosen
+            return {code: (code, "en") for code in found}
+        named = None if chosen is None else [set(pair.split("-")) for pair in chosen]
+        return {
+            "-".join(pair): pair
+            for pair in pairs
+            if (set(pair) <= known.keys() if named is None else set(pair) in named)
+        }
+
+    def evaluated(self, task: str, system: str) -> list[str]:
+        """Return the parts of a task that a system is evaluated on; having none is an `InputError`."""
+        testsets = self.testsets(task)
+        if found := self.parts(task, system):
+            return found
+        raise InputError(f"{system}: knows none of the evaluated languages of {testsets}")
+
+    def part_files(self, task: str, path: str) -> OfWildcards:
+        """Return an input function for one file per evaluated part; `path` has the wildcard of its rule."""
+        return lambda wildcards: [
+            path.format(language=name, pair=name) for name in self.evaluated(task, wildcards.system)
+        ]
+
+    def testsets(self, task: str) -> Any:
+        """Return a task's data set, or its data sets by name."""
+        settings = self.config["evaluation"][task]
+        if settings is None:
+            raise InputError(f"config: evaluation.{task}: is null, so nothing is evaluated on it")
+        return settings["testsets"] if TASKS[task].parts else settings
+
+    # Test sets.
+
+    def suite_files(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """Return the files of a suite of transfer tasks, by data set."""
+        named = self.testsets(wildcards.suite)
+        by_name = named if isinstance(named, Mapping) else {wildcards.suite: named}
+        return {dataset: self.corpora.downloads(name) for dataset, name in by_name.items()}
+
+    def contamination_files(self, wildcards: Wildcards) -> list[tuple[str, RemoteFile]]:
+        """Return the files with sentences that a model must not train on, each with its test set's name.
+
+        A file in two languages counts only if the model knows both and, if the evaluation chooses languages
+        or pairs, only if it is among these. Other models do not matter: they are no reason to train again.
+        """
+        known = set(self.models.definition(wildcards)["languages"])
+        # If two test sets use one data set, it is read once.
+        testsets = self.config["contamination"]["testsets"].items()
+        by_name = {name: testset for testset, name in testsets if name is not None}
+        found = []
+        for name, testset in by_name.items():
+            chosen = None
+            if testset in TASKS and (parts := TASKS[testset].parts):
+                settings = self.config["evaluation"][testset]
+                chosen = settings[parts] if settings and settings["testsets"] == name else None
+            # A language stands for its pair with English.
+            named = [{*part.split("-"), *([] if "-" in part else ["en"])} for part in chosen or ()]
+            for file in self.corpora.datasets[name].files:
+                pair = set(file.languages)
+                if len(pair) < 2 or (pair <= known and (chosen is None or pair in named)):
+                    found.append((testset, file))
+        return found
+
+    def contamination_texts(self, wildcards: Wildcards) -> list[Json]:
+        """Return what is needed to read the `contamination_files`."""
+        return [
+            {"testset": testset, "languages": file.languages, "members": file.members}
+            for testset, file in self.contamination_files(wildcards)
+        ]
+
+    # Model cards.
+
+    def card_results(self, wildcards: Wildcards) -> list[str]:
+        """Return the results that a model's card shows, in languages that the model knows."""
+        model = wildcards.model
+        tasks = {"sts": self.knows(model, "en"), "xling_sts": self.parts("xling_sts", model)}
+        return [f"results/eval/{model}/{task}.json" for task, known in tasks.items() if known]
+
+    def tokenizer_files(self, wildcards: Wildcards) -> list[str]:
+        """Return the files with which other libraries load a model; none if only this library can."""
+        architecture = architecture_of(self.models.definition(wildcards))
+        if architecture.transformer:
+            return self.corpora.model_files(wildcards.model, f"results/models/{wildcards.model}")
+        loads = architecture.averaged and not architecture.separate and architecture.units != ("trigram",)
+        names = ("tokenizer", "modules") if loads else ()
+        return [f"results/models/{wildcards.model}/{name}.json" for name in names]
+
+    # Speed.
+
+    def speed_systems(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of all systems whose speed is measured."""
+        return [file for system in self.systems_of("speed") for file in self.files(system)]
+
+    @property
+    def has_front(self) -> bool:
+        """Whether quality, speed and size are shown together."""
+        settings = self.config["evaluation"]
+        return bool(settings["front"] and self.speed_models and settings["sts"])
+
+    def front_systems(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of all systems whose quality, speed and size are shown together."""
+        return [file for system in self.systems_of("front") for file in self.files(system)]
+
+    def speed_columns(self) -> dict[str, list[str]]:
+        """Return the training pairs whose English sentences are embedded, and their English columns."""
+        if not self.speed_models:
+            raise InputError(
+                "config: evaluation.speed: is null, or no model knows English, so no speed is measured"
+            )
+        columns = {}
+        for model in self.speed_models:
+            pairs, data = self.models.corpus_pairs[model], self.models.data_models[model]
+            corpus, pair = next((corpus, pair) for corpus, pair in pairs if "en" in pair)
+            mixed = len({each for _, each in pairs}) > 1
+            path = (
+                f"results/selected/{data}/{corpus}/{'-'.join(pair)}"
+                if mixed
+                else f"results/corpora/{data}/pairs"
+            )
+            sides = zip(("source", "target"), pair, strict=True)
+            columns[f"{path}.parquet"] = [column for column, language in sides if language == "en"]
+        return columns

@@ -1,0 +1,204 @@
+"""The tables and figures of a run, and why others are not made, for the rules of the pipeline."""
+
+import json
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+from paraphrastic.base.files import Json
+from paraphrastic_pipeline.evaluation.layouts import LAYOUTS
+from paraphrastic_pipeline.report.contents import CAPTIONS
+from paraphrastic_pipeline.settings.definitions import is_trained, sweep_runs
+from paraphrastic_pipeline.settings.studies import seed_runs
+from paraphrastic_pipeline.workflow.corpora import Wildcards
+from paraphrastic_pipeline.workflow.evaluations import Evaluations
+
+# The tables, besides those of systems, that are drawn.
+_PLOTTED = ("funnel", "sweep", "filter_study", "comparison", "language_choice", "speed", "front")
+
+
+def configs_below(files: Iterable[str | Path], root: str | Path) -> list[str]:
+    """Return those configuration files that lie below `config/` in `root`, by their paths there."""
+    folder = Path(root, "config").resolve()
+    found = {path for path in (Path(file).resolve() for file in files) if path.is_relative_to(folder)}
+    return sorted(path.relative_to(folder).as_posix() for path in found)
+
+
+def sample_files(results: Iterable[str]) -> list[str]:
+    """Return the files of resamples beside results."""
+    return [path.removesuffix(".json") + ".npz" for path in results]
+
+
+class Results:
+    """What a checked configuration says about tables and figures.
+
+    Args:
+        evaluations: the evaluations whose results the tables show.
+        root: the folder of the project, whose `config/published/` has one CSV file per published table.
+        configs: the files of the configuration that lie below `config/`, by their paths there.
+    """
+
+    def __init__(self, evaluations: Evaluations, root: Path, configs: Sequence[str] = ()) -> None:
+        self.evaluations, self.root = evaluations, root
+        self.config = config = evaluations.config
+        # The tables of systems that have at least one row.
+        self.system_tables = [table for table in LAYOUTS if self.rows(table)]
+        # The results on STS that are compared with each other, by name of the system.
+        self.differing = {
+            name: paths[0] for name, paths in self.systems("sts").items() if name not in evaluations.untrained
+        }
+        # All tables that are made.
+        others = self._others()
+        made = [table for table, is_made in others.items() if is_made]
+        self.tables = [*self.system_tables, *made]
+        # All figures; the map has no table of its own.
+        plotted = {name: others[name] for name in _PLOTTED} | {
+            "map": config["inspection"]["model"] is not None
+        }
+        self.figures = [
+            *self.system_tables,
+            *(figure for figure, is_made in plotted.items() if is_made),
+            *(
+                f"training/{model}/{run}"
+                for model in config["models"]
+                if is_trained(config["definitions"][model])
+                for run in sweep_runs(config, model)
+            ),
+        ]
+        # Why some tables and figures that the page could show are not made.
+        unmade = [name for name, is_made in {**others, **plotted}.items() if not is_made]
+        self.absent = dict.fromkeys(unmade, "the configuration does not ask for it") | {
+            table: f"no system of the configuration is evaluated on {layout.task}"
+            for table, layout in LAYOUTS.items()
+            if table not in self.system_tables
+        }
+        # The captions of all tables.
+        mark = "; the data are a sample, or stand in for others" if config["sample"] else ""
+        self.captions = {table: CAPTIONS[table] + mark for table in self.tables}
+        # All tables with published figures, and why some of them are not compared with measured ones.
+        self.published = sorted(path.stem for path in (root / "config" / "published").glob("*.csv"))
+        self.off = self._off()
+        # Tables that are compared with published ones, besides those of systems.
+        self.compared = [table for table in self.published if table in made and table not in self.off]
+        # What the ledger needs to know about the configuration: the fields of `ledger.Run`.
+        defined: dict[str, Json] = {**config["definitions"], **config["systems"]}
+        texts = {name: json.dumps(entry, sort_keys=True) for name, entry in defined.items()}
+        claims = {name: entry["published_as"] for name, entry in defined.items()}
+        self.ledger_run = {
+            "configs": list(configs),
+            "published_as": {name: systems for name, systems in claims.items() if systems},
+            "config_digests": {name: sha256(text.encode()).hexdigest() for name, text in texts.items()},
+            "gathered": config["models"],
+            "off": self.off,
+            "lacking": {
+                model: f"it needs {file}, which is given on request"
+                for model, file in evaluations.models.left_out.items()
+            },
+            "incomparable": self._incomparable(),
+            "left_out": {table: self._left_out(table) for table in self.system_tables},
+            "gaps": self._gaps(),
+            "sample": config["sample"],
+        }
+
+    def _others(self) -> dict[str, bool]:
+        """Return all tables besides those of systems, and whether they are made."""
+        models = self.evaluations.models
+        corpora = bool(models.model_corpora)
+        study = self.config["filter_study"]["model"] in self.config["models"]
+        choice = bool(self.config["language_choice"]["models"])
+        inspected = self.config["inspection"]["model"] is not None
+        return {
+            "dataset_differences": len(self.differing) > 1,
+            "contamination": corpora,
+            "corpora": corpora,
+            "funnel": corpora,
+            "filter_overlap": corpora,
+            "sweep": True,
+            "filter_study": study,
+            "studies": bool(models.study_models),
+            "negatives": self.config["negatives"]["model"] is not None,
+            "comparison": self.config["comparison"]["model"] is not None,
+            "language_choice": choice,
+            "language_choice_correlations": choice,
+            "speed": bool(self.evaluations.speed_models),
+            "front": self.evaluations.has_front,
+            **dict.fromkeys(("neighbours", "pieces", "dropped"), inspected),
+        }
+
+    def _off(self) -> dict[str, str]:
+        reasons = {}
+        for table in self.published:
+            if table in LAYOUTS and table not in self.system_tables:
+                reasons[table] = self.absent[table]
+            elif table not in self.tables:
+                reasons[table] = f"the configuration does not ask for the table {table}"
+        return reasons
+
+    def _incomparable(self) -> dict[str, dict[str, str]]:
+        """Return why the figures of some columns cannot be compared, by table and column."""
+        statistics = self.config["statistics"]
+        corpora: dict[str, str] = {}
+        if statistics["idf"] is None:
+            why = "the document frequencies are those of the corpus itself, since statistics.idf is null"
+            corpora |= {"idf": why, "idf_std": why}
+        # The published parses are of English.
+        if "en" not in statistics["parsers"]:
+            corpora["parse_entropy"] = "statistics.parsers names no parser for English"
+        return {"corpora": corpora}
+
+    def _left_out(self, table: str) -> list[str]:
+        """Return the systems that `evaluation.only` leaves out of a table."""
+        only = self.config["evaluation"]["only"].get(LAYOUTS[table].task)
+        return [] if only is None else [name for name in self.evaluations.systems if name not in only]
+
+    def _gaps(self) -> dict[str, str]:
+        """Return why tables that are made may lack rows or columns, by table."""
+        gaps = {"speed": "the machine has no such device, or another number of cores"}
+        study = self.config["language_choice"]
+        if study["models"] and study["uriel"] is None:
+            why = "language_choice.uriel is null, so there are no distances between languages"
+            gaps |= dict.fromkeys(("language_choice", "language_choice_correlations"), why)
+        return gaps
+
+    def default_targets(self, forced: Iterable[object]) -> list[str]:
+        """Return the cards of all models and the table of STS, or else the files given to `--forcerun`.
+
+        Models without English have no row in that table, and if none has, there is no table.
+
+        Snakemake takes every word after `--forcerun` as something to run again. In `--forcerun train_model
+        results/models/fr/model.safetensors`, for example, the file is meant as a target but is not one.
+        """
+        cards = [f"results/models/{model}/README.md" for model in self.config["models"]]
+        files = sorted(str(name) for name in forced if str(name).startswith("results/"))
+        table = ["results/tables/sts.csv"] if "sts" in self.system_tables else []
+        return files or [*table, *cards]
+
+    def rows(self, table: str) -> list[str]:
+        """Return the systems that have a row in a table."""
+        layout = LAYOUTS[table]
+        systems = self.evaluations.systems_of(layout.task)
+        if not layout.needs:
+            return systems
+        return [each for each in systems if layout.needs in self.evaluations.parts(layout.task, each)]
+
+    def systems(self, table: str) -> dict[str, list[str]]:
+        """Return the results of all training runs of each system in a table, by the system's name."""
+        task = LAYOUTS[table].task
+        return {
+            system: [f"results/eval/{run}/{task}.json" for run in seed_runs(self.config, system)]
+            for system in self.rows(table)
+        }
+
+    def files(self, table: str) -> list[str]:
+        """Return the results of all systems in a table as one list."""
+        return [path for paths in self.systems(table).values() for path in paths]
+
+    def intervals(self, wildcards: Wildcards) -> list[str]:
+        """Return the intervals of a table's figures; none unless it is a table of systems."""
+        table = wildcards.table
+        return [f"results/tables/intervals/{table}.csv"] if table in self.system_tables else []
+
+    def published_file(self, wildcards: Wildcards) -> list[str]:
+        """Return the file of a table's published figures; none if there are no such figures."""
+        path = f"config/published/{wildcards.table}.csv"
+        return [path] if (self.root / path).exists() else []

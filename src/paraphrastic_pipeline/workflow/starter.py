@@ -1,0 +1,161 @@
+"""A first configuration for somebody's own corpora, as `paraphrastic new` writes it."""
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from paraphrastic.base.errors import InputError, shown
+from paraphrastic.base.yaml_text import write_yaml
+from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
+from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile, read_registry
+from paraphrastic_pipeline.registry.language_labels import labels_of
+from paraphrastic_pipeline.settings.check import SCHEMA, check_config, complete_config
+from paraphrastic_pipeline.settings.local_files import (
+    ENDINGS,
+    default_name_and_kind,
+    looks_like_a_path,
+    name_fault,
+    opus_corpora,
+)
+from paraphrastic_pipeline.workflow.sizes import SAMPLED, first_rows
+
+# From this number of pairs on, a model is as large as the papers'.
+_MANY = 1_000_000
+# The settings of `config/small.yaml` for fewer pairs; docs/recipe.md has the measurements.
+_SMALL = {"vocabulary": {"size": 8000}, "training": {"dimension": 300, "epochs": 8}}
+_SCORE = "paraphrase_score"
+
+
+def starter_configuration(languages: Sequence[str], corpora: Sequence[str], output: str) -> str:
+    """The text of a configuration, with comments, that trains one model on these corpora.
+
+    Args:
+        languages: one for paraphrases, two for translations, in the order of a file's columns.
+        corpora: files, and names of data sets of the registry or of OPUS.
+        output: the name of the file that the text is for, which its comments mention.
+
+    Raises:
+        InputError: the pipeline would refuse the configuration, such as for a file that is not there, or
+            would find no pair in a file.
+    """
+    if not SCHEMA.is_file():
+        raise InputError(f"{SCHEMA}: is not a file: run this command in the folder of the pipeline")
+    if len(set(languages)) < len(languages):
+        pair, code = "-".join(languages), languages[0]
+        raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
+    if not all(map(str.strip, corpora)):
+        raise InputError("--corpus: a name is empty; give a file, or a corpus of OPUS or of the registry")
+    for option, name in (("--output", output), *(("--corpus", corpus) for corpus in corpora)):
+        if cause := name_fault(name):
+            raise InputError(f"{option}: {shown(name)} {cause}; give the file another name")
+    if not output.isprintable():
+        raise InputError(
+            f"--output: {shown(output)} has characters that cannot be shown; choose another name"
+        )
+    foreign = [code for code in languages if code != "en"] or ["en"]
+    model = "-".join(foreign)
+    files = [corpus for corpus in corpora if looks_like_a_path(corpus) or Path(corpus).exists()]
+    for file in files:
+        if not Path(file).is_file():
+            raise InputError(f"{file}: is not a file")
+        if default_name_and_kind(file)[1] is None:
+            endings = ", ".join(ENDINGS)
+            raise InputError(f"{file}: its format is unknown; give its name one of the endings {endings}")
+    places = [Path(corpus).resolve() if corpus in files else corpus for corpus in corpora]
+    for number, place in enumerate(places):
+        if place in places[:number]:
+            raise InputError(f"{corpora[number]}: is given twice; name each corpus once")
+    definition: dict[str, Any] = {"languages": list(languages), "corpora": list(corpora)}
+    selection: dict[str, Any] = {}
+    notes = []
+    if strange := [code for code in languages if not labels_of(code)]:
+        selection["language"] = None
+        codes = " and ".join(strange)
+        notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
+    config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
+    registry = read_registry(complete_config(config, schema=SCHEMA)["registry"])
+    entries = _entries(files, {*registry, *corpora})
+    definition["corpora"] = [entries.get(corpus, corpus) for corpus in corpora]
+    section = "paraphrase" if len(languages) == 1 else "bitext"
+    if selection:
+        definition["selection"] = {section: selection}
+    checked, datasets = check_config(config, schema=SCHEMA)
+    used = [datasets[name] for name in checked["definitions"][model]["corpora"]]
+    pairs, scored = _measure(checked["definitions"][model], used, checked["max_member_bytes"])
+    if len(languages) == 1 and not scored:
+        selection[_SCORE] = None
+        definition["selection"] = {section: selection}
+        notes.append("The corpora have no paraphrase scores, so no pair is dropped for its score.")
+    if pairs is not None and pairs < _MANY:
+        config |= _SMALL
+        notes.append("These settings suit fewer than a million pairs; the defaults are for more.")
+    about = f"about {float(f'{pairs:.2g}'):,.0f} pairs" if pairs is not None else "of unknown size"
+    text = write_yaml(config, width=110)
+    # A name that begins with a hyphen would be an option.
+    output = shlex.quote(f"./{output}" if output.startswith("-") else output)
+    lines = [
+        f"A model of {' and '.join(languages)} from {', '.join(map(_in_comment, corpora))} ({about}).",
+        *notes,
+        "",
+        f"  snakemake -n --configfile {output}            shows what would run",
+        f"  snakemake --cores all --configfile {output}   makes results/models/{model} and results/tables",
+        f"  paraphrastic config --configfile {output}     shows all settings, with their defaults",
+        "",
+        "config/README.md explains every setting.",
+    ]
+    return "".join(f"# {line}".rstrip() + "\n" for line in lines) + "\n" + text
+
+
+def _in_comment(name: str) -> str:
+    """A name as a comment shows it: a line break in it would end the comment."""
+    return name if name.isprintable() else repr(name)
+
+
+def _entries(files: Iterable[str], taken: set[str]) -> dict[str, dict[str, str]]:
+    """The entry of each file under `corpora`, with a `name` if its own is empty or among those `taken`."""
+    entries = {}
+    for file in files:
+        entries[file] = {"path": file}
+        name, _ = default_name_and_kind(file)
+        if not name or name in taken:
+            numbered = (f"{name or 'corpus'}_{number}" for number in count(2 if name else 1))
+            entries[file]["name"] = name = next(each for each in numbered if each not in taken)
+        taken = {*taken, name}
+    return entries
+
+
+def _measure(
+    definition: Mapping[str, Any], corpora: Sequence[Dataset], max_member_bytes: int
+) -> tuple[int | None, bool]:
+    """About how many pairs corpora have together, None if it is not known; and whether any has scores.
+
+    Raises:
+        InputError: a file has no pair that can be read; the message is the reader's.
+    """
+    sides = (definition["languages"][0], definition["languages"][-1])
+    listed = {corpus.name: corpus.pairs for corpus in opus_corpora(definition, ())}
+    total: int | None = 0
+    scored = False
+    for dataset in corpora:
+        pairs = listed.get(dataset.name)
+        scored |= dataset.kind == "paranmt"
+        (file, *_) = dataset.files
+        if dataset.kind in SAMPLED and Path(file.location).is_file():
+            rows, share = first_rows(dataset.kind, file.location, file)
+            pairs = round(sum(1 for _ in rows.rows) / share)
+            scored |= _SCORE in rows.scores
+            if not pairs:
+                pairs = _read_all(dataset.kind, file, sides, max_member_bytes)
+        total = None if total is None or pairs is None else total + pairs
+    return total, scored
+
+
+def _read_all(kind: str, file: RemoteFile, sides: tuple[str, str], max_member_bytes: int) -> int:
+    """The number of pairs in a file that has none at its beginning; usually the reader says why."""
+    whole = CorpusFile(Path(file.location), file.languages, file.members)
+    with TemporaryDirectory() as folder:
+        output = Path(folder, "pairs.parquet")
+        return extract_corpus(kind, [whole], sides, output, max_member_bytes=max_member_bytes)["pairs"]

@@ -1,0 +1,52 @@
+"""What all workflow scripts share: they check downloads, log, record their outputs and report failures."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from paraphrastic.base.errors import InputError, LogFormatter, lack_of_memory, spelled_out
+from paraphrastic.base.streams import prepare_streams
+from paraphrastic_pipeline.base.records import recorded, undeclared_logged
+from paraphrastic_pipeline.registry.lock import verify_downloads
+
+# What to do if memory runs out.
+FEWER_STEPS = "run fewer steps at a time (--cores, --resources mem_mb=...)"
+
+
+@contextmanager
+def step(snakemake: Any) -> Iterator[None]:
+    """Verify the downloads, log into the rule's file, and record the outputs.
+
+    If the input or the machine is at fault, the script ends with a one-line message.
+    """
+    prepare_streams(results=False)
+    logging.raiseExceptions = False  # a full disk cannot take a log; what matters goes to the terminal
+    log_file = logging.FileHandler(snakemake.log[0], mode="w", encoding="utf-8")
+    log_file.setFormatter(LogFormatter("%(asctime)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[log_file])
+    inputs, outputs = list(snakemake.input), list(snakemake.output)
+    record = recorded(
+        snakemake.rule,
+        inputs=inputs,
+        outputs=outputs,
+        config=snakemake.config,
+        code=snakemake.params.get("code"),
+    )
+    try:
+        verify_downloads(inputs)
+        with undeclared_logged([*inputs, *outputs, *snakemake.log]), record:
+            yield
+    except BaseException as error:
+        if lack := lack_of_memory(error):
+            cause = f"{lack}; {FEWER_STEPS}"
+        elif isinstance(error, InputError):
+            cause = str(error)
+        elif isinstance(error, OSError):
+            cause = str(InputError(f"{error.filename}: {error.strerror}" if error.filename else str(error)))
+        else:
+            logging.exception("failed")
+            raise
+        logging.error("error: %s", cause)
+        sys.exit(spelled_out(f"error in {snakemake.rule}: {cause}"))
