@@ -23,7 +23,7 @@ from paraphrastic import load_model
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.corpus.score import score_pairs
 from paraphrastic_pipeline.corpus.select import select_pairs
-from paraphrastic_pipeline.settings.check import SCHEMA, check_config
+from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.settings.definitions import sweep_runs
 from paraphrastic_pipeline.training.beginning import TrainingInputs
 from paraphrastic_pipeline.training.dataset import UnitVocabulary, encode_dataset
@@ -101,8 +101,7 @@ def rows(
             "definitions": {language: {"languages": ["en", language], "corpora": ["tatoeba_pairs"]}},
             "vocabulary": {"size": 8000},
             "training": {"dimension": 300, "epochs": 8},
-        },
-        schema=SCHEMA,
+        }
     )
     folding = {code: mode for code, mode in config["text"]["folding"].items() if code == language}
     preparation: dict[str, Any] = {"lowercase": True, "folding": folding, "segmentation": {}}

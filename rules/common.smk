@@ -35,9 +35,7 @@ try:
     elif copied := os.environ.setdefault(SETTINGS, ""):
         config.clear()
         config.update(read_json(copied))
-    checked, datasets = check_config(
-        config, schema=Path(workflow.basedir, "workflow/schemas/config.schema.yaml")
-    )
+    checked, datasets = check_config(config)
     config.update(checked)
     corpora = Corpora(config, datasets, ancient)
     models = Models(corpora)

@@ -4,7 +4,7 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from configurations import ROOT, SCHEMA, load
+from configurations import ROOT, load
 
 from paraphrastic_pipeline.settings.check import check_config
 from paraphrastic_pipeline.workflow.corpora import Corpora
@@ -30,7 +30,7 @@ def read_results(name: str, changes: dict[str, Any]) -> Results:
     for key, value in changes.items():
         config[key] = {**config.get(key, {}), **value} if key in SECTIONS else value
     config["registry"] = str(ROOT / "config/datasets.tsv")
-    checked, datasets = check_config(config, schema=SCHEMA)
+    checked, datasets = check_config(config)
     return Results(Evaluations(Models(Corpora(checked, datasets, lambda path: f"ancient {path}"))), ROOT)
 
 

@@ -8,7 +8,6 @@ from paraphrastic_pipeline.registry.datasets import read_registry
 from paraphrastic_pipeline.settings.check import check_config
 
 ROOT = Path(__file__).resolve().parents[2]
-SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 
 
 DEFAULT = "config/datasets.tsv"
@@ -24,7 +23,7 @@ def load(name: str) -> dict:
 def checked(config: dict) -> dict:
     if config.get("registry", DEFAULT) == DEFAULT:  # the path is relative to the repository
         config = {**config, "registry": str(ROOT / DEFAULT)}
-    return check_config(config, schema=SCHEMA)[0]
+    return check_config(config)[0]
 
 
 def changed(path: str, value: object) -> dict:

@@ -6,15 +6,16 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-import yaml
-from configurations import ROOT, SCHEMA, THEIRS, changed, checked, load
+from configurations import ROOT, THEIRS, changed, checked, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.model.architecture import Part
 from paraphrastic_pipeline.settings.architecture import architecture_of, vocabulary_settings
 from paraphrastic_pipeline.settings.check import complete_config, read_config
+from paraphrastic_pipeline.settings.declared import schema_of
 from paraphrastic_pipeline.settings.definitions import RECIPES, sweep_runs
 from paraphrastic_pipeline.settings.schema import Schema
+from paraphrastic_pipeline.settings.sections.configuration import Configuration
 from paraphrastic_pipeline.training.settings import TrainingSettings
 
 SHIPPED = sorted(path.stem for path in (ROOT / "config").glob("*.yaml"))
@@ -37,12 +38,12 @@ def test_the_recipe_of_the_papers_counts_and_identifies_as_they_did(recipe, text
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_configurations_are_valid(name: str) -> None:
-    assert list(checked(load(name))) == list(yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))["properties"])
+    assert list(checked(load(name))) == list(schema_of(Configuration)["properties"])
 
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_configurations_say_only_what_differs_from_the_defaults(name: str) -> None:
-    rules, config = Schema(SCHEMA), load(name)
+    rules, config = Schema(Configuration), load(name)
 
     def filled(config: dict) -> dict:
         complete = copy.deepcopy(config)
@@ -70,8 +71,8 @@ def settings(values: dict, section: tuple[str, ...] = ()) -> Iterator[tuple[tupl
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_completed_configuration_is_a_configuration_of_the_same(name: str) -> None:
-    once = complete_config(load(name), schema=SCHEMA)
-    assert repr(complete_config(once, schema=SCHEMA)) == repr(once)
+    once = complete_config(load(name))
+    assert repr(complete_config(once)) == repr(once)
     assert repr(checked(once)) == repr(checked(load(name)))
 
 
@@ -115,13 +116,13 @@ def test_a_short_configuration_is_filled_with_defaults() -> None:
 
 def test_the_recipe_of_the_papers_has_their_filters_by_default() -> None:
     config = {**load("small"), "recipe": "paper"}
-    selection = complete_config(config, schema=SCHEMA)["selection"]
+    selection = complete_config(config)["selection"]
     papers = checked(load("paper"))["selection"]
     for kind in ("bitext", "paraphrase"):
         for name in ("length", "language"):
             assert selection[kind][name] == papers[kind][name]
     config["selection"] = {"bitext": {"length": {"max": 50}}}
-    assert complete_config(config, schema=SCHEMA)["selection"]["bitext"] == {
+    assert complete_config(config)["selection"]["bitext"] == {
         "length": {"min": 3, "max": 50, "count": "first"},
         "language": None,
     }
@@ -132,7 +133,7 @@ def test_a_definition_overrides_key_by_key() -> None:
     config["definitions"]["de"]["training"] = {"epochs": 2}
     config["definitions"]["de"]["selection"] = {"bitext": {"length": {"min": 4}, "language": None}}
     definitions = checked(config)["definitions"]
-    complete = complete_config(config, schema=SCHEMA)
+    complete = complete_config(config)
     assert definitions["de"]["training"] == {**RECIPES["best"], **complete["training"], "epochs": 2}
     assert definitions["de"]["selection"]["bitext"]["length"] == {"min": 4, "max": 100, "count": "both"}
     assert definitions["de"]["selection"]["bitext"]["language"] is None

@@ -125,7 +125,5 @@ def test_it_runs_where_the_pipeline_is(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["config"]) == 1
-    expected = (
-        "workflow/schemas/config.schema.yaml: is not a file: run this command in the folder of the pipeline"
-    )
+    expected = "config/config.yaml: is not a file: run this command in the folder of the pipeline"
     assert expected in capsys.readouterr().err

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked, load
+from configurations import DEFAULT, REGISTRY, ROOT, changed, checked, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic.base.files import sha256
@@ -156,7 +156,7 @@ def mining(**changes: object) -> dict:
 
 def test_a_mined_corpus_is_a_corpus() -> None:
     config = {**mining(), "registry": str(ROOT / DEFAULT)}
-    complete, datasets = check_config(config, schema=SCHEMA)
+    complete, datasets = check_config(config)
     assert complete["mined"]["found"]["min_similarity"] == 0.7
     found = datasets["found"]
     assert (found.kind, found.version) == ("mined", "de-en of sample_opus 1, by the encoder de at 0.7")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sentencepiece
-from configurations import SCHEMA, checked, load
+from configurations import checked, load
 from scipy import stats
 from small_corpus import sentence_pairs, write_pairs
 
@@ -300,7 +300,7 @@ def test_a_prefixed_variant_differs_in_what_is_shared_alone() -> None:
 )
 def test_faults(study: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as fault:
-        check_config(config_with(**study), schema=SCHEMA)
+        check_config(config_with(**study))
     assert f"config: {message}" in str(fault.value)
 
 
@@ -308,7 +308,7 @@ def test_faults_of_variants() -> None:
     config = config_with(models=["de"], prefixed=True)
     config["definitions"]["de"]["vocabulary"] = {"languages": "separate"}
     with pytest.raises(InputError, match=r"models\.0: 'de' shares nothing between its languages"):
-        check_config(config, schema=SCHEMA)
+        check_config(config)
     config["definitions"]["de-prefixed"] = config["definitions"]["fr"]
     with pytest.raises(InputError, match=r"language_choice\.prefixed: 'de-prefixed' is a definition already"):
-        check_config(config, schema=SCHEMA)
+        check_config(config)

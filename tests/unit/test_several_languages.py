@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from configurations import DEFAULT, REGISTRY, ROOT, SCHEMA, changed, checked
+from configurations import DEFAULT, REGISTRY, ROOT, changed, checked
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.registry.opus import list_path
@@ -26,7 +26,7 @@ def several(corpora: list, languages: tuple[str, ...] = ("en", "de", "es", "fr")
 
 
 def models_of(config: dict) -> Models:
-    found, datasets = check_config(config | HERE, schema=SCHEMA)
+    found, datasets = check_config(config | HERE)
     return Models(Corpora(found, datasets))
 
 
@@ -103,7 +103,7 @@ def test_a_file_may_have_some_of_the_languages(tmp_path: Path, monkeypatch: pyte
     for name in ("mine.tsv", "ours.tsv"):
         Path(name).write_text("content")
     entries = [{"path": "mine.tsv", "languages": ["es"]}, {"path": "ours.tsv", "languages": ["fr", "en"]}]
-    config, datasets = check_config(several(entries) | HERE, schema=SCHEMA)
+    config, datasets = check_config(several(entries) | HERE)
     pairs = corpus_pairs(config["definitions"]["all"], datasets)
     assert pairs == [("mine", ("es", "es")), ("ours", ("fr", "en"))]
 

@@ -10,7 +10,7 @@ import yaml
 
 from paraphrastic import InputError
 from paraphrastic.cli import main
-from paraphrastic_pipeline.settings.check import SCHEMA, check_config, read_config
+from paraphrastic_pipeline.settings.check import check_config, read_config
 from paraphrastic_pipeline.workflow.starter import starter_configuration
 
 ROOT = Path(__file__).parents[2]
@@ -42,7 +42,7 @@ def test_a_file_of_translations(tmp_path: Path) -> None:
     assert "--configfile pl.yaml" in text
     # The configuration has at most ten lines, and the data sets for languages and STS are filled in.
     assert sum(1 for line in text.splitlines() if line and not line.startswith("#")) <= 10
-    checked, _ = check_config(config, schema=SCHEMA)
+    checked, _ = check_config(config)
     assert (checked["language_id"], checked["evaluation"]["sts"]) == ("lid176", "sts")
 
 
@@ -52,7 +52,7 @@ def test_paraphrases_with_and_without_scores(tmp_path: Path, score: bool) -> Non
     config = yaml.safe_load(starter_configuration(["en"], [path], "en.yaml"))
     assert config["models"] == ["en"]
     assert ("selection" in config["definitions"]["en"]) is not score
-    check_config(config, schema=SCHEMA)
+    check_config(config)
 
 
 @pytest.mark.parametrize(("languages", "section"), [(["en", "xog"], "bitext"), (["xog"], "paraphrase")])
@@ -66,7 +66,7 @@ def test_a_language_that_the_identifier_does_not_know(
         section: {"language": None, **({"paraphrase_score": None} if section != "bitext" else {})}
     }
     assert "# The language identifier does not know xog, so languages are not checked.\n" in text
-    check_config(config, schema=SCHEMA)
+    check_config(config)
 
 
 def test_large_files_and_several(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_files_whose_names_are_taken_get_others(tmp_path: Path) -> None:
     assert [entry["path"] for entry in corpora[1:]] == paths
     expected = ["multi30k_2", None, "my_2", "corpus_1", "corpus_2", "my_2_2"]
     assert [entry.get("name") for entry in corpora[1:]] == expected
-    check_config(yaml.safe_load(text), schema=SCHEMA)
+    check_config(yaml.safe_load(text))
 
 
 def test_a_corpus_that_is_given_twice(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_names_that_no_configuration_can_have(
         definition = {"languages": ["en", "de"], "corpora": [{"path": options["--corpus"]}]}
         expected = rf"definitions\.de\.corpora\.0\.path: .* {cause}: rename the file$"
         with pytest.raises(InputError, match=expected):
-            check_config({"models": ["de"], "definitions": {"de": definition}}, schema=SCHEMA)
+            check_config({"models": ["de"], "definitions": {"de": definition}})
 
 
 @pytest.mark.parametrize("character", UNSEEN)

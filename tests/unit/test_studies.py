@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from configurations import SCHEMA, checked, load
+from configurations import checked, load
 
 from paraphrastic.base.errors import InputError
 from paraphrastic_pipeline.evaluation.studies import STUDIES_COLUMNS, tabulate_studies
@@ -135,7 +135,7 @@ def test_a_definition_before_another_does_not_take_over_its_data() -> None:
 )
 def test_faults(study: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as fault:
-        check_config(config_with(x=study), schema=SCHEMA)
+        check_config(config_with(x=study))
     assert f"config: {message}" in str(fault.value)
 
 
@@ -143,7 +143,7 @@ def test_a_name_that_is_taken() -> None:
     config = config_with(x={"model": "de", "vary": {"recipe": ["best"]}})
     config["definitions"]["de-x-1"] = config["definitions"]["fr"]
     with pytest.raises(InputError, match=r"studies\.x: 'de-x-1' is a definition already"):
-        check_config(config, schema=SCHEMA)
+        check_config(config)
 
 
 def table(folder: Path, *, data: str, study: str = "megabatch") -> list[dict[str, str]]:
@@ -219,4 +219,4 @@ def test_a_run_of_another_seed_does_not_take_a_name() -> None:
     config["definitions"]["de"]["seeds"] = 2
     config["definitions"]["de-seed-2"] = config["definitions"]["fr"]
     with pytest.raises(InputError, match=r"definitions\.de\.seeds: 'de-seed-2' is a definition already"):
-        check_config(config, schema=SCHEMA)
+        check_config(config)

@@ -14,7 +14,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from paraphrastic.base.errors import cut, shown
-from paraphrastic.base.limits import Range, Text
+from paraphrastic.base.limits import Text
 
 _WORDS = {bool: "true or false", str: "text", NoneType: "null", int: "a whole number", float: "a number"}
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -31,16 +31,16 @@ def faults(value: Any, kind: Any, key: str = "") -> Iterator[str]:
             `keeps_others = True`.
         key: the key of the value, as `training.epochs`.
     """
-    base, limits = _parts(kind)
+    base, limits = parts_of(kind)
     origin, arguments = get_origin(base), get_args(base)
     if base is Any:
         return
     if origin in (Union, UnionType):
-        fitting = [each for each in arguments if _is_of(value, _parts(each)[0])]
+        fitting = [each for each in arguments if _is_of(value, parts_of(each)[0])]
         found = [list(faults(value, each, key)) for each in fitting]
         # The faults inside a value say more than that the value is not one of several kinds.
         yield from min(found, key=len) if found else [_needed(value, kind, key)]
-    elif not _is_of(value, base) or not all(_passes(value, limit) for limit in limits):
+    elif not _is_of(value, base) or not all(limit.passes(value) for limit in limits):
         yield _needed(value, kind, key)
     elif origin in (list, tuple, Sequence):
         for number, item in enumerate(value):
@@ -55,7 +55,7 @@ def faults(value: Any, kind: Any, key: str = "") -> Iterator[str]:
 
 
 def _faults_of_object(value: Mapping[str, Any], kind: Any, key: str) -> Iterator[str]:
-    hints = _hints(kind)
+    hints = hints_of(kind)
     for field in dataclasses.fields(kind):
         name = _joined(key, field.name)
         if field.name in value:
@@ -102,12 +102,13 @@ def _walk(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 @cache
-def _hints(kind: Any) -> dict[str, Any]:
+def hints_of(kind: Any) -> dict[str, Any]:
+    """The types of the fields of a dataclass, with their limits."""
     fields = {field.name for field in dataclasses.fields(kind)}
     return {name: hint for name, hint in get_type_hints(kind, include_extras=True).items() if name in fields}
 
 
-def _parts(kind: Any) -> tuple[Any, tuple[Range | Text, ...]]:
+def parts_of(kind: Any) -> tuple[Any, tuple[Any, ...]]:
     """A type without its limits, and the limits."""
     return (kind.__origin__, kind.__metadata__) if get_origin(kind) is Annotated else (kind, ())
 
@@ -125,10 +126,6 @@ def _is_of(value: Any, base: Any) -> bool:
     return isinstance(value, list if origin in (list, tuple, Sequence) else dict)
 
 
-def _passes(value: Any, limit: Range | Text) -> bool:
-    return limit.least <= value <= limit.most if isinstance(limit, Range) else limit.passes(value)
-
-
 def _needed(value: Any, kind: Any, key: str) -> str:
     found = _CONSTANTS[value] if value is None or isinstance(value, bool) else shown(value)
     return f"{key}: is {found}; {_words(kind)} is needed"
@@ -136,12 +133,12 @@ def _needed(value: Any, kind: Any, key: str) -> str:
 
 def _words(kind: Any) -> str:
     """Which values a description allows, in words."""
-    base, limits = _parts(kind)
+    base, limits = parts_of(kind)
     origin, arguments = get_origin(base), get_args(base)
     for limit in limits:
         if isinstance(limit, Text):
             return limit.words
-        return f"{_WORDS[base]} from {limit.least:,} to {limit.most:,}"
+        return f"{_WORDS[base]} {limit.words}"
     if origin is Literal:
         return " or ".join(map(repr, arguments))
     if origin in (Union, UnionType):

@@ -92,19 +92,18 @@ def config(configfile: list[Path], config: _Settings, model: str | None, as_json
         from paraphrastic.base.yaml_text import write_yaml
         from paraphrastic_pipeline.settings.check import (
             DEFAULT_CONFIG,
-            SCHEMA,
             check_config,
             complete_config,
             read_config,
         )
         from paraphrastic_pipeline.settings.definitions import undefined
 
-    if not SCHEMA.is_file():
-        raise InputError(f"{SCHEMA}: is not a file: run this command in the folder of the pipeline")
+    if not DEFAULT_CONFIG.is_file():
+        raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
     given = read_config(configfile or [DEFAULT_CONFIG], cli.settings_of(config))
-    checked, _ = check_config(given, schema=SCHEMA)
+    checked, _ = check_config(given)
     if model is None:
-        shown = complete_config(given, schema=SCHEMA)
+        shown = complete_config(given)
     elif model in checked["definitions"]:
         shown = checked["definitions"][model]
     else:

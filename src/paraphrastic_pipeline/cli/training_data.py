@@ -76,10 +76,10 @@ def licences(configfile: list[Path]) -> None:
     from paraphrastic_pipeline.registry.licences import commercial_use
 
     with cli.needing("pipeline"):
-        from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, SCHEMA, check_config, read_config
+        from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, read_config
 
     config = read_config(configfile or [DEFAULT_CONFIG])
-    checked, datasets = check_config(config, schema=SCHEMA)
+    checked, datasets = check_config(config)
     described = [*checked["definitions"].values(), *checked["mined"].values()]
     for name in sorted({corpus for each in described for corpus in each["corpora"]} - set(checked["mined"])):
         licence = datasets[name].licence

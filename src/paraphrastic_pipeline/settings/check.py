@@ -1,4 +1,4 @@
-"""Check the whole configuration before anything runs, and complete it with its schema's defaults."""
+"""Check the whole configuration before anything runs, and complete it with the defaults."""
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,11 +26,15 @@ from paraphrastic_pipeline.settings.definitions import (
 )
 from paraphrastic_pipeline.settings.local_files import name_files, named_datasets
 from paraphrastic_pipeline.settings.schema import Schema, entry, plain
+from paraphrastic_pipeline.settings.sections.configuration import Configuration, Definition
+from paraphrastic_pipeline.settings.sections.corpora import Mined
+from paraphrastic_pipeline.settings.sections.encoder import Part
+from paraphrastic_pipeline.settings.sections.evaluation import System
+from paraphrastic_pipeline.settings.sections.studies import Study
 from paraphrastic_pipeline.settings.studies import add_models, shared_models
 from paraphrastic_pipeline.settings.validation import semantic_errors
 
-# The schema and the default configuration in a checkout of the pipeline.
-SCHEMA = Path("workflow/schemas/config.schema.yaml")
+# The default configuration in a checkout of the pipeline.
 DEFAULT_CONFIG = Path("config/config.yaml")
 
 
@@ -66,17 +70,17 @@ def read_config(files: Sequence[Path], settings: Mapping[str, Any] | None = None
     return _merge(config, settings or {})
 
 
-def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
-    """Fill in the schema's defaults in all sections; the result is again a valid configuration.
+def complete_config(config: Mapping[str, Any]) -> Json:
+    """Fill in the defaults in all sections; the result is again a valid configuration.
 
     Definitions are not filled, since each overrides these sections key by key. Configurations that mean the
     same (`0` and `0.0`, another order of keys) become identical to the last character, because Snakemake
     compares them as text.
 
     Raises:
-        InputError: one line per error that the schema finds, with the path of the key.
+        InputError: one line per error in a single setting, with the path of the key.
     """
-    rules = _read_schema(schema)
+    rules = _rules(Configuration)
     completed: Json = plain(config)
     # First, because the run, its log and its results have copies of the configuration.
     _refuse(_secrets(completed))
@@ -84,15 +88,15 @@ def complete_config(config: Mapping[str, Any], *, schema: Path) -> Json:
     if completed.get("recipe") == "paper":
         completed["selection"] = _merge(copy.deepcopy(SELECTION_OF_PAPER), completed.get("selection") or {})
     rules.fill_defaults(completed)
-    for section, kind in (("mined", "mined"), ("systems", "system"), ("studies", "study")):
-        for described in completed[section].values():
-            rules.fill_defaults(described, rules.named[kind])
+    for name, kind in (("mined", Mined), ("systems", System), ("studies", Study)):
+        for described in completed[name].values():
+            _rules(kind).fill_defaults(described)
     completed = rules.normalize(completed)
-    _normalize_studies(completed["studies"], rules)
+    _normalize_studies(completed["studies"])
     return completed
 
 
-def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict[str, Dataset]]:
+def check_config(config: Mapping[str, Any]) -> tuple[Json, dict[str, Dataset]]:
     """Check and complete the configuration, and complete every definition with the global sections.
 
     Settings that `training` leaves out come from the recipe. In a completed definition, all `corpora` are
@@ -105,24 +109,24 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     Raises:
         InputError: one line per error, with the path of the key.
     """
-    rules = _read_schema(schema)
-    checked = complete_config(config, schema=schema)
+    rules = _rules(Configuration)
+    checked = complete_config(config)
     _refuse(_keep_languages(checked))
     _refuse(add_models(checked))
-    # Only now are the values of studies in definitions, where the schema can check them.
+    # Only now are the values of studies in definitions, where they can be checked.
     _refuse(rules.errors(checked))
     registry = read_registry(checked["registry"])
     written = copy.deepcopy(checked["definitions"])
     for model, definition in checked["definitions"].items():
         completed = _merge({section: copy.deepcopy(checked[section]) for section in OVERRIDABLE}, definition)
-        rules.fill_defaults(completed, rules.named["definition"])
+        _rules(Definition).fill_defaults(completed)
         completed["recipe"] = recipe_of(completed)
         if completed["training"]["distil"] is not None:
             completed["training"].setdefault("loss", "cosines")
         completed["training"] = {**RECIPES[completed["recipe"]], **completed["training"]}
         completed["sweep"].setdefault("dropout", [0.1 if completed["encoder"]["transformer"] else 0.0])
         for part in completed["encoder"]["parts"]:
-            rules.fill_defaults(part, rules.named["part"])
+            _rules(Part).fill_defaults(part)
             part["unit"] = part["unit"] or completed["vocabulary"]["unit"]
         checked["definitions"][model] = completed
     checked["training"] = {**RECIPES[recipe_of(checked)], **checked["training"]}
@@ -138,7 +142,7 @@ def check_config(config: Mapping[str, Any], *, schema: Path) -> tuple[Json, dict
     return checked, datasets
 
 
-_read_schema = cache(Schema)
+_rules = cache(Schema)
 
 
 def _secrets(value: Any, path: str = "") -> Iterator[str]:
@@ -220,11 +224,12 @@ def _languages(definition: Mapping[str, Any]) -> set[str]:
     return set(definition["languages"]) - {"en"} or {"en"}
 
 
-def _normalize_studies(studies: Json, rules: Schema) -> None:
+def _normalize_studies(studies: Json) -> None:
     """Normalize the varied values of studies by the rules of the settings that they vary."""
     for study in studies.values():
         for path, values in study["vary"].items():
-            rule = rules.named["definition"]
+            rules = _rules(Definition)
+            rule = rules.root
             for key in path.split("."):
                 rule = entry(rule, key)
             # Settings of a sweep are lists, but a study compares their single values.

@@ -1,86 +1,30 @@
 """What a checked configuration says about a model: its runs, and the corpora and models that it needs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
 from paraphrastic.base.files import Json
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile
+from paraphrastic_pipeline.settings.declared import recipe_values
+from paraphrastic_pipeline.settings.sections.configuration import ModelSections
+from paraphrastic_pipeline.settings.sections.training import Hyperparameters, Training
 
 # A section of the configuration and a name within it.
 Key = tuple[str, str]
 
 # Sections that a definition can override for its model.
-OVERRIDABLE = (
-    "selection",
-    "duplicates",
-    "near_duplicates",
-    "max_pairs",
-    "weights",
-    "vocabulary",
-    "encoder",
-    "recipe",
-    "training",
-    "sweep",
-)
+OVERRIDABLE = tuple(each.name for each in fields(ModelSections))
 
 # Training settings that no result depends on, so changing them does not cause new training.
-WATCHING = ("checkpoint_minutes", "tensorboard")
+WATCHING = {each.name for each in fields(Training)} - {each.name for each in fields(Hyperparameters)}
 
 
-# What both recipes for averages and LSTMs have.
-_COMMON: Mapping[str, Any] = {
-    "epochs": 25,
-    "batch_size": 128,
-    "loss": "margin",
-    "optimizer": "adam",
-    "warmup": 0.0,
-    "weight_decay": 0.0,
-    "max_gradient_norm": None,
-    "precision": "float32",
-}
 # Named training settings: those of the papers, and better ones that we found (docs/recipe.md).
-RECIPES: Mapping[str, Mapping[str, Any]] = {
-    # Wieting et al. 2021, section 5.1, and the original code.
-    "paper": {
-        **_COMMON,
-        "init_std": 1.0,
-        "init_sif": None,
-        "margin": 0.4,
-        "learning_rate": 0.001,
-        "learning_rate_schedule": "constant",
-        "mining_precision": "float32",
-    },
-    "best": {
-        **_COMMON,
-        "init_std": 0.1,
-        "init_sif": 0.003,
-        "margin": 0.6,
-        "learning_rate": 0.003,
-        "learning_rate_schedule": "linear",
-        "mining_precision": "auto",
-    },
-    # Dadas 2022, section IV-C. Weight decay, gradient norm and precision, which it does not state, are those
-    # that sentence-transformers had then. A margin counts only if the loss is chosen.
-    "transformer": {
-        "epochs": 3,
-        "batch_size": 64,
-        "loss": "multiple_negatives",
-        "optimizer": "adamw",
-        "learning_rate": 2e-6,
-        "learning_rate_schedule": "linear",
-        "warmup": 0.1,
-        "weight_decay": 0.01,
-        "max_gradient_norm": 1.0,
-        "precision": "auto",
-        "init_std": 1.0,
-        "init_sif": None,
-        "margin": 0.4,
-        "mining_precision": "auto",
-    },
+RECIPES: Mapping[str, Json] = {
+    recipe: recipe_values(Hyperparameters, recipe) for recipe in ("paper", "best", "transformer")
 }
-
-
 # The filters of the papers' code, which replace the schema's defaults if the whole configuration has the
 # recipe `paper`: bitext by the length of the English side, ParaNMT by the mean length and the best label.
 SELECTION_OF_PAPER: Json = {

@@ -4,10 +4,8 @@ import copy
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 from jsonschema.validators import extend
@@ -15,7 +13,7 @@ from jsonschema.validators import extend
 from paraphrastic.base.errors import did_you_mean, shown
 from paraphrastic.base.files import Json
 from paraphrastic.base.numbers import with_point
-from paraphrastic_pipeline.registry.datasets import FILE_KINDS
+from paraphrastic_pipeline.settings.declared import schema_of
 
 # A number with an exponent but no point, which people read as a number and YAML as text.
 _EXPONENT = re.compile(r"[-+]?[0-9]+[eE][-+]?[0-9]+")
@@ -37,17 +35,6 @@ _FORMER = {
     "or, for the best guess alone, as before, {rule: best, min_probability: 0.5}",
 }
 
-# Descriptions, for messages, of the text that matches each pattern of the schema.
-PATTERNS = {
-    r"^[a-z]{2,3}$": "a language code, which has two or three small letters, such as de",
-    r"^[a-z]{2,3}-[a-z]{2,3}$": "a pair of language codes, such as de-en",
-    r"^[a-z0-9][a-z0-9_-]*$": "a model's name, which has small letters, digits, _ and -",
-    r"^[a-z0-9_]+$": "a name of small letters, digits and _",
-    r"^[A-Za-z0-9][A-Za-z0-9._-]*$": "a system's name, which has letters, digits, dots, _ and -",
-    r"^[a-z0-9_]+(\.[a-z0-9_]+)*$": "the path of a setting, such as sweep.megabatch",
-    r"^\S(.*\S)?$": "a label, which neither begins nor ends with a space",
-    r"\S": "a command",
-}
 _PAIR = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 
 
@@ -60,10 +47,10 @@ def _is_number(value: object) -> bool:
 _TYPE_CHECKER = Draft202012Validator.TYPE_CHECKER.redefine("number", lambda _, value: _is_number(value))
 
 
-def _pattern(_validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
+def _pattern(_validator: Any, pattern: str, value: Any, schema: Json) -> Iterator[ValidationError]:
     # Make `$` match only at the end of the text; in Python it also matches before a final newline.
     if isinstance(value, str) and not re.search(re.sub(r"\$$", r"\\Z", pattern), value):
-        words = PATTERNS.get(pattern, f"text that matches {pattern}")
+        words = schema["words"]
         # YAML reads some keys, such as `no`, as booleans, which have become text by now.
         hint = _boolean_hint(value == "True") if value in ("False", "True") else ""
         yield ValidationError(f"{shown(value)} is not {words}{hint}")
@@ -73,29 +60,10 @@ _Validator = extend(Draft202012Validator, {"pattern": _pattern}, type_checker=_T
 
 
 class Schema:
-    """A JSON Schema in a YAML file, whose references all point to its own `$defs`.
+    """The rules for a section, as a JSON Schema."""
 
-    Attributes:
-        root: the whole schema, with every reference replaced by its rule.
-        named: the rules under `$defs`, with the same replacements.
-    """
-
-    def __init__(self, path: Path) -> None:
-        root = yaml.safe_load(path.read_text(encoding="utf-8"))
-        self._definitions: Json = root.pop("$defs")
-        # The possible kinds of corpora come from the registry's table of kinds.
-        self._definitions["corpus"]["properties"]["kind"]["enum"] = [*FILE_KINDS, "groups"]
-        self.root: Json = self._in_place(root)
-        self.named: Json = self._in_place(self._definitions)
-
-    def _in_place(self, rule: Any) -> Any:
-        if isinstance(rule, list):
-            return [self._in_place(part) for part in rule]
-        if not isinstance(rule, dict):
-            return rule
-        name = rule.get("$ref", "").removeprefix("#/$defs/")
-        whole = {**self._definitions.get(name, {}), **rule}
-        return {key: self._in_place(part) for key, part in whole.items() if key != "$ref"}
+    def __init__(self, section: type) -> None:
+        self.root: Json = schema_of(section)
 
     def errors(self, value: Json) -> list[str]:
         """The errors that the schema finds, each on one line that begins with the path of the key."""

@@ -12,7 +12,7 @@ from paraphrastic.base.yaml_text import write_yaml
 from paraphrastic_pipeline.corpus.readers import CorpusFile, extract_corpus
 from paraphrastic_pipeline.registry.datasets import Dataset, RemoteFile, read_registry
 from paraphrastic_pipeline.registry.language_labels import labels_of
-from paraphrastic_pipeline.settings.check import SCHEMA, check_config, complete_config
+from paraphrastic_pipeline.settings.check import DEFAULT_CONFIG, check_config, complete_config
 from paraphrastic_pipeline.settings.local_files import (
     ENDINGS,
     default_name_and_kind,
@@ -41,8 +41,8 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         InputError: the pipeline would refuse the configuration, such as for a file that is not there, or
             would find no pair in a file.
     """
-    if not SCHEMA.is_file():
-        raise InputError(f"{SCHEMA}: is not a file: run this command in the folder of the pipeline")
+    if not DEFAULT_CONFIG.is_file():
+        raise InputError(f"{DEFAULT_CONFIG}: is not a file: run this command in the folder of the pipeline")
     if len(set(languages)) < len(languages):
         pair, code = "-".join(languages), languages[0]
         raise InputError(f"--languages {pair}: for paraphrases, name the language once: --languages {code}")
@@ -76,13 +76,13 @@ def starter_configuration(languages: Sequence[str], corpora: Sequence[str], outp
         codes = " and ".join(strange)
         notes.append(f"The language identifier does not know {codes}, so languages are not checked.")
     config: dict[str, Any] = {"models": [model], "definitions": {model: definition}}
-    registry = read_registry(complete_config(config, schema=SCHEMA)["registry"])
+    registry = read_registry(complete_config(config)["registry"])
     entries = _entries(files, {*registry, *corpora})
     definition["corpora"] = [entries.get(corpus, corpus) for corpus in corpora]
     section = "paraphrase" if len(languages) == 1 else "bitext"
     if selection:
         definition["selection"] = {section: selection}
-    checked, datasets = check_config(config, schema=SCHEMA)
+    checked, datasets = check_config(config)
     used = [datasets[name] for name in checked["definitions"][model]["corpora"]]
     pairs, scored = _measure(checked["definitions"][model], used, checked["max_member_bytes"])
     if len(languages) == 1 and not scored:

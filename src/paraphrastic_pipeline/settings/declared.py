@@ -1,0 +1,219 @@
+"""Declare a setting once: as a field of a frozen class, with its type, range, default and meaning.
+
+The text below a field is its meaning. It is read from the source when the reference is written, and nothing
+else depends on it, so that another word there runs no step again.
+"""
+
+import ast
+import copy
+import dataclasses
+import inspect
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, dataclass_transform, get_args, get_origin
+
+from paraphrastic.base.files import Json
+from paraphrastic.base.limits import Length, OneOf, Range, Text
+from paraphrastic.base.typed import hints_of, parts_of
+
+T = TypeVar("T")
+_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
+# The keyword of JSON Schema for the least and the greatest length, by the type that has it.
+_LENGTHS = {"array": "Items", "object": "Properties", "string": "Length"}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Overrides:
+    """A mapping with some settings of a section, which count in place of the section's own."""
+
+    section: type
+
+
+def setting(default: Any = dataclasses.MISSING, *, original: Any = dataclasses.MISSING, key: str = "") -> Any:
+    """A setting, or a section if the default is its class.
+
+    Args:
+        default: its value if the configuration does not give it; without one, the setting is needed.
+        original: the value in the original code, if that is another one or has to be said.
+        key: its name in a configuration, if that is no name in Python.
+    """
+    about = {"original": original, "key": key}
+    about = {name: value for name, value in about.items() if value not in (dataclasses.MISSING, "")}
+    if isinstance(default, type):
+        return dataclasses.field(default_factory=default, metadata=about)
+    if isinstance(default, list | dict):
+        return dataclasses.field(default_factory=lambda: copy.deepcopy(default), metadata=about)
+    return dataclasses.field(default=default, metadata=about)
+
+
+def by_recipe(*, paper: Any, best: Any, transformer: Any, original: Any = dataclasses.MISSING) -> Any:
+    """A setting whose default depends on the recipe; the original's value is that of the recipe `paper`."""
+    recipes = {"paper": paper, "best": best, "transformer": transformer}
+    return dataclasses.field(metadata={"recipes": recipes, "original": paper})
+
+
+def derived(original: Any = dataclasses.MISSING) -> Any:
+    """A setting whose default follows from others, so that a configuration may leave it out."""
+    about = {} if original is dataclasses.MISSING else {"original": original}
+    return dataclasses.field(default=None, metadata={"derived": True, **about})
+
+
+@dataclass_transform(
+    frozen_default=True, kw_only_default=True, field_specifiers=(setting, by_recipe, derived)
+)
+def section(kind: type[T]) -> type[T]:
+    """Make a class a section of the configuration; its fields are the settings."""
+    return dataclasses.dataclass(frozen=True, kw_only=True)(kind)
+
+
+def recipe_values(kind: type, recipe: str) -> Json:
+    """The settings of a section whose defaults depend on the recipe."""
+    fields = dataclasses.fields(kind)
+    return {each.name: each.metadata["recipes"][recipe] for each in fields if "recipes" in each.metadata}
+
+
+def key_of(field: "dataclasses.Field[Any]") -> str:
+    """The name of a setting in a configuration."""
+    return str(field.metadata.get("key", field.name))
+
+
+def built(kind: Any, value: Any) -> Any:
+    """A value of a checked and completed configuration, in the classes that describe it."""
+    base, limits = parts_of(kind)
+    if get_origin(base) in (Union, UnionType):
+        inside = [each for each in get_args(base) if _is_inside(value, parts_of(each)[0])]
+        return built(inside[0], value) if inside else value
+    if value is None or any(isinstance(limit, Overrides) for limit in limits):
+        return value
+    if dataclasses.is_dataclass(base) and isinstance(base, type):
+        hints = hints_of(base)
+        fields = {key_of(each): each.name for each in dataclasses.fields(base)}
+        return base(**{fields[key]: built(hints[fields[key]], value[key]) for key in fields if key in value})
+    if get_origin(base) in (list, Sequence):
+        return [built(get_args(base)[0], item) for item in value]
+    if get_origin(base) is Mapping or get_origin(base) is dict:
+        return {key: built(get_args(base)[1], item) for key, item in value.items()}
+    return value
+
+
+def _is_inside(value: Any, base: Any) -> bool:
+    if dataclasses.is_dataclass(base) or get_origin(base) in (Mapping, dict):
+        return isinstance(value, Mapping)
+    return get_origin(base) in (list, Sequence) and isinstance(value, list)
+
+
+def as_json(value: Any) -> Any:
+    """The settings of a section, or anything that has sections inside, as JSON; `built` reads it again."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        pairs = [(each, getattr(value, each.name)) for each in dataclasses.fields(value)]
+        said = [(each, item) for each, item in pairs if item is not None or "derived" not in each.metadata]
+        return {key_of(each): as_json(item) for each, item in said}
+    if isinstance(value, Mapping):
+        return {key: as_json(item) for key, item in value.items()}
+    return [as_json(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def schema_of(kind: Any, *, documented: bool = False) -> Json:
+    """The JSON Schema of a description; if `documented`, also with meanings and the original's values."""
+    base, limits = parts_of(kind)
+    origin, arguments = get_origin(base), get_args(base)
+    if any(isinstance(limit, Overrides) for limit in limits):
+        (limit,) = limits
+        return {**schema_of(limit.section, documented=documented), "fill": False, "required": []}
+    if origin in (Union, UnionType):
+        return _union([schema_of(each, documented=documented) for each in arguments])
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if base is Any:
+        return {}
+    if base in _TYPES:
+        found: Json = {"type": _TYPES[base]}
+    elif isinstance(base, type) and dataclasses.is_dataclass(base):
+        found = _schema_of_section(base, documented=documented)
+    elif origin in (list, Sequence):
+        items = schema_of(arguments[0], documented=documented)
+        found = {"type": "array", **({"items": items} if items else {})}
+    else:
+        names = {key: rule for key, rule in schema_of(arguments[0]).items() if key != "type"}
+        values = schema_of(arguments[1], documented=documented)
+        found = {
+            "type": "object",
+            **({"propertyNames": names} if names else {}),
+            "additionalProperties": values,
+        }
+    for limit in limits:
+        found |= _limit(limit, found["type"])
+    return found
+
+
+def _union(kinds: list[Json]) -> Json:
+    """One rule for a value of several kinds, as no two of them have the same keyword with other values."""
+    if any("enum" in each for each in kinds):
+        return {"enum": [value for each in kinds for value in each.get("enum", [None])]}
+    whole: Json = {"type": [each["type"] for each in kinds]}
+    for each in kinds:
+        whole = {**each, **whole}
+    return whole
+
+
+def _limit(limit: Any, kind: str) -> Json:
+    """The keywords of a limit of a value of this kind."""
+    match limit:
+        case Range():
+            least = {"exclusiveMinimum" if limit.is_open else "minimum": limit.least}
+            return least if limit.most == math.inf else {**least, "maximum": limit.most}
+        case Length():
+            name = _LENGTHS[kind]
+            found = {f"min{name}": limit.least} if limit.least else {}
+            found |= {} if limit.most is None else {f"max{name}": limit.most}
+            return {**found, "uniqueItems": True} if limit.distinct else found
+        case OneOf():
+            return {"enum": list(limit.values)}
+        case Text():
+            return {"pattern": limit.pattern, "words": limit.words}
+    raise TypeError(f"{limit} has no form in JSON Schema")
+
+
+def _schema_of_section(kind: type, *, documented: bool) -> Json:
+    hints, rules, required = hints_of(kind), {}, []
+    texts = meanings(kind) if documented else {}
+    for each in dataclasses.fields(kind):
+        rule = schema_of(hints[each.name], documented=documented)
+        if each.default_factory is not dataclasses.MISSING:
+            default = each.default_factory
+            if not isinstance(default, type):
+                rule["default"] = default()
+        elif each.default is not dataclasses.MISSING and "derived" not in each.metadata:
+            rule["default"] = as_json(each.default)
+        elif "recipes" not in each.metadata and "derived" not in each.metadata:
+            required.append(key_of(each))
+        if documented:
+            rule |= {"original": each.metadata["original"]} if "original" in each.metadata else {}
+            rule |= {"recipes": each.metadata["recipes"]} if "recipes" in each.metadata else {}
+            rule |= {"description": texts[each.name]} if each.name in texts else {}
+        rules[key_of(each)] = rule
+    found: Json = {"type": "object", "additionalProperties": False, "required": required, "properties": rules}
+    if documented and kind.__doc__:
+        found["description"] = _on_one_line(kind.__doc__)
+    return found
+
+
+@cache
+def meanings(kind: type) -> dict[str, str]:
+    """What each setting of a section means: the text below its field, also in a section that it extends."""
+    found: dict[str, str] = {}
+    for each in reversed(kind.__mro__[:-1]):
+        (tree,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
+        body = tree.body if isinstance(tree, ast.ClassDef) else []
+        for field, text in pairwise(body):
+            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr):
+                found[ast.unparse(field.target)] = _on_one_line(ast.literal_eval(text.value))
+    return found
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,1 @@
+"""The sections of a configuration, each a class with its settings."""

@@ -1,0 +1,156 @@
+"""A whole configuration, and a model's definition in it."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from paraphrastic.base.limits import Length, Range
+from paraphrastic_pipeline.settings.declared import derived, section, setting
+from paraphrastic_pipeline.settings.sections.corpora import FileCorpus, Mined, OriginalDataset
+from paraphrastic_pipeline.settings.sections.encoder import Encoder, Vocabulary
+from paraphrastic_pipeline.settings.sections.evaluation import Evaluation, System
+from paraphrastic_pipeline.settings.sections.names import (
+    LanguageCode,
+    ModelName,
+    NotEmpty,
+    PlainName,
+    SystemName,
+)
+from paraphrastic_pipeline.settings.sections.selection import Contamination, NearDuplicates, Selection
+from paraphrastic_pipeline.settings.sections.studies import (
+    Comparison,
+    FilterStudy,
+    Inspection,
+    LanguageChoice,
+    Negatives,
+    Statistics,
+    Study,
+)
+from paraphrastic_pipeline.settings.sections.text import Extraction, Text
+from paraphrastic_pipeline.settings.sections.training import Sweep, Training
+
+
+@section
+class ModelSections:
+    """The sections of a model. Those of a definition override the global ones key by key."""
+
+    selection: Selection = setting(Selection)
+    duplicates: Literal["keep_one", "drop_all", "keep_all"] = setting("keep_one", original="drop_all")
+    """Whether one copy of equal pairs is kept, all copies of a line that a corpus has more than once are
+    dropped (`drop_all`, as `uniq -u` does with sorted lines), or nothing is dropped (`keep_all`).
+    """
+    near_duplicates: NearDuplicates | None = None
+    max_pairs: Mapping[str, Annotated[int, Range(1)] | None] = setting(
+        {}, original="4 million for two corpora"
+    )
+    """The number of random pairs of a corpus that are used at most, by the name of the corpus; null for all.
+    """
+    weights: Mapping[str, Annotated[float, Range(1, 100)] | None] = setting({})
+    """How often each pair of a corpus is in the training data, by the name of the corpus; null for once. With
+    2.5, a random half of its pairs is there three times and the others twice. Use `max_pairs` to make a
+    corpus smaller.
+    """
+    vocabulary: Vocabulary = setting(Vocabulary)
+    encoder: Encoder = setting(Encoder)
+    recipe: Literal["best", "paper", "transformer"] | None = setting(None, original="paper")
+    """The values that `training` does not give: those of the papers on averages and LSTMs (`paper`), [better
+    ones](../docs/recipe.md) (`best`), or those of the paper on Transformers (`transformer`). Null stands for
+    `transformer` if the encoder is one, and otherwise for `best`.
+    """
+    training: Training = setting(Training)
+    sweep: Sweep = setting(Sweep)
+
+
+@section
+class Definition(ModelSections):
+    """One model. The sections `selection`, `vocabulary`, `training` and so on may be repeated here, and
+    override the global ones key by key.
+    """
+
+    seeds: Annotated[int, Range(1)] = 1
+    """The number of training runs that differ only in their seed; tables show their mean and deviation. With
+    `seeds: 3`, the model `de` becomes `de`, `de-seed-2` and `de-seed-3`.
+    """
+    published_as: list[str] = setting([])
+    """The published systems that the model stands for in the ledger, by their names in `config/published`."""
+    seed: Annotated[int, Range(0)] = derived()
+    """The seed of training, if it is not the global one."""
+    languages: Annotated[list[LanguageCode], Length(1, distinct=True)]
+    """One language for a model of paraphrases, two for a model of bitext, or more. With several languages, a
+    corpus gives its pairs of any two of them or, if it has none, its paraphrases in any of them.
+    """
+    corpora: Annotated[list[str | FileCorpus], Length(1, distinct=True)] = setting([])
+    """Data sets of the registry, corpora of OPUS, mined corpora, or files by their path. If a pair is in
+    several of them, the copy of the first is kept.
+    """
+    dataset: OriginalDataset | None = None
+
+
+@section
+class Configuration(ModelSections):
+    """A whole configuration."""
+
+    mirror: NotEmpty | None = None
+    """A folder or http address where `https://HOST/PATH` is found as `HOST/PATH`; null for the real
+    addresses.
+    """
+    registry: str = "config/datasets.tsv"
+    """The table of data sets; see [data sets and downloads](../docs/download.md)."""
+    seed: Annotated[int, Range(0, 1000000)] = 1
+    """The seed of every sample, shuffle and initial parameter."""
+    sample: bool = False
+    """Whether the data are a sample, or stand in for others, so that the figures say nothing about the
+    papers'. Then all tables, cards and the page mark them as those of a sample, and nothing is compared with
+    published figures.
+    """
+    licences: Literal["any", "commercial"] = "any"
+    """With `commercial`, corpora of the registry whose licences do not clearly allow commercial use are left
+    out of all definitions. `paraphrastic licences` lists the licences.
+    """
+    models: Annotated[list[str], Length(1, distinct=True)]
+    """The names of the models to build. Each is described under `definitions`."""
+    languages: Annotated[list[str], Length(1, distinct=True)] | None = None
+    """Builds only the models and studies of these languages, such as `[fr]` for models of English and French;
+    `en` means models of English alone, null all of them.
+    """
+    definitions: Annotated[Mapping[ModelName, Definition], Length(1)]
+    """What each model is made of, by its name."""
+    mined: Mapping[PlainName, Mined] = setting({})
+    """Corpora of paraphrases that are mined from bitext, by name; see [mined
+    paraphrases](../docs/corpora.md#mined-paraphrases).
+    """
+    language_id: str | None = "lid176"
+    """The data set with the fastText model that identifies languages (`lid176`), or with labelled text to
+    train one on; null turns language identification off.
+    """
+    word_vectors: str | None = None
+    """The data set with word vectors from which paraphrase scores are computed; null uses a corpus's own
+    scores, if it has any.
+    """
+    max_member_bytes: Annotated[int, Range(1)] = 107374182400
+    """The size in bytes that no member of a downloaded archive may exceed."""
+    shards: Annotated[int, Range(1, 10000)] = 1
+    """The number of parts, of at least 65,536 pairs, in which a corpus is scored, to keep a cluster busy."""
+    extraction: Extraction = setting(Extraction)
+    text: Text = setting(Text)
+    contamination: Contamination = setting(Contamination)
+    pairs_per_group: Mapping[str, Annotated[int, Range(1)]] = setting({})
+    """The number of pairs that are drawn from a group of sentences that mean the same, at most, by the name
+    of the corpus; 10 for corpora that are not named. If `link:` joins the rows of a corpus, this is the limit
+    for each row, not for all rows that are joined.
+    """
+    statistics: Statistics = setting(Statistics)
+    filter_study: FilterStudy = setting(FilterStudy)
+    studies: Mapping[PlainName, Study] = setting({})
+    """Models that are compared in `results/tables/studies.csv`, by the name of the study; see
+    [studies](../docs/training.md#compare-settings-studies).
+    """
+    negatives: Negatives = setting(Negatives)
+    inspection: Inspection = setting(Inspection)
+    comparison: Comparison = setting(Comparison)
+    language_choice: LanguageChoice = setting(LanguageChoice)
+    evaluation: Evaluation = setting(Evaluation)
+    systems: Mapping[SystemName, System] = setting({})
+    """Other people's encoders, by name, which are evaluated like the models. Each has one of `path`,
+    `sentence_transformers`, `model2vec` and `vectors`; see
+    [evaluation](../docs/evaluation.md#other-peoples-systems).
+    """

@@ -1,0 +1,107 @@
+"""Corpora by their path, data of the original code, and corpora that are mined or translated."""
+
+from typing import Annotated, Literal
+
+from paraphrastic.base.limits import Length, OneOf, Range
+from paraphrastic_pipeline.registry.datasets import FILE_KINDS
+from paraphrastic_pipeline.settings.declared import derived, section
+from paraphrastic_pipeline.settings.sections.names import LanguageCode, NotEmpty, PlainName
+
+
+@section
+class FileCorpus:
+    """The name of a corpus, or a file."""
+
+    path: NotEmpty
+    """The file, plain or compressed with gzip, bzip2, xz or Zstandard. It is read from where it is, and its
+    path may not contain braces.
+    """
+    name: PlainName = derived()
+    """The name of the corpus, of a–z, 0–9 and _; by default it is made from the file's name."""
+    kind: Annotated[str, OneOf((*FILE_KINDS, "groups"))] = derived()
+    """`tsv`, `jsonl`, `parquet` or `tmx`, for which the ending of the file's name decides by default, or
+    `groups`.
+    """
+    columns: Annotated[list[NotEmpty | Annotated[int, Range(1)]], Length(1, 100, distinct=True)] = derived()
+    """The columns of source, target and optionally the paraphrase score (`-` for none) and the translation
+    score: names, or in TSV also numbers from 1. By default they are [found in the
+    file](../docs/download.md#tables-of-pairs). For `groups`, the words that [say where the sentences
+    are](../docs/download.md#groups-of-sentences).
+    """
+    languages: Annotated[list[LanguageCode], Length(1, 2, distinct=True)] = derived()
+    """The language of the file's paraphrases, or its pair of languages; by default those of the definition,
+    if it has at most two.
+    """
+
+
+@section
+class OriginalDataset:
+    """Training data of the original code instead of corpora; see [the authors' models and
+    data](../docs/original.md).
+    """
+
+    hdf5: NotEmpty
+    """Pairs of sentences as variable-length arrays of rows in the data set `data`."""
+    vocabulary: NotEmpty
+    """Text with a piece, a tab and its row on each line."""
+    sentencepiece: NotEmpty
+    """The sentencepiece model that cut the text."""
+
+
+@section
+class MiningEncoder:
+    """An encoder that is not one of the definitions, by `path` or by `sentence_transformers`."""
+
+    path: NotEmpty = derived()
+    """A model folder of this project or of sentence-transformers."""
+    sentence_transformers: NotEmpty = derived()
+    """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
+
+
+@section
+class Translator:
+    """The model that translates the sentences of the first language into the second (ParaNMT-50M, section 3);
+    null if there is an encoder.
+    """
+
+    model: NotEmpty
+    """A sequence-to-sequence model of transformers: a folder, or a name on the Hugging Face Hub, such as
+    `Helsinki-NLP/opus-mt-cs-en`.
+    """
+    backend: Literal["transformers", "ctranslate2"] = "transformers"
+    """What runs the model, `transformers`, or `ctranslate2`, which is faster and has to be installed (`pip
+    install ctranslate2`).
+    """
+    codes: Annotated[list[NotEmpty], Length(2, 2)] | None = None
+    """The model's own codes of the two languages, if it knows several, such as `[ces_Latn, eng_Latn]` for
+    NLLB, or `[cs, en]` for M2M-100.
+    """
+    beam: Annotated[int, Range(1, 1000)] = 12
+    """The number of hypotheses of the beam search."""
+    batch_tokens: Annotated[int, Range(1)] = 4096
+    """The number of tokens that are translated together, with padding."""
+    max_tokens: Annotated[int, Range(1)] = 128
+    """The number of tokens that a sentence may have to be translated."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """Where it runs; `auto` uses a GPU if torch finds one."""
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    """The precision of the weights; `auto` is half precision on a GPU, and float32 on a processor."""
+
+
+@section
+class Mined:
+    """A corpus of paraphrases that is made from bitext. With an `encoder`, translations of the same sentence
+    are paraphrases of each other; with a `translator`, a sentence and the translation of its translation.
+    """
+
+    languages: Annotated[list[LanguageCode], Length(2, 2, distinct=True)]
+    """The language of the sentences that recur, and the language of the paraphrases."""
+    corpora: Annotated[list[str | FileCorpus], Length(1, distinct=True)]
+    """The bitexts in these languages, named as in a definition."""
+    encoder: str | Annotated[MiningEncoder, Length(1, 1)] | None = None
+    """The encoder that tells which pairs are translations: the name of a definition, `{path: FOLDER}`, or
+    `{sentence_transformers: NAME}`. Null if there is a translator.
+    """
+    min_similarity: Annotated[float, Range(-1, 1)] = 0.7
+    """Only pairs of the bitext with a higher cosine are kept."""
+    translator: Translator | None = None

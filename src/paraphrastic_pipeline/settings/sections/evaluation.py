@@ -1,0 +1,132 @@
+"""Evaluation, and other people's encoders."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from paraphrastic.base.limits import Length, Range
+from paraphrastic_pipeline.settings.declared import derived, section, setting
+from paraphrastic_pipeline.settings.sections.names import Label, LanguageCode, NotEmpty, PairCode
+
+
+@section
+class Speed:
+    """How speed is measured; null does not measure it."""
+
+    sentences: Annotated[int, Range(1, 10000000)] = 120000
+    """The number of different sentences of the models' corpora, at most."""
+    seconds: Annotated[float, Range(0, 86400, is_open=True)] = 1.0
+    """How long a repeat may take; slow systems embed fewer sentences."""
+    repeats: Annotated[int, Range(1, 100)] = 3
+    """The number of repeats, of which the median is taken."""
+
+
+@section
+class Front:
+    """Whether every system is shown by its quality, speed and size, with the models in the package. It needs
+    `speed` and test sets of STS; null leaves it out.
+    """
+
+    versions: Annotated[list[Literal["float16", "int8", "int4", "int2"]], Length(distinct=True)] = setting(
+        ["int8", "int4", "int2"]
+    )
+    """The number formats of the smaller versions of each model that are measured, too."""
+
+
+@section
+class Tatoeba:
+    """Similarity search on Tatoeba; null for none."""
+
+    testsets: str
+    """The data set with two files for each language, its own and the English one."""
+    languages: Annotated[list[LanguageCode], Length(distinct=True)] | None = None
+    """The languages that are tested with English; null means the models' languages."""
+
+
+@section
+class Bucc:
+    """Mining of translations from BUCC's sentences; null for none."""
+
+    testsets: str
+    """The data set with an archive for each pair of languages."""
+    pairs: Annotated[list[PairCode], Length(distinct=True)] | None = None
+    """Pairs such as `de-en`; null means all pairs of the models' languages."""
+
+
+@section
+class Polish:
+    """The data sets of the eight Polish tasks (Dadas 2022); null for none of them."""
+
+    ppc: str
+    """The Polish Paraphrase Corpus."""
+    cr_h: str
+    """Sentiment of reviews of hotels."""
+    cr_m: str
+    """Sentiment of reviews of doctors."""
+    cds: str
+    """Pairs of captions with relatedness and entailment (CDSC-R, CDSC-E)."""
+    sick: str
+    """SICK in Polish (SICK-R, SICK-E)."""
+    tags8: str = setting(key="8tags")
+    """Topics of headlines."""
+
+
+@section
+class Evaluation:
+    """On what the models are evaluated, and how."""
+
+    sts: str = "sts"
+    """The data set with the STS archive."""
+    bootstrap_samples: Annotated[int, Range(100, 100000)] = 1000
+    """The number of bootstrap resamples for the 95 % intervals."""
+    tracks: Annotated[
+        list[Literal["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"]], Length(distinct=True)
+    ] = setting(["ar-ar", "ar-en", "es-es", "es-en", "es-en-4b", "en-en", "tr-en"])
+    """The tracks of STS 2017 on which systems that know their languages are evaluated. `es-en-4b`, about the
+    quality of translations, has its own table.
+    """
+    untrained: bool = True
+    """Whether every model is also evaluated before training."""
+    speed: Speed | None = Speed(sentences=120000, seconds=1.0, repeats=3)
+    front: Front | None = None
+    only: Mapping[str, Annotated[list[str], Length(distinct=True)]] = setting({})
+    """Restricts a task to the systems that are named. For `senteval` and `polish` these may also be systems
+    of other languages.
+    """
+    tatoeba: Tatoeba | None = None
+    bucc: Bucc | None = None
+    probes: str | None = None
+    """The data set with sentences that differ in a negation, a number, a name, the roles, or a typing error,
+    such as `probes`; null for none.
+    """
+    senteval: str | None = None
+    """The data set with an archive of SentEval's `data/downstream`; null for none of its tasks."""
+    polish: Polish | None = None
+
+
+@section
+class SavedVectors:
+    """Vectors that were computed elsewhere."""
+
+    sentences: NotEmpty
+    """Text with one sentence per line, as in the test sets."""
+    vectors: NotEmpty
+    """A NumPy file with one row per line."""
+
+
+@section
+class System:
+    """Somebody else's encoder, with one of `path`, `sentence_transformers`, `model2vec` and `vectors`."""
+
+    path: NotEmpty = derived()
+    """A model folder of this project or of sentence-transformers."""
+    sentence_transformers: NotEmpty = derived()
+    """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
+    model2vec: NotEmpty = derived()
+    """A folder, or a name on the Hugging Face Hub, `OWNER/NAME` or `hf://OWNER/NAME`."""
+    vectors: SavedVectors | None = None
+    languages: Annotated[list[LanguageCode], Length(1)] | None = None
+    """The languages on which it is evaluated; null for all."""
+    label: Label | None = None
+    """Its name in tables; null for the name of the entry."""
+    published_as: list[str] = setting([])
+    """The published systems that it stands for in the ledger, by their names in `config/published`."""

@@ -1,0 +1,138 @@
+"""Which pairs of a corpus are kept."""
+
+from typing import Annotated, Literal
+
+from paraphrastic.base.limits import Range
+from paraphrastic_pipeline.settings.declared import section, setting
+from paraphrastic_pipeline.settings.sections.names import Measure
+
+
+@section
+class LengthFilter:
+    """The number of [words or characters](../docs/corpora.md#lengths) from `min` to `max`, which `both`
+    sides, the `first`, or their mean (`count`) must have; null keeps all lengths.
+    """
+
+    min: Annotated[int, Range(0)] = 1
+    max: Annotated[int, Range(1)] = 1000
+    count: Literal["both", "first", "mean"] = "both"
+    """What must be in this range: both sides, the first one, or their mean."""
+
+
+@section
+class LanguageFilter:
+    """The language of each side must have at least this probability and, with `rule: best`, also a higher one
+    than any other language; null does not check it.
+    """
+
+    rule: Literal["probability", "best"] = "probability"
+    """Whether the `probability` decides, or the language must also be the `best` guess."""
+    min_probability: Annotated[float, Range(0, 1)] = 0.1
+
+
+@section
+class Rank:
+    """Keeps the pairs whose place in the ranking of their whole corpus by a score is from `min` to `max`,
+    where 0 is the lowest place and 1 the highest; null keeps all. ParaNMT-50M took the two best tenths.
+    """
+
+    by: Measure
+    """The score."""
+    min: Annotated[float, Range(0, 1)]
+    max: Annotated[float, Range(0, 1)]
+
+
+@section
+class Span:
+    """Pairs from `min` to `max` are kept; null keeps all."""
+
+    min: Annotated[float, Range(-1, 1)] = -1
+    max: Annotated[float, Range(-1, 1)] = 1
+
+
+@section
+class NearCopy:
+    """Drops pairs with at most this many changed words between their common beginning and end and at least
+    this trigram overlap; null keeps them.
+    """
+
+    max_changed_words: Annotated[int, Range(0, 1000)] = 1
+    min_trigram_overlap: Annotated[float, Range(0, 1)] = 0.65
+
+
+@section
+class BitextSelection:
+    """Which pairs of bitext are kept."""
+
+    length: LengthFilter | None = setting(
+        LengthFilter(min=1, max=100, count="both"), original="min: 3, count: first"
+    )
+    language: LanguageFilter | None = setting(
+        LanguageFilter(rule="probability", min_probability=0.1), original=None
+    )
+
+
+@section
+class ParaphraseSelection:
+    """Which paraphrases are kept."""
+
+    rank: Rank | None = None
+    length: LengthFilter | None = setting(LengthFilter(min=5, max=40, count="both"), original="count: mean")
+    language: LanguageFilter | None = setting(
+        LanguageFilter(rule="probability", min_probability=0.1), original="rule: best, min_probability: 0"
+    )
+    trigram_overlap: Span | None = Span(min=0.0, max=0.7)
+    near_copy: NearCopy | None = NearCopy(max_changed_words=1, min_trigram_overlap=0.65)
+    paraphrase_score: Span | None = Span(min=0.4, max=1.0)
+
+
+@section
+class Selection:
+    """Which pairs are kept, for bitext and for paraphrases. If the configuration's `recipe` is `paper`,
+    lengths and languages have the papers' values by default.
+    """
+
+    bitext: BitextSelection = setting(BitextSelection)
+    paraphrase: ParaphraseSelection = setting(ParaphraseSelection)
+
+
+@section
+class NearDuplicates:
+    """Keeps only the first of pairs that share at least `min_similarity` of the word n-grams of both sides;
+    null keeps all.
+    """
+
+    ngram: Annotated[int, Range(1, 10)] = 2
+    min_similarity: Annotated[float, Range(0.1, 1)] = 0.7
+
+
+@section
+class TestsetNames:
+    """The data sets whose sentences are searched for, by their kind; null for none."""
+
+    sts: str | None = None
+    tatoeba: str | None = None
+    bucc: str | None = None
+    senteval: str | None = None
+
+
+@section
+class NearMatches:
+    """Sentences that share at least `min_similarity` of their word n-grams are near matches; null searches
+    for exact ones only.
+    """
+
+    ngram: Annotated[int, Range(1, 10)] = 3
+    min_similarity: Annotated[float, Range(0, 1, is_open=True)] = 0.6
+
+
+@section
+class Contamination:
+    """Which training pairs contain a sentence of a test set; see [test
+    sentences](../docs/corpora.md#test-sentences-in-the-training-data).
+    """
+
+    testsets: TestsetNames = setting(TestsetNames)
+    near_duplicates: NearMatches | None = NearMatches()
+    drop: Literal["none", "exact", "near"] = setting("exact", original="none")
+    """Which pairs are dropped: `none`, those with an `exact` match, or also those with a `near` match."""

@@ -1,0 +1,179 @@
+"""How a model is trained: the hyperparameters of the papers, and better ones (docs/recipe.md)."""
+
+from typing import Annotated, Literal
+
+from paraphrastic.base.limits import Length, Range
+from paraphrastic_pipeline.settings.declared import by_recipe, derived, section, setting
+
+
+@section
+class EarlyStopping:
+    """Stops training after `patience` scores in a row on STS 2017 en-en, one every `every` epochs (such as
+    0.5), that are not better than the best, and keeps the parameters of the best. Null trains all epochs and
+    keeps the last parameters.
+    """
+
+    patience: Annotated[int, Range(1)]
+    every: Annotated[float, Range(0.001, 1000)]
+
+
+@section
+class Hyperparameters:
+    """The settings of training that a model depends on."""
+
+    dimension: Annotated[int, Range(1, 65536)] = 1024
+    """The dimension of the embeddings, and of the vectors of parts that do not set their own."""
+    init: Literal["random", "cooccurrences"] = setting("random", original="random")
+    """What the embeddings begin as: `random`, or `cooccurrences`, vectors in which pieces are alike if they
+    occur in pairs with the same other pieces (Levy et al. 2015). LSTMs always begin at random.
+    """
+    init_std: Annotated[float, Range(0, 100, is_open=True)] = by_recipe(paper=1.0, best=0.1, transformer=1.0)
+    """The standard deviation of the initial embeddings."""
+    init_sif: Annotated[float, Range(0, 1, is_open=True)] | None = by_recipe(
+        paper=None, best=0.003, transformer=None
+    )
+    """The a of the factor a / (a + p) by which the initial embedding of a piece of relative frequency p is
+    multiplied; null for none.
+    """
+    epochs: Annotated[int, Range(0)] = by_recipe(paper=25, best=25, transformer=3)
+    """The number of passes over the pairs; 0 makes a random encoder, as a baseline."""
+    soup: Annotated[int, Range(1, 100)] = 1
+    """The number of trainings, of `epochs` each, whose parameters are averaged. They begin with the same
+    parameters and differ in the order of the pairs and in dropout (Wortsman et al. 2022, *Model soups*).
+    """
+    coarser: Annotated[list[Annotated[int, Range(1)]], Length(distinct=True)] = setting([])
+    """Sizes of smaller vocabularies, such as `[10000]`. For each of them, as many trainings follow on the
+    same text, whose pieces are cut into so many others. At the end, the embeddings of all vocabularies are
+    joined into one table with the model's own pieces and dimension
+    ([how](../docs/training.md#coarser-vocabularies)). It is for an average of subwords that all languages
+    share.
+    """
+    trained_dimension: Annotated[int, Range(1, 65536)] | None = None
+    """The dimension of each of the tables that `coarser` joins, while they are trained; null for
+    `training.dimension`, which the joined table has. Four tables of 300 dimensions take less time than two of
+    1,024.
+    """
+    batch_size: Annotated[int, Range(1)] = by_recipe(paper=128, best=128, transformer=64)
+    """The number of pairs in a mini-batch."""
+    megabatch_anneal: Annotated[int, Range(0)] = 150
+    """The number of mini-batches after which the mega-batch grows by one; with 0, it has its full size from
+    the beginning.
+    """
+    loss: Literal["margin", "multiple_negatives", "cosines"] = by_recipe(
+        paper="margin", best="margin", transformer="multiple_negatives"
+    )
+    """The margin loss with negatives that are mined in the mega-batch (`margin`), the one with the other
+    targets of the mini-batch as negatives (`multiple_negatives`), or the difference from a teacher's cosines
+    (`cosines`). It is always `cosines` with `distil`.
+    """
+    distil: str | None = None
+    """The teacher, a definition or one of `systems`, whose cosines the model learns on the sentences of its
+    corpora; null for none.
+    """
+    scale: Annotated[float, Range(0, 1000, is_open=True)] = 20.0
+    """The factor of the cosines in the loss `multiple_negatives`, the inverse of a temperature. The paper
+    does not state it; this is the default of sentence-transformers.
+    """
+    margin: Annotated[float, Range(0, 2, is_open=True)] = by_recipe(paper=0.4, best=0.6, transformer=0.4)
+    """The margin δ of the loss."""
+    optimizer: Literal["adam", "lazy_adam", "adamw"] = by_recipe(
+        paper="adam", best="adam", transformer="adamw"
+    )
+    """Dense Adam, Adam that moves only the rows of the mini-batch, or dense Adam with decoupled weight decay.
+    """
+    learning_rate: Annotated[float, Range(0, 10, is_open=True)] = by_recipe(
+        paper=0.001, best=0.003, transformer=2e-06
+    )
+    """The learning rate."""
+    learning_rate_schedule: Literal["constant", "linear"] = by_recipe(
+        paper="constant", best="linear", transformer="linear"
+    )
+    """Whether the learning rate is constant or falls to zero over the run."""
+    warmup: Annotated[float, Range(0, 1)] = by_recipe(paper=0.0, best=0.0, transformer=0.1)
+    """The share of the steps in which the learning rate rises from zero."""
+    weight_decay: Annotated[float, Range(0, 100)] = by_recipe(paper=0.0, best=0.0, transformer=0.01)
+    """The λ of `adamw`: each step multiplies all embeddings and weights, but no biases and gains of layer
+    normalization, by 1 − learning_rate · λ.
+    """
+    max_gradient_norm: Annotated[float, Range(0, 1000000, is_open=True)] | None = by_recipe(
+        paper=None, best=None, transformer=1.0
+    )
+    """The length to which longer gradients are cut; null for none."""
+    precision: Literal["auto", "float32", "bfloat16", "float16"] = by_recipe(
+        paper="float32", best="float32", transformer="auto"
+    )
+    """The precision of the encoder's products in training. `auto` means bfloat16 or float16 on a GPU,
+    whichever it has instructions for, and float32 on a processor.
+    """
+    chunk_size: Annotated[int, Range(1)] | None = None
+    """The number of sentences whose states are in memory at a time in a step, so that large mini-batches fit
+    on a small GPU; their gradients are added up, and the result is the same. It takes about a third more
+    time. Null for all of the mini-batch.
+    """
+    gradient_checkpointing: bool = False
+    """Whether a Transformer computes the states of its layers once more in the backward pass instead of
+    keeping them, which takes less memory and a third more time.
+    """
+    negatives: Literal["other_side", "either_side"] = "other_side"
+    """Whether negatives come from the other side of the mega-batch or from either side; [which paper has
+    which](../docs/training.md#how-it-works).
+    """
+    exclude_duplicates: bool = setting(True, original=False)
+    """Whether copies of a pair's sentences, and sentences of its group, are ruled out as its negatives."""
+    max_negative_share: Annotated[float, Range(0, 2, is_open=True)] | None = None
+    """Rules out negatives whose cosine is above this share of the cosine of the sentence's own pair, since
+    they may mean the same (Moreira et al. 2024, *NV-Retriever*); null rules out none.
+    """
+    mining_precision: Literal["auto", "float32", "bfloat16", "int8"] = by_recipe(
+        paper="float32", best="auto", transformer="auto"
+    )
+    """The precision of the similarities that choose negatives. `auto` means bfloat16 on a GPU, and on a
+    processor the first of int8, bfloat16 and float32 for which it has instructions. A GPU treats int8 as
+    bfloat16. The model's `config.json` and `sweep.csv` say which precision was used.
+    """
+    engine: Literal["auto", "fused", "autograd"] = "auto"
+    """`fused` uses kernels for averaged embeddings, `autograd` torch's automatic differentiation, which is
+    slower. `auto` picks the fastest engine that can train the encoder.
+    """
+    device: Literal["auto", "cpu", "cuda"] = "cpu"
+    """Where training runs. `auto` uses a GPU if torch finds one. Digits differ between a processor and a GPU.
+    """
+    shuffle_window: Annotated[int, Range(8192)] = 1048576
+    """The number of pairs that are shuffled together in memory."""
+    early_stopping: EarlyStopping | None = None
+    initial_vectors: str | None = None
+    """The data set with word vectors from which the embeddings of words start; null for random embeddings."""
+    initial_vectors_penalty: Annotated[float, Range(0, 1000000)] = 0.0
+    """The λ of the penalty λ‖W − W₀‖² that holds these embeddings W to their initial values W₀."""
+    composition_penalty: Annotated[float, Range(0, 1000000)] = 0.0
+    """The λ of the penalty λ‖W‖² that holds the weights and biases W of LSTMs near zero."""
+
+
+@section
+class Training(Hyperparameters):
+    """How a model is trained, and watched meanwhile, on which no result depends."""
+
+    checkpoint_minutes: Annotated[float, Range(0, 100000)] = 10
+    """The minutes from one checkpoint to the next; there is also one after each epoch. A change trains
+    nothing again.
+    """
+    tensorboard: bool = False
+    """Whether the history of a run is also written for TensorBoard (`pip install tensorboard`). A change
+    trains nothing again.
+    """
+
+
+@section
+class Sweep:
+    """Every combination of these values is trained, and the best on STS 2017 en-en becomes the model."""
+
+    dropout: Annotated[list[Annotated[float, Range(0, 0.99)]], Length(1, distinct=True)] = derived(
+        original=[0.0, 0.1, 0.3]
+    )
+    """The share of tokens' embedding entries that are set to zero; in a Transformer, the share of its layers'
+    entries. By default none, and 0.1 for a Transformer.
+    """
+    megabatch: Annotated[list[Annotated[int, Range(1)]], Length(1, distinct=True)] = setting(
+        [60], original=[60, 100, 140]
+    )
+    """The number of mini-batches M in which negatives are searched for."""
